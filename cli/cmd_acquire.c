@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
+#include "cmd.h"
+#include "waiting.h"
+
+/* Acquired by this process, then handed over: if this process dies in between, nothing is lost. */
+static int
+acquire_for(tsem *sem, const struct options *o)
+{
+	tsem_hold hold;
+	int rc = wait_for_permits(sem, o, &hold);
+	if (rc != 0)
+		return explain_wait(sem, o, rc);
+	rc = tsem_hand_over(&hold, o->owner);
+	if (rc == 0)
+		return EXIT_DONE;
+	tsem_release(&hold);
+	if (rc == -ESRCH)
+		return complain(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
+	return complain_error(o->name, rc);
+}
+
+int
+cmd_acquire(const struct verb *verb, int argc, char **argv)
+{
+	struct options o;
+	tsem *sem;
+	int status = options_parse(verb, argc, argv, &o);
+	if (status >= 0)
+		return status;
+	if (o.owner == 0)
+		return complain(o.name, "acquire needs --owner PID (in a script, use --owner $$)");
+	status = open_for_use(&o, &sem);
+	if (status >= 0)
+		return status;
+	status = acquire_for(sem, &o);
+	tsem_close(sem);
+	return status;
+}

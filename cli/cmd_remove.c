@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <unistd.h>
+
+#include "cmd.h"
+
+int
+cmd_remove(const struct verb *verb, int argc, char **argv)
+{
+	struct options o;
+	int status = options_parse(verb, argc, argv, &o);
+	if (status >= 0)
+		return status;
+	int rc = tsem_remove(o.name, (o.force ? TSEM_FORCE : 0) | (o.foreign ? TSEM_FOREIGN : 0));
+	if (rc == -ENOENT)
+		return complain(o.name, "no such semaphore (see 'tsem list')");
+	return rc < 0 ? complain_error(o.name, rc) : EXIT_DONE;
+}

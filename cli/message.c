@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "message.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_BYTES_MAX = 2048 };
+
+/* One line, whatever the name or the command contains. */
+static void
+append_printable(char *line, size_t *length, const char *text)
+{
+	for (; *text != '\0' && *length + 5 < LINE_BYTES_MAX; text++) {
+		const unsigned char c = (unsigned char)*text;
+		if (c < 0x20 || c == 0x7f)
+			*length += (size_t)snprintf(line + *length, 5, "\\x%02x", c);
+		else
+			line[(*length)++] = (char)c;
+	}
+}
+
+int
+complain(const char *name, const char *format, ...)
+{
+	char text[LINE_BYTES_MAX];
+	char line[LINE_BYTES_MAX + 1];
+	size_t length = 0;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+
+	append_printable(line, &length, "tsem: ");
+	if (name != NULL) {
+		append_printable(line, &length, name);
+		append_printable(line, &length, ": ");
+	}
+	append_printable(line, &length, text);
+	line[length++] = '\n';
+	/* One write, so that the lines of many jobs that share a terminal or a log do not mix. */
+	ssize_t written = write(STDERR_FILENO, line, length);
+	(void)written; /* nowhere left to say it */
+	return EXIT_TSEM_FAILED;
+}
+
+struct explanation {
+	int error;
+	const char *text;
+};
+
+static const struct explanation explanations[] = {
+	{EINVAL, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')"},
+	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
+	{ENOENT, "no such semaphore (make it with 'tsem create', or let 'tsem run -j N' do so)"},
+	{EEXIST, "it exists already (see 'tsem show'; --exist-ok accepts it)"},
+	{EACCES, "permission denied (ask its owner for another --mode, or choose another name)"},
+	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},
+	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f')"},
+	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f')"},
+	{ENOSPC, "shared memory is full (free some space in /dev/shm)"},
+	{EFBIG, "the file size limit is too low (raise 'ulimit -f' to 2100 KiB or more)"},
+	{ENOMEM, "not enough memory (raise 'ulimit -v', or close some programs)"},
+	{EMFILE, "too many open files (raise 'ulimit -n')"},
+	{ENFILE, "too many open files in the whole system (close some programs)"},
+	{EUSERS, "all 32,767 places are in use (wait until some jobs have ended)"},
+	{EIDRM, "it was removed meanwhile (make it anew with 'tsem create')"},
+	{EBUSY, "it is in use (see 'tsem show'; -f removes it all the same)"},
+};
+
+int
+complain_error(const char *name, int error)
+{
+	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
+		if (explanations[i].error == -error)
+			return complain(name, "%s", explanations[i].text);
+	}
+	return complain(name, "%s", strerror(-error));
+}
+
+int
+check_stdout(const char *name)
+{
+	if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
+		return EXIT_DONE;
+	return complain(name, "standard output is closed (nothing was done; redirect it to a file or to /dev/null)");
+}
+
+int
+close_stdout(const char *name, int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	const int error = errno;
+	return complain(name, "cannot write to standard output: %s (what was asked for is done)", strerror(error));
+}

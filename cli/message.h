@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What tsem says on stderr, and the exit statuses. */
+#ifndef TSEM_CLI_MESSAGE_H
+#define TSEM_CLI_MESSAGE_H
+
+enum {
+	EXIT_DONE = 0,
+	EXIT_NOT_ACQUIRED = 75,
+	EXIT_TSEM_FAILED = 125,
+	EXIT_CANNOT_EXECUTE = 126,
+	EXIT_NOT_FOUND = 127,
+	EXIT_SIGNAL_BASE = 128,
+};
+
+/*
+ * Prints "tsem: NAME: ..." (without a name where it is NULL) as one line: unprintable bytes of what the user gave are
+ * escaped. Returns EXIT_TSEM_FAILED, for `return complain(...)`.
+ */
+int complain(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Explains a negative errno of the library about the semaphore `name`. Returns EXIT_TSEM_FAILED. */
+int complain_error(const char *name, int error);
+
+/* Flushes stdout; an exit status that says so if what was printed could not be written. `what`: what was done. */
+int close_stdout(const char *name, int status);
+
+/* Fails if stdout is closed: before anything is done whose result could then not be printed. */
+int check_stdout(const char *name);
+
+#endif

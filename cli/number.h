@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The strict parsers for what users type: nothing is guessed, nothing trails, nothing overflows silently. */
+#ifndef TSEM_CLI_NUMBER_H
+#define TSEM_CLI_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum parsed { PARSED, PARSE_NOT_A_NUMBER, PARSE_OUT_OF_RANGE };
+
+/* Decimal digits only, from `min` to `max`. */
+enum parsed parse_number(const char *text, uint64_t min, uint64_t max, uint64_t *value);
+
+/* Octal digits only, up to 0777. */
+enum parsed parse_mode(const char *text, uint64_t *value);
+
+/* Seconds with an optional fraction, and an optional unit ms, s, m, h or d, in ns; 100 years at most. */
+enum parsed parse_duration(const char *text, uint64_t *ns);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "number.h"
+
+struct description {
+	int code;
+	const char *name; /* --name */
+	const char *argument; /* NULL: takes none */
+	const char *help;
+};
+
+static const struct description descriptions[] = {
+	{'j', "permits", "N", "permits of the semaphore, or N% of the processors"},
+	{OPT_MAX, "max", "M", "what posting may raise the available permits to"},
+	{'m', "mode", "MODE", "permissions in octal, default 0600"},
+	{OPT_EXIST_OK, "exist-ok", NULL, "fine if it exists with the same number of permits"},
+	{'k', "count", "K", "number of permits, default 1"},
+	{OPT_OWNER, "owner", "PID", "process to hold for, $$ in a script"},
+	{'n', "nonblock", NULL, "do not wait: exit with status 75"},
+	{'w', "timeout", "DUR", "wait so long at most: seconds, or with ms, s, m, h, d"},
+	{'E', "conflict-exit-code", "N", "exit status instead of 75"},
+	{'c', "command", "COMMAND", "run COMMAND with the shell"},
+	{'p', "previous", NULL, "print how many permits were available before"},
+	{'f', "force", NULL, "also while it is in use, or damaged"},
+	{OPT_FOREIGN, "foreign", NULL, "use it although it belongs to another user"},
+	{'J', "json", NULL, "print JSON"},
+	{OPT_STATS, "stats", NULL, "print statistics, too"},
+	{'o', "output", "COLS", "columns to print, separated by commas"},
+	{OPT_NOHEADINGS, "noheadings", NULL, "print no column headings"},
+	{OPT_RAW, "raw", NULL, "print columns without padding"},
+	{'v', "verbose", NULL, "say what happens while waiting"},
+	{'h', "help", NULL, "print this help"},
+};
+
+enum { DESCRIPTIONS = sizeof(descriptions) / sizeof(descriptions[0]) };
+
+static bool
+accepts(const struct verb *verb, int code)
+{
+	for (const int *accepted = verb->accepts; *accepted != 0; accepted++) {
+		if (*accepted == code)
+			return true;
+	}
+	return code == 'h';
+}
+
+static void
+print_help(const struct verb *verb)
+{
+	printf("Usage: tsem %s%s\n\n%s\n\nOptions:\n", verb->name, verb->synopsis, verb->summary);
+	for (size_t i = 0; i < DESCRIPTIONS; i++) {
+		const struct description *d = &descriptions[i];
+		if (!accepts(verb, d->code))
+			continue;
+		char left[64];
+		const bool has_short = d->code < OPT_MAX;
+		snprintf(left, sizeof(left), "%c%c%s --%s %s", has_short ? '-' : ' ', has_short ? d->code : ' ',
+		         has_short ? "," : " ", d->name, d->argument == NULL ? "" : d->argument);
+		printf("  %-30s %s\n", left, d->help);
+	}
+	printf("\nSee tsem(1).\n");
+}
+
+/* ---- values ---- */
+
+static int
+bad_value(const char *name, const char *option, const char *value, enum parsed how, const char *expected)
+{
+	return complain(name, "%s '%s' is %s (use %s)", option, value,
+	                how == PARSE_OUT_OF_RANGE ? "out of range" : "not valid", expected);
+}
+
+static int
+set_permits(struct options *o, const char *value)
+{
+	uint64_t number = 0;
+	enum parsed how;
+	const size_t length = strlen(value);
+	if (length > 1 && value[length - 1] == '%') {
+		char digits[16];
+		snprintf(digits, sizeof(digits), "%.*s", (int)(length - 1 < 15 ? length - 1 : 15), value);
+		how = parse_number(digits, 1, 1000000, &number);
+		const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+		number = number * (uint64_t)(processors > 0 ? processors : 1) / 100;
+		if (number == 0)
+			number = 1;
+	} else {
+		how = parse_number(value, 1, UINT32_MAX, &number);
+	}
+	if (how != PARSED)
+		return bad_value(o->name, "-j", value, how, "1 to 4294967295, or a percentage of the processors as in 50%");
+	o->has_permits = true;
+	o->permits = (uint32_t)number;
+	return -1;
+}
+
+static int
+set_number(const char *name, const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *number)
+{
+	char expected[64];
+	const enum parsed how = parse_number(value, min, max, number);
+	snprintf(expected, sizeof(expected), "%llu to %llu", (unsigned long long)min, (unsigned long long)max);
+	return how == PARSED ? -1 : bad_value(name, option, value, how, expected);
+}
+
+static int
+set_value(struct options *o, int code, const char *value)
+{
+	uint64_t number = 0;
+	enum parsed how;
+	int status = -1;
+	switch (code) {
+	case 'j':
+		return set_permits(o, value);
+	case OPT_MAX:
+		status = set_number(o->name, "--max", value, 1, UINT32_MAX, &number);
+		o->max = (uint32_t)number;
+		return status;
+	case 'm':
+		how = parse_mode(value, &number);
+		if (how != PARSED)
+			return bad_value(o->name, "--mode", value, how, "octal digits from 1 to 777, such as 0660");
+		o->has_mode = true;
+		o->mode = (mode_t)number;
+		return number == 0 ? bad_value(o->name, "--mode", value, PARSE_OUT_OF_RANGE, "octal digits from 1 to 777") : -1;
+	case 'k':
+		status = set_number(o->name, "-k", value, 1, UINT32_MAX, &number);
+		o->count = (uint32_t)number;
+		return status;
+	case OPT_OWNER:
+		status = set_number(o->name, "--owner", value, 1, (1U << 22) - 1, &number);
+		o->owner = (pid_t)number;
+		return status;
+	case 'w':
+		how = parse_duration(value, &o->timeout_ns);
+		o->has_timeout = true;
+		return how == PARSED ? -1
+		                     : bad_value(o->name, "-w", value, how,
+		                                 "seconds, or a number with ms, s, m, h or d, up to 100 years");
+	case 'E':
+		status = set_number(o->name, "-E", value, 0, 255, &number);
+		o->conflict_status = (int)number;
+		return status;
+	case 'c':
+		o->shell_command = value;
+		return -1;
+	case 'o':
+		o->columns = value;
+		return -1;
+	default:
+		return -1;
+	}
+}
+
+static void
+set_flag(struct options *o, int code)
+{
+	switch (code) {
+	case OPT_EXIST_OK:
+		o->exist_ok = true;
+		break;
+	case 'n':
+		o->nonblock = true;
+		break;
+	case 'p':
+		o->print_previous = true;
+		break;
+	case 'f':
+		o->force = true;
+		break;
+	case OPT_FOREIGN:
+		o->foreign = true;
+		break;
+	case 'J':
+		o->json = true;
+		break;
+	case OPT_STATS:
+		o->stats = true;
+		break;
+	case OPT_NOHEADINGS:
+		o->noheadings = true;
+		break;
+	case OPT_RAW:
+		o->raw = true;
+		break;
+	case 'v':
+		o->verbose = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- words ---- */
+
+/* What getopt wants to know, for the options that the verb accepts. */
+struct grammar {
+	char shorts[2 * DESCRIPTIONS + 3];
+	struct option longs[DESCRIPTIONS + 1];
+};
+
+static void
+make_grammar(const struct verb *verb, struct grammar *grammar)
+{
+	size_t s = 0;
+	size_t l = 0;
+	grammar->shorts[s++] = '+'; /* stop at the first word that is no option */
+	grammar->shorts[s++] = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; i < DESCRIPTIONS; i++) {
+		const struct description *d = &descriptions[i];
+		if (!accepts(verb, d->code))
+			continue;
+		if (d->code < OPT_MAX) {
+			grammar->shorts[s++] = (char)d->code;
+			if (d->argument != NULL)
+				grammar->shorts[s++] = ':';
+		}
+		grammar->longs[l++] = (struct option){
+			.name = d->name,
+			.has_arg = d->argument == NULL ? no_argument : required_argument,
+			.val = d->code,
+		};
+	}
+	grammar->shorts[s] = '\0';
+	grammar->longs[l] = (struct option){0};
+}
+
+static int
+bad_option(const struct verb *verb, const struct options *o, int problem, char **argv)
+{
+	char option[3] = {'-', (char)optopt, '\0'};
+	const char *word = optopt > 0 && optopt < OPT_MAX ? option : argv[optind - 1];
+	return complain(o->name, "%s '%s' (see 'tsem %s --help')",
+	                problem == ':' ? "missing argument of option" : "unknown option", word, verb->name);
+}
+
+/* Options up to the next word that is none. Sets *end at "--". */
+static int
+parse_options(const struct verb *verb, const struct grammar *grammar, int argc, char **argv, struct options *o, bool *end)
+{
+	while (!*end) {
+		if (optind < argc && strcmp(argv[optind], "--") == 0) {
+			optind++;
+			*end = true;
+			break;
+		}
+		const int code = getopt_long(argc, argv, grammar->shorts, grammar->longs, NULL);
+		if (code == -1)
+			break;
+		if (code == '?' || code == ':')
+			return bad_option(verb, o, code, argv);
+		if (code == 'h') {
+			print_help(verb);
+			return close_stdout(NULL, EXIT_DONE);
+		}
+		int status = -1;
+		if (optarg != NULL)
+			status = set_value(o, code, optarg);
+		else
+			set_flag(o, code);
+		if (status >= 0)
+			return status;
+	}
+	return -1;
+}
+
+int
+options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
+{
+	struct grammar grammar;
+	bool end = false;
+	*o = (struct options){.count = 1, .conflict_status = EXIT_NOT_ACQUIRED};
+	make_grammar(verb, &grammar);
+	opterr = 0;
+	optind = 1;
+
+	int status = parse_options(verb, &grammar, argc, argv, o, &end);
+	if (status >= 0)
+		return status;
+	if (verb->operands != OPERANDS_NONE) {
+		if (optind >= argc)
+			return complain(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
+		o->name = argv[optind++];
+		status = parse_options(verb, &grammar, argc, argv, o, &end);
+		if (status >= 0)
+			return status;
+	}
+	o->command = argv + optind;
+	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
+		return complain(o->name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);
+	return -1;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "process.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The length of the well-formed UTF-8 sequence at `s`, 0 if there is none (Unicode 15, table 3-7). */
+static size_t
+utf8_length(const unsigned char *s, size_t available)
+{
+	size_t length;
+	unsigned char low = 0x80;
+	unsigned char high = 0xbf;
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] >= 0xc2 && s[0] <= 0xdf) {
+		length = 2;
+	} else if ((s[0] & 0xf0) == 0xe0) {
+		length = 3;
+		low = s[0] == 0xe0 ? 0xa0 : low;
+		high = s[0] == 0xed ? 0x9f : high;
+	} else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+		length = 4;
+		low = s[0] == 0xf0 ? 0x90 : low;
+		high = s[0] == 0xf4 ? 0x8f : high;
+	} else {
+		return 0;
+	}
+	if (length > available || s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if (s[i] < 0x80 || s[i] > 0xbf)
+			return 0;
+	}
+	return length;
+}
+
+/* Copies what can be shown: separators become spaces, and what is no character becomes '?'. */
+static void
+copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
+{
+	size_t out = 0;
+	for (size_t i = 0; i < n;) {
+		const size_t length = utf8_length(bytes + i, n - i);
+		const size_t step = length == 0 ? 1 : length;
+		if (out + step >= size)
+			break;
+		if (length > 1) {
+			memcpy(text + out, bytes + i, length);
+		} else {
+			const unsigned char c = bytes[i];
+			text[out] = length == 0 ? '?' : (char)(c < 0x20 || c == 0x7f ? ' ' : c);
+		}
+		out += step;
+		i += step;
+	}
+	while (out > 0 && text[out - 1] == ' ')
+		out--;
+	text[out] = '\0';
+}
+
+static size_t
+read_file(pid_t pid, const char *file, unsigned char *bytes, size_t size)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, bytes, size);
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+void
+process_command(pid_t pid, char *text, size_t size)
+{
+	unsigned char bytes[4096];
+	size_t n = pid > 0 ? read_file(pid, "cmdline", bytes, sizeof(bytes)) : 0;
+	if (n == 0 && pid > 0)
+		n = read_file(pid, "comm", bytes, sizeof(bytes));
+	copy_printable(text, size, bytes, n);
+	if (text[0] == '\0')
+		snprintf(text, size, "?");
+}

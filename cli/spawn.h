@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the command of `tsem run`, and standing between it and the world until it ends. */
+#ifndef TSEM_CLI_SPAWN_H
+#define TSEM_CLI_SPAWN_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include "tsem.h"
+
+struct spawned {
+	pid_t pid;
+	int adopt_error; /* 0, or the negative errno of tsem_adopt() */
+	int exec_error; /* 0, or the errno of exec */
+};
+
+/* Blocks the signals that `tsem run` passes on; `old`: the mask from before, which the command gets back. */
+void spawn_block_signals(sigset_t *old);
+
+/* Starts the command as the new owner of `hold`. 0, or a negative errno if there is no child. */
+int spawn_command(char **argv, const sigset_t *mask, tsem_hold *hold, struct spawned *spawned);
+
+/* Waits until the command has ended, passing signals on and stopping when it stops. Returns waitpid's status. */
+int spawn_wait(pid_t pid);
+
+#endif

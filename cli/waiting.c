@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "waiting.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "process.h"
+
+/* ---- opening ---- */
+
+int
+complain_about_limit(const struct options *o)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	tsem *sem;
+	int rc = tsem_open(o->name, TSEM_READ_ONLY | TSEM_FOREIGN, &sem);
+	if (rc < 0)
+		return complain_error(o->name, -EEXIST);
+	rc = tsem_stat(sem, &stat);
+	tsem_close(sem);
+	if (rc < 0)
+		return complain_error(o->name, rc);
+	return complain(o->name, "it exists with -j %u, not -j %u (use that number, or another name)", stat.permits,
+	                o->permits);
+}
+
+int
+open_for_use(const struct options *o, tsem **sem)
+{
+	const unsigned foreign = o->foreign ? TSEM_FOREIGN : 0;
+	int rc;
+	if (o->has_permits) {
+		const struct tsem_config config = {
+			.size = sizeof(config),
+			.permits = o->permits,
+			.flags = TSEM_EXIST_OK | foreign,
+		};
+		rc = tsem_create(o->name, &config, sem);
+		if (rc == -EEXIST)
+			return complain_about_limit(o);
+	} else {
+		rc = tsem_open(o->name, foreign, sem);
+	}
+	return rc < 0 ? complain_error(o->name, rc) : -1;
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t caught;
+
+static void
+catch_signal(int number)
+{
+	caught = number;
+}
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(ending_signals[0]) };
+
+/* A waiter that is told to end gives up its place first, so that the others need not find out that it is dead. */
+static void
+install_handlers(struct sigaction old[ENDING_SIGNALS])
+{
+	const struct sigaction catching = {.sa_handler = catch_signal};
+	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+		sigaction(ending_signals[i], NULL, &old[i]);
+		if (old[i].sa_handler != SIG_IGN) /* nohup */
+			sigaction(ending_signals[i], &catching, NULL);
+	}
+}
+
+static void
+restore_handlers(const struct sigaction old[ENDING_SIGNALS])
+{
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaction(ending_signals[i], &old[i], NULL);
+}
+
+/* ---- the line that says how the wait is going ---- */
+
+struct report {
+	tsem *sem;
+	const struct options *o;
+	struct timespec began;
+	bool terminal;
+	bool printed;
+	uint32_t position; /* that was said last */
+};
+
+static double
+seconds_since(const struct timespec *then)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+}
+
+struct holders {
+	struct tsem_owner first;
+	unsigned n;
+};
+
+static int
+count_holder(const struct tsem_owner *owner, void *arg)
+{
+	struct holders *holders = arg;
+	if (owner->position != 0)
+		return 1;
+	if (holders->n++ == 0)
+		holders->first = *owner;
+	return 0;
+}
+
+static void
+describe_holders(tsem *sem, char *text, size_t size)
+{
+	struct holders holders = {.n = 0};
+	tsem_owners(sem, count_holder, &holders);
+	if (holders.n == 0) {
+		snprintf(text, size, "nobody is recorded as holding");
+		return;
+	}
+	char command[64];
+	process_command(holders.first.pid, command, sizeof(command));
+	int length = snprintf(text, size, "held by %d (%s) for %.0f s", (int)holders.first.pid, command,
+	                      (double)holders.first.elapsed_ns / 1e9);
+	if (holders.n > 1 && length > 0 && (size_t)length < size)
+		snprintf(text + length, size - (size_t)length, " and %u more", holders.n - 1);
+}
+
+static void
+print_report(struct report *report, uint32_t position)
+{
+	char holders[160];
+	char line[512];
+	describe_holders(report->sem, holders, sizeof(holders));
+	int length = snprintf(line, sizeof(line), "%stsem: %s: waiting for %.0f s, place %u in the queue, %s%s",
+	                      report->terminal ? "\r" : "", report->o->name, seconds_since(&report->began), position,
+	                      holders, report->terminal ? "\033[K" : "\n");
+	if (length > 0) {
+		ssize_t written = write(STDERR_FILENO, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
+		(void)written;
+	}
+	report->printed = true;
+	report->position = position;
+}
+
+static int
+progress(void *arg, uint32_t position)
+{
+	struct report *report = arg;
+	const bool patient = seconds_since(&report->began) < 1;
+	const bool news = report->position != position;
+	if (report->o->verbose ? report->terminal || news : report->terminal && !patient)
+		print_report(report, position);
+	return caught;
+}
+
+static void
+finish_report(const struct report *report, int rc)
+{
+	if (report->printed && report->terminal) {
+		ssize_t written = write(STDERR_FILENO, "\r\033[K", 4);
+		(void)written;
+	}
+	if (report->printed && rc == 0 && report->o->verbose)
+		complain(report->o->name, "admitted after %.1f s", seconds_since(&report->began));
+}
+
+/* ---- the wait ---- */
+
+static struct timespec
+deadline_of(const struct options *o)
+{
+	struct timespec deadline;
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	const uint64_t ns = (uint64_t)deadline.tv_nsec + o->timeout_ns % 1000000000;
+	deadline.tv_sec += (time_t)(o->timeout_ns / 1000000000 + ns / 1000000000);
+	deadline.tv_nsec = (long)(ns % 1000000000);
+	return deadline;
+}
+
+static int
+wait_with_report(tsem *sem, const struct options *o, tsem_hold *hold)
+{
+	struct timespec deadline;
+	struct report report = {.sem = sem, .o = o, .terminal = isatty(STDERR_FILENO) == 1};
+	struct tsem_wait wait = {
+		.size = sizeof(wait),
+		.flags = TSEM_INTERRUPTIBLE,
+		.progress = progress,
+		.arg = &report,
+		.every_ms = report.terminal || o->verbose ? 250 : 0,
+	};
+	clock_gettime(CLOCK_MONOTONIC, &report.began);
+	if (o->has_timeout) {
+		deadline = deadline_of(o);
+		wait.deadline = &deadline;
+	}
+
+	int rc;
+	do {
+		rc = hold == NULL ? tsem_take_wait(sem, o->count, &wait) : tsem_acquire_wait(sem, o->count, &wait, hold);
+	} while (rc == -EINTR && !caught);
+	finish_report(&report, rc);
+	return rc;
+}
+
+/* Undoes what the wait brought, and ends by the signal, for the parent to see. */
+static void
+die_of_signal(tsem *sem, const struct options *o, tsem_hold *hold, int rc)
+{
+	if (rc == 0 && hold != NULL)
+		tsem_release(hold);
+	else if (rc == 0)
+		tsem_post(sem, o->count, NULL);
+	signal(caught, SIG_DFL);
+	raise(caught);
+}
+
+int
+wait_for_permits(tsem *sem, const struct options *o, tsem_hold *hold)
+{
+	struct sigaction old[ENDING_SIGNALS];
+	if (o->nonblock)
+		return hold == NULL ? tsem_try_take(sem, o->count) : tsem_try_acquire(sem, o->count, hold);
+	install_handlers(old);
+	const int rc = wait_with_report(sem, o, hold);
+	if (caught)
+		die_of_signal(sem, o, hold, rc);
+	restore_handlers(old);
+	return rc;
+}
+
+int
+explain_wait(tsem *sem, const struct options *o, int error)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	switch (error) {
+	case 0:
+		return EXIT_DONE;
+	case -EAGAIN:
+	case -ETIMEDOUT:
+	case -ECANCELED:
+		if (o->verbose)
+			complain(o->name, error == -EAGAIN       ? "no permit is free"
+			                  : error == -ETIMEDOUT ? "no permit came free in time"
+			                                        : "the wait was cancelled");
+		return o->conflict_status;
+	case -EINVAL:
+		if (tsem_stat(sem, &stat) == 0)
+			return complain(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count,
+			                stat.max > stat.capacity ? stat.max : stat.capacity);
+		return complain_error(o->name, error);
+	case -EOVERFLOW:
+		return complain(o->name, "the counters cannot go that far (post or release first)");
+	default:
+		return complain_error(o->name, error);
+	}
+}

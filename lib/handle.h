@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* What a handle and a hold consist of; shared by the files of the library. */
+#ifndef TSEM_LIB_HANDLE_H
+#define TSEM_LIB_HANDLE_H
+
+#include "name.h"
+#include "segment.h"
+#include "tsem.h"
+
+/*
+ * A record that a thread keeps between its uses, so that an uncontended acquire costs no search. An entry belongs to
+ * the thread whose pthread_self() stands in it, and only that thread touches the rest; when the thread ends, its
+ * successor under the same number inherits it.
+ */
+struct kept {
+	_Atomic uintptr_t thread;
+	uint32_t record; /* index + 1; 0: none */
+	uint64_t who; /* for whom: a forked child must not use its parent's */
+};
+
+enum { KEPT_ENTRIES = 16, SPIN_MAX = 2000 };
+
+struct tsem {
+	struct segment segment;
+	uint32_t salt; /* of the hash, from the UUID */
+	uint32_t permits; /* the header's numbers as they were at open */
+	uint32_t max;
+	_Atomic uint32_t spin; /* how many rounds waiting in a loop has been worth lately */
+	_Atomic uint32_t spin_skipped;
+	_Atomic uint64_t tried; /* when a failing try last looked for dead owners */
+	unsigned char uuid[16];
+	struct kept kept[KEPT_ENTRIES];
+};
+
+/* The inside of a tsem_hold. */
+struct hold {
+	uint64_t sem; /* struct tsem * */
+	uint64_t who; /* the owner as recorded; 0: void */
+	uint64_t ticket;
+	uint32_t record;
+	uint32_t count;
+};
+
+_Static_assert(sizeof(tsem_hold) == 128, "part of the interface");
+_Static_assert(sizeof(struct hold) <= sizeof(tsem_hold), "a hold fits");
+
+/* Spins, when there is more than one processor to spin on. */
+uint32_t spin_ceiling(void);
+
+/* Record `index`, or NULL if there is none: tags and hints come from memory that anybody may have written. */
+static inline struct record *
+record_at(struct tsem *sem, uint32_t index)
+{
+	if (index >= LOAD_ACQ(&sem->segment.reserved)
+	    && (index >= LOAD_ACQ(&sem->segment.header->reserved) || segment_reserve(&sem->segment, index + 1) < 0))
+		return NULL;
+	return &sem->segment.records[index];
+}
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/* The owned pair: a hold is recorded for a process, and comes back by itself if that process dies. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "identity.h"
+#include "liveness.h"
+#include "platform.h"
+#include "protocol.h"
+#include "queue.h"
+#include "recover.h"
+
+static struct hold *
+inside(tsem_hold *hold)
+{
+	return (struct hold *)(void *)hold;
+}
+
+static struct tsem *
+hold_sem(const struct hold *hold)
+{
+	return (struct tsem *)(uintptr_t)hold->sem;
+}
+
+/* ---- acquire ---- */
+
+static void
+become_holder(struct tsem *sem, const struct place_in_line *place, uint32_t count, tsem_hold *out)
+{
+	struct record *record = place->claim.record;
+	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
+	const uint64_t what = LOAD_RLX(&record->what);
+	STORE_REL(&record->what, what_next(what, STATE_HELD, place->ticket));
+
+	memset(out, 0, sizeof(*out));
+	struct hold *hold = inside(out);
+	hold->sem = (uint64_t)(uintptr_t)sem;
+	hold->who = place->claim.who;
+	hold->ticket = place->ticket;
+	hold->record = place->claim.index;
+	hold->count = count;
+}
+
+int
+tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
+{
+	struct place_in_line place;
+	int rc = queue_check(sem, count, options);
+	if (rc == 0)
+		rc = queue_enter(sem, count, USE_HOLD, options, &place);
+	if (rc == 0)
+		become_holder(sem, &place, count, hold);
+	return rc;
+}
+
+int
+tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
+{
+	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
+	return tsem_acquire_wait(sem, count, &options, hold);
+}
+
+int
+tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	struct place_in_line place;
+	int rc = queue_check(sem, count, NULL);
+	if (rc == 0)
+		rc = queue_try_enter(sem, count, USE_HOLD, &place);
+	if (rc == 0)
+		become_holder(sem, &place, count, hold);
+	return rc;
+}
+
+/* ---- release ---- */
+
+/* The state of a hold that is still what it was: HELD under its ticket. */
+static bool
+is_held(const struct record *record, uint64_t ticket, uint64_t *what)
+{
+	*what = LOAD_ACQ(&record->what);
+	return what_state(*what) == STATE_HELD && what_value(*what) == ticket;
+}
+
+int
+tsem_release(tsem_hold *out)
+{
+	struct hold *hold = inside(out);
+	if (hold->who == 0 || hold->who != identity_who())
+		return -EPERM;
+	struct tsem *sem = hold_sem(hold);
+	struct claim claim = {.index = hold->record, .record = &sem->segment.records[hold->record], .who = hold->who};
+	uint64_t what;
+	if (LOAD_RLX(&claim.record->who) != hold->who || !is_held(claim.record, hold->ticket, &what))
+		return -EPERM;
+
+	/* A plain store: a live owner's own hold is nobody else's to change. */
+	const uint64_t releasing = what_next(what, STATE_RELEASING, hold->ticket);
+	STORE_REL(&claim.record->what, releasing);
+	hold->who = 0;
+	struct grant grant;
+	/* A plain store, too: a helper could only have written the same. */
+	if (move_grant(sem, claim.index, claim.record, releasing, &grant))
+		STORE_REL(&claim.record->what, what_released(claim.record, releasing));
+	record_keep_or_free(sem, &claim);
+	after_grant(sem, &grant);
+	return 0;
+}
+
+/* ---- another owner ---- */
+
+/* A start time that this process may compare: 0 if there is none to be had. -ESRCH: no such process. */
+static int
+find_process(pid_t pid, uint64_t *start)
+{
+	if (pid <= 0 || pid >= 1 << PID_BITS)
+		return -ESRCH;
+	if (kill(pid, 0) != 0 && errno == ESRCH)
+		return -ESRCH;
+
+	char text[12];
+	struct process_stat stat;
+	pid_to_text(pid, text);
+	*start = 0;
+	if (!proc_is_trustworthy() || !process_stat_read(text, &stat))
+		return 0;
+	if (stat.state == 'Z' && stat.threads == 1)
+		return -ESRCH;
+	*start = stat.start & WHO_LOW_MASK;
+	return 0;
+}
+
+int
+tsem_hand_over(tsem_hold *out, pid_t pid)
+{
+	struct hold *hold = inside(out);
+	if (hold->who == 0 || hold->who != identity_who())
+		return -EPERM;
+	uint64_t start;
+	int rc = find_process(pid, &start);
+	if (rc < 0)
+		return rc;
+	struct tsem *sem = hold_sem(hold);
+	struct record *record = &sem->segment.records[hold->record];
+	uint64_t what;
+	if (!is_held(record, hold->ticket, &what))
+		return -EPERM;
+
+	/* The namespaces in the record stay: they are those in which this process knows the new owner. */
+	STORE_REL(&record->start, start);
+	if (!CAS_SEQ(&record->who, hold->who, who_handed((uint32_t)pid, hold->ticket)))
+		return -EPERM;
+	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
+	hold->who = 0;
+	return 0;
+}
+
+/* The newest HELD record that was handed over to `pid`, and its owner and state; NO_RECORD if there is none. */
+static uint32_t
+find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *self, uint64_t *who, uint64_t *what)
+{
+	uint32_t newest = NO_RECORD;
+	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
+		const struct record *record = record_at(sem, i);
+		if (record == NULL)
+			break;
+		const uint64_t owner = LOAD_ACQ(&record->who);
+		if (who_kind(owner) != WHO_KIND_HANDED || who_pid(owner) != (uint32_t)pid)
+			continue;
+		const uint64_t recorded = LOAD_ACQ(&record->start);
+		const uint64_t state = LOAD_ACQ(&record->what);
+		const bool comparable = recorded != 0 && start != 0 && LOAD_ACQ(&record->time_ns) == self->time_ns;
+		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != self->pid_ns
+		    || (comparable && recorded != start))
+			continue;
+		if (newest != NO_RECORD && counter_diff(what_value(state), what_value(*what)) < 0)
+			continue;
+		newest = i;
+		*who = owner;
+		*what = state;
+	}
+	return newest;
+}
+
+/*
+ * Releases a hold for an owner that is dead, or that it was handed over to: HELD -> RELEASING by CAS. From there on any
+ * recoverer carries it on, should this process die. `who` cannot come back in this record.
+ */
+static bool
+release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
+{
+	struct record *record = &sem->segment.records[index];
+	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
+	if (!CAS_SEQ(&record->what, what, releasing))
+		return false;
+	struct grant grant;
+	release_for_owner(sem, index, record, releasing, &grant);
+	record_free_for(sem, index, record, who);
+	after_grant(sem, &grant);
+	return true;
+}
+
+int
+tsem_release_for(tsem *sem, pid_t pid)
+{
+	struct identity self;
+	if (!sem->segment.writable)
+		return -EPERM;
+	if (!identity_get(&self))
+		return -ENOMEM;
+	uint64_t start = 0;
+	int rc = find_process(pid, &start);
+	if (rc < 0)
+		return rc;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		uint64_t who = 0;
+		uint64_t what = 0;
+		const uint32_t index = find_handed(sem, pid, start, &self, &who, &what);
+		if (index == NO_RECORD)
+			return -ENOENT;
+		if (release_foreign(sem, index, who, what))
+			return 0;
+	}
+	return -EBADMSG;
+}
+
+int
+tsem_adopt(tsem_hold *out)
+{
+	struct hold *hold = inside(out);
+	struct identity self;
+	identity_read(&self);
+	struct tsem *sem = hold_sem(hold);
+	if (hold->who == 0 || hold->who == self.who)
+		return -EPERM;
+	struct record *record = &sem->segment.records[hold->record];
+	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns || LOAD_ACQ(&record->time_ns) != self.time_ns)
+		return -EXDEV;
+
+	uint64_t what;
+	if (!is_held(record, hold->ticket, &what) || !CAS_SEQ(&record->who, hold->who, self.who))
+		return -EPERM;
+	/*
+	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
+	 * is about to act on the state. So the state changes, too. If it was faster, the hold is lost; if not, it fails.
+	 */
+	if (!CAS_SEQ(&record->what, what, what ^ WHAT_MOVED))
+		return -EPERM;
+	hold->who = self.who;
+	return 0;
+}
+
+int
+tsem_reap(tsem_hold *out)
+{
+	struct hold *hold = inside(out);
+	if (hold->who == 0)
+		return -EPERM;
+	if (tsem_release(out) == 0)
+		return 0;
+
+	/* Not recovered but released: the command ended, and nobody died on anybody. */
+	struct tsem *sem = hold_sem(hold);
+	struct record *record = &sem->segment.records[hold->record];
+	const uint64_t who = LOAD_ACQ(&record->who);
+	const bool dead = who != 0 && owner_liveness(sem, record, who) == LIVENESS_DEAD;
+	uint64_t what;
+	if (is_held(record, hold->ticket, &what)) {
+		if (!dead)
+			return -EBUSY;
+		if (LOAD_SEQ(&record->who) == who)
+			release_foreign(sem, hold->record, who, what);
+	}
+	hold->who = 0;
+	return 0;
+}

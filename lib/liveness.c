@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "liveness.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "identity.h"
+#include "layout.h"
+
+bool
+proc_is_trustworthy(void)
+{
+	char link[16];
+	char self[12];
+	ssize_t length = readlink("/proc/self", link, sizeof(link) - 1);
+	if (length <= 0)
+		return false;
+	link[length] = '\0';
+	pid_to_text(getpid(), self);
+	return strcmp(link, self) == 0;
+}
+
+/* True once every thread of the process has ended, reaped or not. */
+static bool
+pidfd_says_dead(pid_t pid)
+{
+#ifdef SYS_pidfd_open
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return errno == ESRCH;
+	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
+	bool dead = poll(&pollfd, 1, 0) == 1 && (pollfd.revents & POLLIN) != 0;
+	close(fd);
+	return dead;
+#else
+	(void)pid;
+	return false;
+#endif
+}
+
+static enum liveness
+judge(const struct owner *owner)
+{
+	struct identity self;
+	if (owner->pid == 0 || owner->pid_ns == 0 || !identity_get(&self) || owner->pid_ns != self.pid_ns)
+		return LIVENESS_UNKNOWN;
+
+	const pid_t pid = (pid_t)owner->pid;
+	if (kill(pid, 0) != 0 && errno == ESRCH)
+		return LIVENESS_DEAD;
+
+	/* Somebody has that pid; whether it is still the same one only the start time tells. */
+	char text[12];
+	struct process_stat stat;
+	pid_to_text(pid, text);
+	const bool comparable = owner->start != 0 && owner->time_ns != 0 && owner->time_ns == self.time_ns;
+	if (comparable && proc_is_trustworthy() && process_stat_read(text, &stat)) {
+		if ((stat.start & WHO_LOW_MASK) != owner->start)
+			return LIVENESS_DEAD;
+		/* The leader may have ended while other threads live on: then it is a zombie, too. */
+		if (stat.state != 'Z')
+			return LIVENESS_ALIVE;
+		return stat.threads == 1 || pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_ALIVE;
+	}
+	return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
+}
+
+int
+liveness_judge(const struct owner *owner)
+{
+	const int saved = errno;
+	const int verdict = (int)judge(owner);
+	errno = saved;
+	return verdict;
+}

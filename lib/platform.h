@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the library asks of the system while it waits or judges: the clock, sleeping, waking, life and death. One table,
+ * so that tests put injected ones in their place and no test has to sleep.
+ */
+#ifndef TSEM_LIB_PLATFORM_H
+#define TSEM_LIB_PLATFORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "atomic.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_FOREVER UINT64_MAX
+
+struct owner;
+
+struct platform {
+	/* CLOCK_MONOTONIC in ns. */
+	uint64_t (*now)(void);
+	/* Sleeps while *word is `expected`, until the absolute time `until`; 0 or -EAGAIN, -EINTR, -ETIMEDOUT. */
+	int (*sleep)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
+	void (*wake)(_Atomic uint32_t *word, uint32_t bits);
+	/* enum liveness, of liveness.h */
+	int (*judge)(const struct owner *owner);
+};
+
+extern struct platform platform;
+
+/* The clock to the last tick of the kernel, some ms old, which costs a few ns: for stamps that people look at. */
+uint64_t coarse_now(void);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "protocol.h"
+
+#include <errno.h>
+
+void
+finish_arrival(struct tsem *sem, uint64_t tickets)
+{
+	const uint64_t tag = word_tag(tickets);
+	struct record *record = tag == TAG_NONE ? NULL : record_at(sem, tag_record(tag));
+	if (record == NULL)
+		return;
+
+	/* Acquire, each before the next: the second look at T must come after the reads that it vouches for. */
+	const uint64_t what = LOAD_ACQ(&record->what);
+	if (what_state(what) != STATE_CLAIMED || what_a(what) != tag_face(tag))
+		return;
+	const uint32_t count = LOAD_ACQ(&record->count);
+	if (LOAD_SEQ(&sem->segment.header->tickets) != tickets)
+		return;
+	CAS_SEQ(&record->what, what, what_next(what, STATE_QUEUED, word_counter(tickets) - count));
+}
+
+int
+arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket)
+{
+	struct header *header = sem->segment.header;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		/* T before E: whoever lowers the capacity relies on a CAS of T having failed if T moved since E was read. */
+		const uint64_t tickets = LOAD_SEQ(&header->tickets);
+		const uint64_t at = word_counter(tickets);
+		const int64_t room = counter_diff(enabled_limit(sem), at);
+		if (arrival == ARRIVE_IF_ENABLED && room < (int64_t)count)
+			return -EAGAIN;
+		if ((int64_t)count - room > COUNTER_DRIFT)
+			return -EOVERFLOW;
+
+		finish_arrival(sem, tickets);
+		if (CAS_SEQ(&header->tickets, tickets, word_make(counter_add(at, count), tag))) {
+			*ticket = at;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+/* `gen` is the one it was claimed with. Acquire, so it is that of `what`, or `what` has changed and a CAS will fail. */
+uint64_t
+what_released(const struct record *record, uint64_t what)
+{
+	const uint32_t gen = LOAD_ACQ(&record->gen);
+	return what_next(what ^ WHAT_FACES, STATE_IDLE, gen + 1);
+}
+
+/* If G is {c, (r, face)}, unfinished, and still `grants`: makes record r IDLE. */
+static void
+finish_release(struct tsem *sem, uint64_t grants)
+{
+	const uint64_t tag = word_tag(grants);
+	struct record *record = tag == TAG_NONE ? NULL : record_at(sem, tag_record(tag));
+	if (record == NULL)
+		return;
+
+	const uint64_t what = LOAD_ACQ(&record->what);
+	if (what_state(what) != STATE_RELEASING || what_b(what) != tag_face(tag))
+		return;
+	const uint64_t released = what_released(record, what);
+	if (LOAD_SEQ(&sem->segment.header->grants) != grants)
+		return;
+	CAS_SEQ(&record->what, what, released);
+}
+
+bool
+move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t tag = tag_make(index, what_b(what));
+	const uint32_t count = LOAD_ACQ(&record->count);
+	grant->moved = false;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t grants = LOAD_SEQ(&header->grants);
+		if (word_tag(grants) == tag)
+			return true;
+		if (LOAD_ACQ(&record->what) != what)
+			return false;
+		finish_release(sem, grants);
+		const uint64_t at = word_counter(grants);
+		if (CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag))) {
+			/* C after G, as everywhere. */
+			const uint32_t capacity = LOAD_SEQ(&header->capacity);
+			grant->moved = true;
+			grant->from = counter_add(at, capacity);
+			grant->to = counter_add(grant->from, count);
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant)
+{
+	if (move_grant(sem, index, record, what, grant))
+		CAS_SEQ(&record->what, what, what_released(record, what));
+}
+
+int
+grant_anonymously(struct tsem *sem, uint32_t count, struct grant *grant, uint32_t *previous)
+{
+	struct header *header = sem->segment.header;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t grants = LOAD_SEQ(&header->grants);
+		const uint32_t capacity = LOAD_SEQ(&header->capacity);
+		const uint64_t tickets = LOAD_SEQ(&header->tickets);
+		const uint64_t limit = counter_add(word_counter(grants), capacity);
+		const int64_t room = counter_diff(limit, word_counter(tickets));
+		const int64_t available = room > 0 ? room : 0;
+		if (room + (int64_t)count > COUNTER_DRIFT || (sem->max != 0 && room + (int64_t)count > (int64_t)sem->max))
+			return -EOVERFLOW;
+
+		/* The tag stays as it is: this grant is nobody's, and the last mover may still have to be finished. */
+		if (CAS_SEQ(&header->grants, grants, grants + word_make(count, 0))) {
+			const uint32_t now = LOAD_SEQ(&header->capacity);
+			grant->moved = true;
+			grant->from = counter_add(word_counter(grants), now);
+			grant->to = counter_add(grant->from, count);
+			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The crash-atomic moves of the two counters. Everything that changes T or G is here.
+ *
+ * Every change of a counter that matters to a record carries that record's tag in the same word, so the change and the
+ * knowledge of who made it are one compare-and-swap. Whoever wants to overwrite a tag first finishes what the last
+ * mover left unfinished, so at every instant anybody can tell from the segment alone whether a dead process had its
+ * ticket, and whether it had given it back. The rules:
+ *
+ *   arrive(r, n)    what[r] = CLAIMED, then CAS T {t, x} -> {t + n, (r, a)} after finishing x. The ticket is t.
+ *   finish T        T = {c, (r, face)}, what[r] CLAIMED with a == face, and T *still the same word*:
+ *                   CAS what[r] -> QUEUED(c - count). The second look at T: without it a tag seen long ago could be
+ *                   taken for that of the record's present use. The face: without it the tag of the record's last use
+ *                   is, which nobody has overwritten yet.
+ *   release(r)      what[r] = RELEASING(t), then CAS G {g, x} -> {g + count, (r, b)} after finishing x, unless G's tag
+ *                   is (r, b) already or what[r] has changed: then it was done for us. G is read before what[r], so
+ *                   "not my tag, and unchanged" means that G had not been moved for this release when it was read.
+ *   finish G        G = {c, (r, face)}, what[r] RELEASING with b == face, and G still the same word:
+ *                   CAS what[r] -> IDLE(gen + 1) with both faces flipped.
+ *
+ * No step waits for anybody: a process that stops anywhere in here is overtaken, and its step is finished for it.
+ *
+ * Two pairs of sequentially consistent accesses, one's own write before the read of the other's (Dekker), carry the
+ * wake-ups: T against G (an arrival moves T and then reads E; a release moves G and then reads T), and E against the
+ * sleepers bit of a word (wait.c). So either the arrival sees the grant, or the releaser sees the arrival.
+ */
+#ifndef TSEM_LIB_PROTOCOL_H
+#define TSEM_LIB_PROTOCOL_H
+
+#include "handle.h"
+
+/*
+ * Every retry below means that somebody else made progress, so honest participants never come near this many; a peer
+ * that scribbles over the segment must not keep us for ever. Then the segment is damaged: EBADMSG.
+ */
+enum { RETRIES_MAX = 1 << 20 };
+
+/* E: ticket t of a waiter for n permits is enabled once E - t >= n. Always G first, then C. */
+static inline uint64_t
+enabled_limit(const struct tsem *sem)
+{
+	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+	const uint32_t capacity = LOAD_SEQ(&sem->segment.header->capacity);
+	return counter_add(word_counter(grants), capacity);
+}
+
+static inline bool
+is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
+{
+	return counter_diff(enabled_limit(sem), ticket) >= (int64_t)count;
+}
+
+/* Whether to take a ticket only if it is enabled at once. */
+enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
+
+/*
+ * Takes `count` tickets for the CLAIMED record of `tag`, or for nobody (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG.
+ */
+int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
+
+/* If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. */
+void finish_arrival(struct tsem *sem, uint64_t tickets);
+
+/* What a move of G did: whom to wake. */
+struct grant {
+	bool moved; /* by this call */
+	uint64_t from; /* E before and after */
+	uint64_t to;
+};
+
+/*
+ * Moves G for a RELEASING record, `what`, whoever it belongs to; on return somebody has done so, exactly once. True: G
+ * may still carry the record's tag, so the state has to go on to what_released() before anything else.
+ */
+bool move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant);
+
+/* The state that follows the RELEASING `what`. */
+uint64_t what_released(const struct record *record, uint64_t what);
+
+/* Both steps, for another process's record: the second one by CAS. */
+void release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant);
+
+/* Moves G by `count` for nobody. -EOVERFLOW, -EBADMSG. */
+int grant_anonymously(struct tsem *sem, uint32_t count, struct grant *grant, uint32_t *previous);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "record.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "identity.h"
+#include "platform.h"
+#include "recover.h"
+
+/* The calling thread's entry, or NULL if another thread has its place. */
+static struct kept *
+kept_entry(struct tsem *sem)
+{
+	const uintptr_t self = (uintptr_t)pthread_self();
+	struct kept *entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
+	const uintptr_t thread = atomic_load_explicit(&entry->thread, memory_order_relaxed);
+	if (thread == self)
+		return entry;
+	uintptr_t nobody = 0;
+	if (thread == 0 && atomic_compare_exchange_strong(&entry->thread, &nobody, self))
+		return entry;
+	return NULL;
+}
+
+/*
+ * Says, before the first claim, which namespaces this process lives in. While all claimers agree, a record that is just
+ * being claimed can be judged although its own fields are not written yet.
+ */
+static void
+register_namespaces(struct header *header, const struct identity *self)
+{
+	const uint64_t ours = (uint64_t)self->pid_ns << 32 | self->time_ns;
+	if (LOAD_RLX(&header->namespaces) == 0 && self->pid_ns != 0)
+		CAS_SEQ(&header->namespaces, 0, ours);
+	if ((LOAD_RLX(&header->namespaces) != ours || self->pid_ns == 0) && LOAD_RLX(&header->mixed) == 0)
+		STORE_SEQ(&header->mixed, 1);
+}
+
+/* Tries every record once, from the hint on. */
+static struct record *
+search(struct tsem *sem, uint64_t who, uint32_t *index)
+{
+	struct header *header = sem->segment.header;
+	uint32_t limit = LOAD_RLX(&header->reserved);
+	if (limit > RECORDS_MAX)
+		limit = RECORDS_MAX;
+	uint32_t at = LOAD_RLX(&header->free_hint);
+	for (uint32_t i = 0; i < limit; i++, at++) {
+		if (at >= limit)
+			at = 0;
+		struct record *record = record_at(sem, at);
+		if (record == NULL || LOAD_RLX(&record->who) != 0 || !CAS_SEQ(&record->who, 0, who))
+			continue;
+		if (what_state(LOAD_ACQ(&record->what)) != STATE_IDLE) { /* scribbled over: not ours to repair */
+			CAS_SEQ(&record->who, who, 0);
+			continue;
+		}
+		STORE_RLX(&header->free_hint, at + 1);
+		*index = at;
+		return record;
+	}
+	return NULL;
+}
+
+/* Another page of records. Whoever loses the race finds the winner's page. */
+static int
+grow(struct tsem *sem)
+{
+	struct header *header = sem->segment.header;
+	const uint32_t now = LOAD_ACQ(&header->reserved);
+	if (now >= RECORDS_MAX)
+		return -EUSERS;
+	const uint32_t more = now + RECORDS_PER_PAGE < RECORDS_MAX ? now + RECORDS_PER_PAGE : RECORDS_MAX;
+	int rc = segment_reserve(&sem->segment, more);
+	if (rc < 0)
+		return rc;
+	if (CAS_SEQ32(&header->reserved, now, more))
+		STORE_RLX(&header->free_hint, now);
+	return 0;
+}
+
+static int
+search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
+{
+	int rc = 0;
+	for (int tries = 0; tries <= RECORDS_MAX / RECORDS_PER_PAGE + 1; tries++) {
+		claim->record = search(sem, who, &claim->index);
+		if (claim->record != NULL)
+			return 0;
+		/* The dead who held nothing, and whom therefore nobody has missed, before the table grows. */
+		if (recover_spare_records(sem) > 0)
+			continue;
+		rc = grow(sem);
+		if (rc < 0)
+			return rc;
+	}
+	return -EUSERS;
+}
+
+int
+record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
+{
+	claim->who = identity_who();
+	if (claim->who == 0)
+		return -ENOMEM;
+
+	struct kept *kept = kept_entry(sem);
+	struct record *record;
+	if (kept != NULL && kept->record != 0 && kept->who == claim->who) {
+		claim->index = kept->record - 1;
+		claim->record = record = &sem->segment.records[claim->index];
+		kept->record = 0;
+	} else {
+		struct identity self;
+		identity_get(&self);
+		register_namespaces(sem->segment.header, &self);
+		int rc = search_or_grow(sem, claim->who, claim);
+		if (rc < 0)
+			return rc;
+		record = claim->record;
+		STORE_RLX(&record->pid_ns, self.pid_ns);
+		STORE_RLX(&record->time_ns, self.time_ns);
+		STORE_RLX(&record->uid, self.uid);
+		STORE_REL(&record->start, claim->who);
+	}
+
+	const uint64_t what = LOAD_RLX(&record->what);
+	const uint64_t gen = what_value(what);
+	STORE_RLX(&record->gen, (uint32_t)gen);
+	STORE_RLX(&record->count, count);
+	STORE_RLX(&record->use, (uint32_t)use);
+	STORE_RLX(&record->until, until);
+	STORE_RLX(&record->since, coarse_now());
+	/* Release: whoever sees CLAIMED sees all of the above. */
+	STORE_REL(&record->what, what_next(what, STATE_CLAIMED, (uint32_t)gen));
+	return 0;
+}
+
+/* Whoever frees a record wakes those who wait for one; should that be missed, they look again by themselves. */
+static void
+announce_vacancy(struct header *header, uint32_t index)
+{
+	STORE_RLX(&header->free_hint, index);
+	const uint32_t vacancy = LOAD_SEQ(&header->vacancy);
+	if ((vacancy & SLOT_SLEEPERS) != 0
+	    && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
+		platform.wake(&header->vacancy, UINT32_MAX);
+}
+
+void
+record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t who)
+{
+	if (CAS_SEQ(&record->who, who, 0))
+		announce_vacancy(sem->segment.header, index);
+}
+
+void
+record_keep_or_free(struct tsem *sem, const struct claim *claim)
+{
+	struct kept *kept = kept_entry(sem);
+	if (kept != NULL && (kept->record == 0 || kept->who != claim->who)) {
+		kept->record = claim->index + 1;
+		kept->who = claim->who;
+		return;
+	}
+	STORE_REL(&claim->record->who, 0);
+	announce_vacancy(sem->segment.header, claim->index);
+}
+
+void
+record_unclaim(struct tsem *sem, const struct claim *claim)
+{
+	/* A plain store: T does not carry this record's tag, so no helper touches it while its owner lives. */
+	const uint64_t what = LOAD_RLX(&claim->record->what);
+	STORE_REL(&claim->record->what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));
+	record_keep_or_free(sem, claim);
+}
+
+void
+record_free_kept(struct tsem *sem)
+{
+	const uint64_t who = identity_who();
+	for (size_t i = 0; i < KEPT_ENTRIES; i++) {
+		struct kept *kept = &sem->kept[i];
+		if (kept->record != 0 && kept->who == who)
+			record_free_for(sem, kept->record - 1, &sem->segment.records[kept->record - 1], who);
+		kept->record = 0;
+	}
+}
+
+int
+record_wait_for_vacancy(struct tsem *sem, uint64_t until)
+{
+	_Atomic uint32_t *word = &sem->segment.header->vacancy;
+	const uint32_t vacancy = OR_SEQ(word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
+	const uint64_t now = platform.now();
+	if (now >= until)
+		return -ETIMEDOUT;
+	const uint64_t soon = now + 100 * NS_PER_MS;
+	int rc = platform.sleep(word, vacancy, UINT32_MAX, soon < until ? soon : until);
+	return rc == -EINTR ? rc : 0;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "recover.h"
+
+#include <errno.h>
+
+#include "identity.h"
+#include "platform.h"
+#include "record.h"
+#include "wait.h"
+
+#define LOOK_EVERY (100 * NS_PER_MS)
+#define TRY_LOOK_EVERY (10 * NS_PER_MS)
+
+/* ---- is the owner dead? ---- */
+
+enum liveness
+owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who)
+{
+	const struct header *header = sem->segment.header;
+	if (who_kind(who) == WHO_KIND_ORPHAN)
+		return LIVENESS_DEAD;
+	if (who == identity_who())
+		return LIVENESS_ALIVE;
+
+	struct owner owner = {.pid = who_pid(who)};
+	owner.start = who_kind(who) == WHO_KIND_HANDED ? LOAD_ACQ(&record->start) : who_start(who);
+	if (LOAD_SEQ(&header->mixed) == 0) {
+		const uint64_t all = LOAD_ACQ(&header->namespaces);
+		owner.pid_ns = (uint32_t)(all >> 32);
+		owner.time_ns = (uint32_t)all;
+	} else {
+		/* Just claimed, the record may still carry its last owner's namespaces, and then nothing can be told. */
+		const bool idle = what_state(LOAD_ACQ(&record->what)) == STATE_IDLE;
+		if (idle && who_kind(who) == WHO_KIND_OWNER && LOAD_ACQ(&record->start) != who)
+			return LIVENESS_UNKNOWN;
+		owner.pid_ns = LOAD_ACQ(&record->pid_ns);
+		owner.time_ns = LOAD_ACQ(&record->time_ns);
+	}
+	return (enum liveness)platform.judge(&owner);
+}
+
+/* ---- one record ---- */
+
+/* CLAIMED, and the owner is dead: it had its ticket if T says so, and otherwise never will. */
+static void
+recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_t what)
+{
+	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
+	if (word_tag(tickets) == tag_make(index, what_a(what)))
+		finish_arrival(sem, tickets);
+	else
+		CAS_SEQ(&record->what, what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));
+}
+
+/* Begins the release for a dead owner. `permits` counts what a holder had, not the places of waiters. */
+static void
+begin_release(struct tsem *sem, struct record *record, uint64_t what, uint32_t count, bool held, uint32_t *permits)
+{
+	if (!CAS_SEQ(&record->what, what, what_next(what, STATE_RELEASING, what_value(what))) || !held)
+		return;
+	*permits += count;
+	ADD_RLX(&sem->segment.header->statistics.recovered, count);
+}
+
+/* One step; false when there is nothing more to do for this owner. */
+static bool
+recover_step(struct tsem *sem, uint32_t index, struct record *record, uint64_t who, bool dead, uint32_t *permits)
+{
+	/* The state must be read after the death is known, and the owner looked at again after that: or we would act on
+	 * the next owner's use of the record. */
+	const uint64_t what = LOAD_ACQ(&record->what);
+	const uint32_t count = LOAD_ACQ(&record->count);
+	const uint64_t ticket = what_value(what);
+	if (LOAD_SEQ(&record->who) != who)
+		return false;
+
+	struct grant grant;
+	int64_t ahead;
+	switch (what_state(what)) {
+	case STATE_IDLE:
+		record_free_for(sem, index, record, who);
+		return false;
+	case STATE_CLAIMED:
+		if (dead)
+			recover_claimed(sem, index, record, what);
+		return dead;
+	case STATE_QUEUED:
+		ahead = counter_diff(enabled_limit(sem), ticket);
+		if (!dead || ahead < 0)
+			return false;
+		begin_release(sem, record, what, count, ahead >= (int64_t)count, permits);
+		return true;
+	case STATE_HELD:
+		if (dead)
+			begin_release(sem, record, what, count, true, permits);
+		return dead;
+	case STATE_RELEASING:
+		release_for_owner(sem, index, record, what, &grant);
+		wake_enabled(sem, &grant);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void
+recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
+{
+	enum { STEPS_MAX = 16 }; /* five take any record from CLAIMED to free; the rest is for losing races */
+	struct record *record = record_at(sem, index);
+	const uint64_t who = record == NULL ? 0 : LOAD_ACQ(&record->who);
+	if (who == 0)
+		return;
+
+	/* The release of a handed-over hold may be anybody's, so anybody may have died in it. */
+	const bool dead = owner_liveness(sem, record, who) == LIVENESS_DEAD;
+	if (!dead && who_kind(who) != WHO_KIND_HANDED)
+		return;
+	for (int step = 0; step < STEPS_MAX; step++) {
+		if (!recover_step(sem, index, record, who, dead, permits))
+			return;
+	}
+}
+
+/* ---- the front of the line ---- */
+
+struct place {
+	int64_t distance; /* of the ticket, from a fixed point */
+	uint32_t index;
+};
+
+enum { PLACES_MAX = 64, PASSES_MAX = 2 * RECORDS_MAX / PLACES_MAX };
+
+static void
+insert_place(struct place *places, size_t *n, struct place new)
+{
+	if (*n == PLACES_MAX && places[PLACES_MAX - 1].distance <= new.distance)
+		return;
+	size_t at = *n < PLACES_MAX ? (*n)++ : PLACES_MAX - 1;
+	for (; at > 0 && places[at - 1].distance > new.distance; at--)
+		places[at] = places[at - 1];
+	places[at] = new;
+}
+
+/* The first places in line behind the distance `after`, in order. */
+static size_t
+collect_places(struct tsem *sem, uint64_t origin, int64_t after, struct place places[PLACES_MAX])
+{
+	size_t n = 0;
+	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
+		const struct record *record = record_at(sem, i);
+		if (record == NULL)
+			break;
+		const uint64_t what = LOAD_ACQ(&record->what);
+		if (what_state(what) != STATE_QUEUED)
+			continue;
+		const struct place place = {.distance = counter_diff(what_value(what), origin), .index = i};
+		if (place.distance > after)
+			insert_place(places, &n, place);
+	}
+	return n;
+}
+
+/* Skips the place if its owner is dead. False: a live one stands there, or the line has not come that far. */
+static bool
+pass_over(struct tsem *sem, const struct place *place, uint64_t origin, uint32_t *permits)
+{
+	const uint64_t ticket = counter_add(origin, (uint64_t)place->distance);
+	const struct record *record = &sem->segment.records[place->index];
+	if (counter_diff(enabled_limit(sem), ticket) < 0)
+		return false;
+	recover_record(sem, place->index, permits);
+
+	const uint64_t what = LOAD_ACQ(&record->what);
+	const bool still_there = what_state(what) == STATE_QUEUED && what_value(what) == ticket;
+	return !still_there || is_enabled(sem, ticket, LOAD_ACQ(&record->count));
+}
+
+/* The lowest ticket among orphans still in line goes into the hint, unless somebody has noted another meanwhile. */
+static void
+renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
+{
+	if ((hint & 1) == 0)
+		return;
+	int64_t lowest = INT64_MAX;
+	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
+		const struct record *record = record_at(sem, i);
+		if (record == NULL)
+			break;
+		const uint64_t who = LOAD_ACQ(&record->who);
+		if (who_kind(who) != WHO_KIND_ORPHAN)
+			continue;
+		const int64_t distance = counter_diff(who, origin);
+		if (distance < lowest)
+			lowest = distance;
+	}
+	uint64_t renewed = (hint + 2) & TAG_MASK & ~UINT64_C(1);
+	if (lowest != INT64_MAX)
+		renewed = word_make(counter_add(origin, (uint64_t)lowest), renewed | 1);
+	CAS_SEQ(&sem->segment.header->orphans, hint, renewed);
+}
+
+/* A run of dead waiters costs one scan for every 64 of them. */
+static void
+recover_front(struct tsem *sem, uint32_t *permits)
+{
+	struct place places[PLACES_MAX];
+	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
+	const uint64_t origin = enabled_limit(sem);
+	int64_t after = INT64_MIN;
+	for (int pass = 0; pass < PASSES_MAX; pass++) {
+		const size_t n = collect_places(sem, origin, after, places);
+		size_t passed = 0;
+		while (passed < n && pass_over(sem, &places[passed], origin, permits))
+			passed++;
+		if (passed < PLACES_MAX)
+			break;
+		after = places[PLACES_MAX - 1].distance;
+	}
+	renew_orphan_hint(sem, hint, origin);
+}
+
+void
+note_orphan(struct tsem *sem, uint64_t ticket)
+{
+	_Atomic uint64_t *hint = &sem->segment.header->orphans;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t seen = LOAD_SEQ(hint);
+		const bool lower = (seen & 1) == 0 || counter_diff(ticket, word_counter(seen)) < 0;
+		const uint64_t version = (seen + 2) & TAG_MASK;
+		if (CAS_SEQ(hint, seen, word_make(lower ? ticket : word_counter(seen), version | 1)))
+			return;
+	}
+}
+
+void
+skip_orphans(struct tsem *sem)
+{
+	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
+	if ((hint & 1) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
+		uint32_t permits = 0;
+		recover_front(sem, &permits);
+	}
+}
+
+void
+after_grant(struct tsem *sem, const struct grant *grant)
+{
+	wake_enabled(sem, grant);
+	skip_orphans(sem);
+}
+
+/* ---- everybody ---- */
+
+/* Carries every record in one of `states` (a mask) as far as it goes. */
+static void
+recover_states(struct tsem *sem, unsigned states, uint32_t *permits)
+{
+	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
+		const struct record *record = record_at(sem, i);
+		if (record == NULL)
+			break;
+		if (LOAD_RLX(&record->who) != 0 && (states >> what_state(LOAD_RLX(&record->what)) & 1) != 0)
+			recover_record(sem, i, permits);
+	}
+}
+
+void
+recover_all(struct tsem *sem, uint32_t *permits)
+{
+	recover_states(sem, 1U << STATE_CLAIMED | 1U << STATE_HELD | 1U << STATE_RELEASING, permits);
+	recover_front(sem, permits);
+}
+
+uint32_t
+recover_spare_records(struct tsem *sem)
+{
+	uint32_t freed = 0;
+	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
+		const struct record *record = record_at(sem, i);
+		if (record == NULL)
+			break;
+		if (LOAD_RLX(&record->who) == 0 || what_state(LOAD_RLX(&record->what)) > STATE_CLAIMED)
+			continue;
+		uint32_t permits = 0;
+		recover_record(sem, i, &permits);
+		freed += LOAD_RLX(&record->who) == 0;
+	}
+	return freed;
+}
+
+uint64_t
+recover_if_due(struct tsem *sem, uint64_t now)
+{
+	_Atomic uint64_t *stamp = &sem->segment.header->scanned;
+	const uint64_t scanned = LOAD_ACQ(stamp);
+	/* In another time namespace the clock may run far ahead or behind: a stamp from the future counts as old. */
+	if (scanned <= now && now - scanned < LOOK_EVERY)
+		return scanned;
+	if (!CAS_SEQ(stamp, scanned, now))
+		return now;
+	uint32_t permits = 0;
+	recover_all(sem, &permits);
+	return now;
+}
+
+bool
+recover_before_failing(struct tsem *sem)
+{
+	const uint64_t now = platform.now();
+	const uint64_t tried = LOAD_RLX(&sem->tried);
+	if (tried != 0 && now - tried < TRY_LOOK_EVERY)
+		return false;
+	STORE_RLX(&sem->tried, now);
+	uint32_t permits = 0;
+	recover_all(sem, &permits);
+	return true;
+}
+
+int
+tsem_recover(tsem *sem, uint32_t *recovered)
+{
+	if (!sem->segment.writable)
+		return -EPERM;
+	uint32_t permits = 0;
+	recover_all(sem, &permits);
+	recover_spare_records(sem);
+	if (recovered != NULL)
+		*recovered = permits;
+	return 0;
+}

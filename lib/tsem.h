@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libtsem: semaphores between processes that are strictly first come, first served, that lose no permit when somebody
+ * is killed, that need no daemon, and that cost no system call while nobody waits.
+ *
+ * Conventions of every function below, unless it says otherwise:
+ *
+ *   - It returns 0, or a negative errno; on failure nothing was taken or given, and outputs are untouched.
+ *   - It never prints, never exits, and never changes a signal disposition or mask.
+ *   - Threads may share a handle, and may call any function on it at the same time, tsem_close() excepted. A hold may
+ *     pass between threads, but only one may use it at a time.
+ *   - A handle stays usable in a child after fork(); holds do not pass to the child: there, tsem_release() on a hold of
+ *     the parent's fails with EPERM. exec() keeps the process's holds (but not the handle).
+ *   - Deadlines are absolute times of CLOCK_MONOTONIC; NULL waits for ever, one in the past makes a try.
+ *   - Signal handlers that run during a wait do not disturb it, unless TSEM_INTERRUPTIBLE was asked for.
+ *   - `count` is a number of permits, from 1 to the larger of the semaphore's capacity, its creator's number of
+ *     permits and its maximum; anything else is EINVAL.
+ *
+ * tsem(3) is this text as a manual page; tsem(7) has the model, the promises, and what is not promised.
+ */
+#ifndef TSEM_H
+#define TSEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A handle on one semaphore: a mapping of its segment. */
+typedef struct tsem tsem;
+
+/* A hold: permits that are recorded for a process. The caller provides the memory; the content is private. */
+typedef struct tsem_hold {
+	uint64_t private_words[16];
+} tsem_hold;
+
+/* Flags of tsem_create(), tsem_open() and tsem_remove(). */
+#define TSEM_FORCE 1U /* tsem_remove: also while it is in use */
+#define TSEM_FOREIGN 2U /* also a semaphore that belongs to another user, who could spoil its counts */
+#define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat() and tsem_owners() only */
+#define TSEM_EXIST_OK 8U /* tsem_create: open it if it exists with the same number of permits */
+
+/* Flag of struct tsem_wait. */
+#define TSEM_INTERRUPTIBLE 1U /* a signal handler that ran ends the wait with EINTR */
+
+struct tsem_config {
+	size_t size; /* sizeof(struct tsem_config) */
+	uint32_t permits; /* 1 to UINT32_MAX */
+	uint32_t max; /* what `available` may reach by posting, at least `permits`; 0: no maximum */
+	mode_t mode; /* permissions, umask not applied; 0: 0600 */
+	unsigned flags; /* TSEM_EXIST_OK, TSEM_FOREIGN */
+};
+
+/*
+ * How to wait. `progress`, if given, is called with the place in line (1: next) from within the waiting call, about
+ * every `every_ms` milliseconds; with 0, whenever the waiter wakes up anyway to look around (at least every 400 ms). If
+ * it returns non-zero the wait is given up with ECANCELED.
+ */
+struct tsem_wait {
+	size_t size; /* sizeof(struct tsem_wait) */
+	const struct timespec *deadline;
+	unsigned flags;
+	int (*progress)(void *arg, uint32_t position);
+	void *arg;
+	uint32_t every_ms;
+};
+
+/*
+ * Creates the semaphore `name` (1 to 200 letters, digits, '.', '_' and '-', not starting with '.' or '-') and opens it.
+ * The name appears complete or not at all, whenever this process dies. `out` may be NULL: then it is not opened.
+ *
+ * EEXIST: it exists (with TSEM_EXIST_OK: with another number of permits). EINVAL: name, size, permits, max or flags.
+ * ENAMETOOLONG. ENOSPC: shared memory is full. EFBIG: RLIMIT_FSIZE. EACCES, EMFILE, ENFILE, ENOMEM. With
+ * TSEM_EXIST_OK also the errors of tsem_open().
+ */
+int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
+
+/*
+ * Opens an existing semaphore. `flags`: TSEM_FOREIGN, TSEM_READ_ONLY.
+ *
+ * ENOENT: there is none of that name. EACCES: its mode does not let you. EPERM: another user's (not root's), and
+ * TSEM_FOREIGN was not given. EBADMSG: not a semaphore, or damaged. EPROTONOSUPPORT: made by a build with another
+ * layout. EINVAL, ENAMETOOLONG, EMFILE, ENFILE, ENOMEM.
+ */
+int tsem_open(const char *name, unsigned flags, tsem **out);
+
+/* Frees the handle. Holds taken through it stay; they end with the process, but cannot be released any more. */
+void tsem_close(tsem *sem);
+
+/*
+ * Removes the name; whoever waits fails at once with EIDRM. Without TSEM_FORCE it first acquires the whole capacity, so
+ * that nobody slips in. `flags`: 0, TSEM_FORCE, TSEM_FOREIGN.
+ *
+ * EBUSY: somebody holds or waits. ENOENT, and the other errors of tsem_open(). With TSEM_FORCE, a file that is damaged
+ * or of another version is removed, too.
+ */
+int tsem_remove(const char *name, unsigned flags);
+
+/*
+ * Takes `count` permits that nobody is recorded for: they come back by tsem_post() and in no other way. Waits in line
+ * until `deadline`.
+ *
+ * ETIMEDOUT, EINVAL, EIDRM: removed meanwhile. EUSERS: all 32,767 records are in use and stay so until the deadline.
+ * ENOSPC: waiting needs a record and shared memory is full. EOVERFLOW: the counters' range. EPERM: opened read-only.
+ * A process killed during the call has taken the permits or it has not; if it was waiting, its place is skipped.
+ */
+int tsem_take(tsem *sem, uint32_t count, const struct timespec *deadline);
+
+/* The same with all of struct tsem_wait; also EINTR and ECANCELED. */
+int tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait);
+
+/* Takes at once or fails with EAGAIN; before it fails it gives back what the dead held. */
+int tsem_try_take(tsem *sem, uint32_t count);
+
+/*
+ * Gives `count` permits, at least 1, to whom they are due; `previous`, if not NULL, receives how many were available
+ * before. EOVERFLOW: `available` would pass the maximum or the counters' range; nothing has changed. EINVAL, EIDRM,
+ * EPERM (opened read-only).
+ *
+ * Async-signal-safe.
+ */
+int tsem_post(tsem *sem, uint32_t count, uint32_t *previous);
+
+/*
+ * Acquires `count` permits for the calling process, recorded in `hold` until tsem_release(), or until the process
+ * dies: then they come back by themselves. Errors as tsem_take().
+ */
+int tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold);
+
+/* The same with all of struct tsem_wait; also EINTR and ECANCELED. */
+int tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_hold *hold);
+
+/* Acquires at once or fails with EAGAIN; before it fails it gives back what the dead held. */
+int tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold);
+
+/* Gives the hold back. EPERM: it is not this process's: inherited by fork(), handed over, or released before. */
+int tsem_release(tsem_hold *hold);
+
+/*
+ * Makes the process `pid` the owner of this process's hold: it now lasts as long as that process, or until
+ * tsem_release_for(). The caller's `hold` is void afterwards. ESRCH: no such process. EPERM: not the caller's hold.
+ */
+int tsem_hand_over(tsem_hold *hold, pid_t pid);
+
+/*
+ * Gives back the newest hold that was handed over to `pid`, whoever calls. ENOENT: there is none.
+ */
+int tsem_release_for(tsem *sem, pid_t pid);
+
+/*
+ * In a child that the holder forked: makes the parent's hold the child's own, before it executes a command, say. From
+ * then on the hold lasts as long as the child, and `hold` is void in the parent but for tsem_reap(). EPERM: the hold is
+ * not the parent's any more (the parent has died, and it has been recovered): the child has no permit. EXDEV: the child
+ * was born into another PID or time namespace than its parent's, where its identity would mean nothing to the others.
+ *
+ * Async-signal-safe, and safe in a child of vfork().
+ */
+int tsem_adopt(tsem_hold *hold);
+
+/*
+ * In the parent, after it has waited for the child that adopted the hold: gives it back at once, where otherwise the
+ * next waiter would find out within half a second. 0: given back, by this or by somebody else. EBUSY: the owner may be
+ * alive. A hold that nobody adopted, and that is the caller's own, is released.
+ */
+int tsem_reap(tsem_hold *hold);
+
+/*
+ * Gives back what dead processes held, and skips the places of dead waiters, at once; `recovered`, if not NULL,
+ * receives how many permits came back to the semaphore. Never needed for progress: waiters do it by themselves.
+ * EPERM: opened read-only.
+ */
+int tsem_recover(tsem *sem, uint32_t *recovered);
+
+#define TSEM_HISTOGRAM_BINS 48
+
+struct tsem_stat {
+	size_t size; /* sizeof(struct tsem_stat), set by the caller */
+	uint32_t permits; /* the creator's number */
+	uint32_t capacity; /* permits that exist now */
+	uint32_t max; /* 0: no maximum */
+	uint32_t waiting; /* waiters in line */
+	uint64_t available; /* permits nobody has */
+	uint64_t held; /* permits taken or held */
+	uint64_t ticket; /* the two counters, modulo 2^48 */
+	uint64_t grant;
+	int64_t created; /* seconds since the Epoch */
+	uid_t uid; /* of the owner of the segment */
+	mode_t mode;
+	unsigned char uuid[16];
+	uint64_t contended; /* waits that could not be granted at once */
+	uint64_t wait_total_ns; /* how long they took, together and at the longest */
+	uint64_t wait_longest_ns;
+	uint64_t recovered; /* permits that came back from the dead */
+	uint64_t timeouts; /* waits that were given up */
+	uint64_t handed_over;
+	uint64_t histogram[TSEM_HISTOGRAM_BINS]; /* bin i counts waits below 2^i microseconds and above bin i - 1 */
+};
+
+/* A snapshot. EINVAL: stat->size is not that of a known version. */
+int tsem_stat(tsem *sem, struct tsem_stat *stat);
+
+enum tsem_alive { TSEM_DEAD, TSEM_ALIVE, TSEM_UNKNOWN };
+
+struct tsem_owner {
+	size_t size;
+	pid_t pid; /* in the PID namespace of that process; 0: gave up, its place is still in line */
+	uid_t uid;
+	uint32_t count; /* permits */
+	uint32_t position; /* 0: holds; from 1: place in line */
+	enum tsem_alive alive;
+	bool owned; /* false: waits in tsem_take() */
+	bool handed_over;
+	uint64_t ticket;
+	uint64_t elapsed_ns; /* held or waited for so long */
+	int64_t remaining_ns; /* of a waiter: until its deadline; -1: none */
+};
+
+/* Non-zero ends the enumeration and is returned by the function that enumerates. */
+typedef int tsem_owner_fn(const struct tsem_owner *owner, void *arg);
+typedef int tsem_name_fn(const char *name, void *arg);
+
+/* Calls `each` for every holder, oldest first, then for every waiter, first in line first. ENOMEM. */
+int tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg);
+
+/* Calls `each` for the name of every semaphore there is, sorted. ENOMEM, and what opendir() says. */
+int tsem_list(tsem_name_fn *each, void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

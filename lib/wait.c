@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+#include "wait.h"
+
+#include <errno.h>
+
+#include "inspect.h"
+#include "platform.h"
+#include "recover.h"
+
+/* Every sleeper looks around at least this often: whoever should have woken it may have died before it did. */
+#define TICK (400 * NS_PER_MS)
+
+static inline void
+relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+	__asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
+bool
+wait_is_over(const struct tsem *sem, const struct waiter *waiter)
+{
+	return is_enabled(sem, waiter->ticket, waiter->count)
+	       || what_state(LOAD_ACQ(&waiter->record->what)) == STATE_HELD;
+}
+
+bool
+is_removed(const struct tsem *sem)
+{
+	return LOAD_ACQ(&sem->segment.header->removed) != 0 || segment_is_unlinked(&sem->segment);
+}
+
+/*
+ * Spins while it pays off: a spin that ends in success raises the number of rounds worth trying, one in vain lowers
+ * it, and once it has fallen to nothing only every 64th wait tries again (after glibc's adaptive mutex and Preshing).
+ */
+static bool
+spin(struct tsem *sem, const struct waiter *waiter)
+{
+	const uint32_t ceiling = spin_ceiling();
+	uint32_t rounds = LOAD_RLX(&sem->spin);
+	if (ceiling == 0 || counter_diff(waiter->ticket, enabled_limit(sem)) >= 2)
+		return false;
+	if (rounds < 16) {
+		if ((ADD_RLX(&sem->spin_skipped, 1) & 63) != 0)
+			return false;
+		rounds = ceiling / 2;
+	}
+
+	for (uint32_t i = 0; i < rounds; i++) {
+		relax();
+		if (wait_is_over(sem, waiter)) {
+			STORE_RLX(&sem->spin, rounds + (ceiling - rounds) / 8);
+			return true;
+		}
+	}
+	STORE_RLX(&sem->spin, rounds - rounds / 4);
+	return false;
+}
+
+/* Calls the waiter's progress function; true: it wants to give up. */
+static bool
+report_progress(struct tsem *sem, const struct waiter *waiter)
+{
+	const struct tsem_wait *options = waiter->options;
+	return options->progress != NULL
+	       && options->progress(options->arg, inspect_position(sem, waiter->ticket)) != 0;
+}
+
+struct pace {
+	uint64_t tick; /* when to look around next */
+	uint64_t progress; /* when to report next */
+};
+
+/*
+ * What every waiter does when it is about to sleep and whenever it wakes up by itself. Of all of them one looks for dead
+ * owners, not more often than every 100 ms; the others come back no later than 400 ms after that look.
+ */
+static int
+look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
+{
+	const bool ticked = pace->tick != 0 && now >= pace->tick;
+	if (LOAD_ACQ(&sem->segment.header->removed) != 0 || (ticked && segment_is_unlinked(&sem->segment)))
+		return -EIDRM;
+	if (LOAD_ACQ(&sem->segment.header->cancels) != waiter->cancels)
+		return -ECANCELED;
+	if (now >= pace->tick) {
+		const uint64_t looked = recover_if_due(sem, now);
+		pace->tick = looked + TICK;
+	}
+	if (now >= pace->progress) {
+		pace->progress = now + waiter->options->every_ms * NS_PER_MS;
+		if (report_progress(sem, waiter))
+			return -ECANCELED;
+	}
+	return 0;
+}
+
+static uint64_t
+earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int
+sleep_until_enabled(struct tsem *sem, const struct waiter *waiter)
+{
+	const uint64_t last = counter_add(waiter->ticket, waiter->count - 1);
+	_Atomic uint32_t *word = &sem->segment.array[slot_index(last, sem->salt)];
+	const struct tsem_wait *options = waiter->options;
+	struct pace pace = {.tick = 0, .progress = NS_FOREVER};
+	if (options->progress != NULL)
+		pace.progress = platform.now() + options->every_ms * NS_PER_MS;
+
+	while (!wait_is_over(sem, waiter)) {
+		const uint64_t now = platform.now();
+		int rc = look_around(sem, waiter, now, &pace);
+		if (rc < 0)
+			return rc;
+		/* Before the look at E, or a waker that moves E in between would see nobody to wake. */
+		const uint32_t seen = OR_SEQ(word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
+		if (wait_is_over(sem, waiter))
+			break;
+		if (now >= waiter->until)
+			return -ETIMEDOUT;
+
+		const uint64_t wake_at = earliest(waiter->until, earliest(pace.tick, pace.progress));
+		rc = platform.sleep(word, seen, slot_bit(last), wake_at);
+		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
+			return wait_is_over(sem, waiter) ? 0 : -EINTR;
+	}
+	return 0;
+}
+
+static void
+count_wait(struct statistics *statistics, uint64_t ns)
+{
+	unsigned bin = 0;
+	for (uint64_t us = ns / 1000; us != 0 && bin < HISTOGRAM_BINS - 1; us >>= 1)
+		bin++;
+	ADD_RLX(&statistics->histogram[bin], 1);
+	ADD_RLX(&statistics->wait_total, ns);
+	const uint64_t longest = LOAD_RLX(&statistics->wait_longest);
+	if (ns > longest)
+		CAS_SEQ(&statistics->wait_longest, longest, ns);
+}
+
+int
+wait_until_enabled(struct tsem *sem, const struct waiter *waiter)
+{
+	struct statistics *statistics = &sem->segment.header->statistics;
+	ADD_RLX(&statistics->contended, 1);
+	if (spin(sem, waiter))
+		return 0;
+	const uint64_t began = platform.now();
+	int rc = sleep_until_enabled(sem, waiter);
+	count_wait(statistics, platform.now() - began);
+	return rc;
+}
+
+/* Advances the word and wakes the sleepers on `bits`. With nobody else on the word it says so: no more system calls. */
+static void
+wake_word(_Atomic uint32_t *word, uint32_t bits)
+{
+	for (;;) {
+		const uint32_t seen = LOAD_SEQ(word);
+		if ((seen & SLOT_SLEEPERS) == 0)
+			return;
+		uint32_t next = seen + SLOT_STEP;
+		if (bits == UINT32_MAX)
+			next &= ~SLOT_SLEEPERS;
+		if (CAS_SEQ32(word, seen, next)) {
+			platform.wake(word, bits);
+			return;
+		}
+	}
+}
+
+void
+wake_everybody(struct tsem *sem)
+{
+	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
+		wake_word(&sem->segment.array[i], UINT32_MAX);
+}
+
+void
+wake_enabled(struct tsem *sem, const struct grant *grant)
+{
+	if (!grant->moved)
+		return;
+	/* Behind the move of G: the other half of the arrival's "move T, then read E". */
+	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	const int64_t waiting = counter_diff(issued, grant->from);
+	if (waiting <= 0)
+		return;
+
+	int64_t enabled = counter_diff(grant->to, grant->from);
+	if (enabled > waiting)
+		enabled = waiting;
+	/* Beyond 4,096 tickets from here on others share the words, on other bits of them. */
+	const bool shared = waiting > ARRAY_WORDS;
+	if (enabled >= ARRAY_WORDS) {
+		wake_everybody(sem);
+		return;
+	}
+	for (int64_t i = 0; i < enabled; i++) {
+		const uint64_t ticket = counter_add(grant->from, (uint64_t)i);
+		wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], shared ? slot_bit(ticket) : UINT32_MAX);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* The waiting array: how a waiter sleeps until its ticket is enabled, and how those who move E wake it. */
+#ifndef TSEM_LIB_WAIT_H
+#define TSEM_LIB_WAIT_H
+
+#include "handle.h"
+#include "protocol.h"
+
+struct waiter {
+	struct record *record;
+	uint64_t ticket;
+	uint32_t count;
+	const struct tsem_wait *options;
+	uint64_t until; /* the deadline in ns, or NS_FOREVER */
+	uint32_t cancels; /* header->cancels from before the arrival */
+};
+
+/*
+ * Returns 0 once the ticket is enabled, or the record was made HELD by somebody who lowered the capacity. Otherwise
+ * -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the place in line is still ours, and to be given up.
+ */
+int wait_until_enabled(struct tsem *sem, const struct waiter *waiter);
+
+bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
+
+/* Wakes those whom the grant enabled, and nobody else. No system call if nobody waits. Async-signal-safe. */
+void wake_enabled(struct tsem *sem, const struct grant *grant);
+
+/* Wakes every sleeper there is, to look again: the capacity was raised, the name removed, all waits cancelled. */
+void wake_everybody(struct tsem *sem);
+
+/* The segment was removed: by tsem_remove(), or by somebody who deleted its file. */
+bool is_removed(const struct tsem *sem);
+
+#endif

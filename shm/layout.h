@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lies where in a segment, and what each word means.
+ *
+ * A segment is one file, mapped shared by every participant:
+ *
+ *     header          one page: identity, the counter line, hints, flags, statistics
+ *     waiting array   4,096 futex words that waiters sleep on
+ *     owner records   who has which ticket; one cache line each, grows by whole pages up to 32,767 records
+ *
+ * The counters: T, tickets issued, and G, grants (permits given back or posted). Both only ever grow, modulo 2^48.
+ * With C, the capacity, E = G + C; ticket t of a waiter for n permits is *enabled* once E - t >= n. Readers load G
+ * first and C after it. T and G carry in the same word the tag of the record that moved them last:
+ *
+ *     bits    63 ........ 16  15 .... 1   0
+ *             counter         record      face         tag NONE: all 16 bits set
+ *
+ * `who` of a record, the owner:
+ *
+ *     bits    63 62   61 .. 40   39 ......... 0
+ *     FREE     0  0      0             0            nobody; may be claimed
+ *     OWNER    0  0     pid       start time        claimed by that process itself, or adopted by its child
+ *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
+ *     ORPHAN   1  0        ticket (48 bits)         the owner gave its place up: dead for certain
+ *
+ * A HANDED or ORPHAN owner carries the ticket so that no value of `who` ever comes twice in one record while a slow
+ * helper may still hold the old one in its hands. (An OWNER value comes back only through its own live process.)
+ *
+ * `what` of a record, the state:
+ *
+ *     bits    63 ........ 16    5       4   3   2 .. 0
+ *             value             moved   b   a   state
+ *
+ *     state       value    meaning                              who may write the next state
+ *     IDLE        gen      not in use                           owner -> CLAIMED
+ *     CLAIMED     gen      about to take a ticket               owner or finisher of T's tag -> QUEUED, owner -> HELD,
+ *                                                               owner or recoverer -> IDLE when no ticket was taken
+ *     QUEUED      ticket   has its ticket, may not know more    owner -> HELD (or IDLE, anonymous), setter -> HELD,
+ *                                                               recoverer -> RELEASING
+ *     HELD        ticket   was admitted                         owner, or anybody for a HANDED one, or recoverer
+ *                                                               -> RELEASING
+ *     RELEASING   ticket   its permits go back into G           whoever moved G, or finisher of G's tag -> IDLE
+ *
+ *     a, b        the faces of the next arrival (in T's tag) and release (in G's tag); each flips when used
+ *     moved       flips when the hold is adopted by a child: a recoverer that took the parent for dead before that
+ *                 must fail when it acts on the hold after it
+ *
+ * A tag {r, face} in T is *unfinished* while record r is CLAIMED with a == face; one in G, while it is RELEASING with
+ * b == face. Nobody overwrites a tag before it is finished. lib/protocol.h has the rules and the reasons.
+ */
+#ifndef TSEM_SHM_LAYOUT_H
+#define TSEM_SHM_LAYOUT_H
+
+#include <stddef.h>
+
+#include "atomic.h"
+
+enum {
+	LAYOUT_VERSION = 1,
+	PAGE_BYTES = 4096, /* of the layout, whatever the machine's own pages are */
+	LINE_BYTES = 64,
+	ARRAY_WORDS = 4096,
+	RECORDS_MAX = 32767,
+	RECORDS_PER_PAGE = PAGE_BYTES / LINE_BYTES,
+	HISTOGRAM_BINS = 48,
+	NO_RECORD = RECORDS_MAX,
+};
+
+#define LAYOUT_MAGIC UINT64_C(0x016d68736d657374) /* "tsemshm\1" on a little-endian machine; refuses the other order */
+
+/* ---- counters ---- */
+
+#define COUNTER_SHIFT 16
+#define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
+#define TAG_MASK UINT64_C(0xffff)
+#define TAG_NONE UINT64_C(0xffff)
+
+/* T and E never drift further apart than this, so that signed differences stay far from the sign bit of 48 bits. */
+#define COUNTER_DRIFT (INT64_C(1) << 46)
+
+static inline uint64_t
+word_make(uint64_t counter, uint64_t tag)
+{
+	return counter << COUNTER_SHIFT | tag;
+}
+
+static inline uint64_t
+word_counter(uint64_t word)
+{
+	return word >> COUNTER_SHIFT;
+}
+
+static inline uint64_t
+word_tag(uint64_t word)
+{
+	return word & TAG_MASK;
+}
+
+static inline uint64_t
+tag_make(uint32_t record, unsigned face)
+{
+	return (uint64_t)record << 1 | face;
+}
+
+static inline uint32_t
+tag_record(uint64_t tag)
+{
+	return (uint32_t)(tag >> 1);
+}
+
+static inline unsigned
+tag_face(uint64_t tag)
+{
+	return (unsigned)(tag & 1);
+}
+
+/* a + n on the circle of 48 bits. */
+static inline uint64_t
+counter_add(uint64_t a, uint64_t n)
+{
+	return (a + n) & COUNTER_MASK;
+}
+
+/* a - b on the circle of 48 bits, signed: how far a is ahead of b. */
+static inline int64_t
+counter_diff(uint64_t a, uint64_t b)
+{
+	return (int64_t)((a - b) << COUNTER_SHIFT) / (INT64_C(1) << COUNTER_SHIFT);
+}
+
+/* ---- who ---- */
+
+#define PID_BITS 22 /* the kernel's PID_MAX_LIMIT is 2^22 */
+#define WHO_LOW_BITS 40
+#define WHO_LOW_MASK ((UINT64_C(1) << WHO_LOW_BITS) - 1)
+#define WHO_KIND_MASK (UINT64_C(3) << 62)
+#define WHO_KIND_OWNER UINT64_C(0)
+#define WHO_KIND_HANDED (UINT64_C(1) << 62)
+#define WHO_KIND_ORPHAN (UINT64_C(1) << 63)
+
+/* start: in clock ticks since boot, as field 22 of /proc/PID/stat; 0 where that is not known. */
+static inline uint64_t
+who_owner(uint32_t pid, uint64_t start)
+{
+	return (uint64_t)pid << WHO_LOW_BITS | (start & WHO_LOW_MASK);
+}
+
+static inline uint64_t
+who_handed(uint32_t pid, uint64_t ticket)
+{
+	return WHO_KIND_HANDED | (uint64_t)pid << WHO_LOW_BITS | (ticket & WHO_LOW_MASK);
+}
+
+static inline uint64_t
+who_orphan(uint64_t ticket)
+{
+	return WHO_KIND_ORPHAN | (ticket & COUNTER_MASK);
+}
+
+static inline uint64_t
+who_kind(uint64_t who)
+{
+	return who & WHO_KIND_MASK;
+}
+
+static inline uint32_t
+who_pid(uint64_t who)
+{
+	return (uint32_t)(who >> WHO_LOW_BITS) & ((1U << PID_BITS) - 1);
+}
+
+static inline uint64_t
+who_start(uint64_t who)
+{
+	return who & WHO_LOW_MASK;
+}
+
+/* ---- what ---- */
+
+enum state { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE_RELEASING };
+
+#define WHAT_STATE_MASK UINT64_C(7)
+#define WHAT_A (UINT64_C(1) << 3)
+#define WHAT_B (UINT64_C(1) << 4)
+#define WHAT_FACES (WHAT_A | WHAT_B)
+#define WHAT_MOVED (UINT64_C(1) << 5)
+
+/* The same faces, another state and value. */
+static inline uint64_t
+what_next(uint64_t what, enum state state, uint64_t value)
+{
+	return (value & COUNTER_MASK) << COUNTER_SHIFT | (what & WHAT_FACES) | (uint64_t)state;
+}
+
+static inline unsigned
+what_state(uint64_t what)
+{
+	return (unsigned)(what & WHAT_STATE_MASK);
+}
+
+static inline unsigned
+what_a(uint64_t what)
+{
+	return (what & WHAT_A) != 0;
+}
+
+static inline unsigned
+what_b(uint64_t what)
+{
+	return (what & WHAT_B) != 0;
+}
+
+static inline uint64_t
+what_value(uint64_t what)
+{
+	return what >> COUNTER_SHIFT;
+}
+
+/* ---- waiting array ---- */
+
+/* A futex word: a sequence number with one bit that says somebody may sleep on it. */
+#define SLOT_SLEEPERS 1U
+#define SLOT_STEP 2U
+
+/* Odd, so that 4,096 tickets in a row have words of their own; over 16, so that neighbours have lines of their own
+ * (the ticket-aware hash of Dice and Kogan, with a salt so that semaphores do not all start on the same line). */
+#define HASH_ODD 17U
+
+static inline uint32_t
+slot_index(uint64_t ticket, uint32_t salt)
+{
+	return ((uint32_t)ticket * HASH_ODD + salt) & (ARRAY_WORDS - 1);
+}
+
+/* Tickets that share a word sleep on different bits of it, up to 32 rounds of the array. */
+static inline uint32_t
+slot_bit(uint64_t ticket)
+{
+	return 1U << ((ticket / ARRAY_WORDS) & 31);
+}
+
+/* ---- the segment ---- */
+
+struct record {
+	_Atomic uint64_t who;
+	_Atomic uint64_t what;
+	_Atomic uint32_t gen;
+	_Atomic uint32_t count; /* permits */
+	_Atomic uint64_t start; /* HANDED: the owner's start time. OWNER: `who` again, once the namespaces are its own */
+	_Atomic uint64_t since; /* CLOCK_MONOTONIC ns of the arrival, then of the admission */
+	_Atomic uint64_t until; /* deadline of a waiter, CLOCK_MONOTONIC ns; 0: none */
+	_Atomic uint32_t pid_ns; /* inode numbers of the namespaces the owner's pid and start time were read in */
+	_Atomic uint32_t time_ns;
+	_Atomic uint32_t uid;
+	_Atomic uint32_t use; /* enum use */
+};
+
+/* What a record was claimed for; for those who look on, the protocol does not depend on it. */
+enum use { USE_HOLD = 0, USE_TAKE = 1 };
+
+struct statistics {
+	_Atomic uint64_t contended; /* waits that could not be granted at once */
+	_Atomic uint64_t wait_total; /* ns */
+	_Atomic uint64_t wait_longest; /* ns */
+	_Atomic uint64_t recovered; /* permits that came back from the dead */
+	_Atomic uint64_t timeouts; /* waits given up: time, signal or cancel */
+	_Atomic uint64_t handed_over;
+	_Atomic uint64_t histogram[HISTOGRAM_BINS]; /* of wait times: bin i counts those below 2^i us, i the smallest */
+};
+
+struct header {
+	/* Never changes once the name is visible. */
+	_Atomic uint64_t magic;
+	_Atomic uint32_t version;
+	_Atomic uint32_t fingerprint;
+	unsigned char uuid[16];
+	int64_t created; /* seconds since the Epoch */
+	uint32_t uid;
+	uint32_t permits; /* the creator's number, which later callers must name too */
+	uint32_t max;
+	uint32_t pad0[3];
+
+	/* The counter line. */
+	_Alignas(LINE_BYTES) _Atomic uint64_t tickets; /* T */
+	_Atomic uint64_t grants; /* G */
+	_Atomic uint32_t capacity; /* C */
+
+	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
+	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
+	_Atomic uint32_t reserved; /* records whose pages exist */
+	_Atomic uint64_t orphans; /* lowest ticket of an orphan << 16 | version << 1 | present */
+	_Atomic uint64_t scanned; /* CLOCK_MONOTONIC ns of the last look for dead owners */
+
+	/* Words that say something happened. */
+	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: somebody waits until nobody holds */
+	_Atomic uint32_t cancels; /* how often all waiters were told to give up */
+	_Atomic uint32_t removed; /* not 0: the name is gone */
+	_Atomic uint32_t vacancy; /* futex: somebody waits for a free record */
+	_Atomic uint64_t namespaces; /* of the first claimer: pid_ns << 32 | time_ns */
+	_Atomic uint32_t mixed; /* not 0: somebody from other namespaces has claimed a record, too */
+
+	_Alignas(LINE_BYTES) struct statistics statistics;
+};
+
+#define ARRAY_OFFSET ((size_t)PAGE_BYTES)
+#define RECORDS_OFFSET (ARRAY_OFFSET + (size_t)ARRAY_WORDS * 4)
+#define SEGMENT_BYTES_MIN (RECORDS_OFFSET + PAGE_BYTES)
+#define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 1) * LINE_BYTES)
+
+_Static_assert(offsetof(struct header, magic) == 0, "layout");
+_Static_assert(offsetof(struct header, version) == 8, "layout");
+_Static_assert(offsetof(struct header, fingerprint) == 12, "layout");
+_Static_assert(offsetof(struct header, uuid) == 16, "layout");
+_Static_assert(offsetof(struct header, created) == 32, "layout");
+_Static_assert(offsetof(struct header, uid) == 40, "layout");
+_Static_assert(offsetof(struct header, permits) == 44, "layout");
+_Static_assert(offsetof(struct header, max) == 48, "layout");
+_Static_assert(offsetof(struct header, tickets) == 64, "layout");
+_Static_assert(offsetof(struct header, grants) == 72, "layout");
+_Static_assert(offsetof(struct header, capacity) == 80, "layout");
+_Static_assert(offsetof(struct header, free_hint) == 128, "layout");
+_Static_assert(offsetof(struct header, reserved) == 132, "layout");
+_Static_assert(offsetof(struct header, orphans) == 136, "layout");
+_Static_assert(offsetof(struct header, scanned) == 144, "layout");
+_Static_assert(offsetof(struct header, idle) == 192, "layout");
+_Static_assert(offsetof(struct header, cancels) == 196, "layout");
+_Static_assert(offsetof(struct header, removed) == 200, "layout");
+_Static_assert(offsetof(struct header, vacancy) == 204, "layout");
+_Static_assert(offsetof(struct header, namespaces) == 208, "layout");
+_Static_assert(offsetof(struct header, mixed) == 216, "layout");
+_Static_assert(offsetof(struct header, statistics) == 256, "layout");
+_Static_assert(sizeof(struct header) <= PAGE_BYTES, "the header is one page");
+_Static_assert(offsetof(struct record, who) == 0, "layout");
+_Static_assert(offsetof(struct record, what) == 8, "layout");
+_Static_assert(offsetof(struct record, gen) == 16, "layout");
+_Static_assert(offsetof(struct record, count) == 20, "layout");
+_Static_assert(offsetof(struct record, start) == 24, "layout");
+_Static_assert(offsetof(struct record, since) == 32, "layout");
+_Static_assert(offsetof(struct record, until) == 40, "layout");
+_Static_assert(offsetof(struct record, pid_ns) == 48, "layout");
+_Static_assert(offsetof(struct record, time_ns) == 52, "layout");
+_Static_assert(offsetof(struct record, uid) == 56, "layout");
+_Static_assert(offsetof(struct record, use) == 60, "layout");
+_Static_assert(sizeof(struct record) == LINE_BYTES, "a record is one cache line");
+_Static_assert(PAGE_BYTES % sizeof(struct record) == 0, "records fill their pages");
+_Static_assert(SEGMENT_BYTES_MIN <= 32 * 1024, "little memory at rest");
+_Static_assert((RECORDS_MAX - 1) * 2 + 1 < 0xffff, "every tag differs from NONE");
+
+/* What two builds must agree on beyond the version: refused at attach when it differs. */
+#define LAYOUT_FINGERPRINT \
+	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U \
+	            ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ offsetof(struct header, statistics) * 31U))
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "name.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Not isalnum(): what is a letter must not depend on the locale of one of the participants. */
+static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+int
+name_check(const char *name)
+{
+	if (name == NULL || name[0] == '\0' || name[0] == '.' || name[0] == '-')
+		return -EINVAL;
+
+	size_t length = strspn(name, allowed);
+	if (name[length] != '\0')
+		return -EINVAL;
+	return length > NAME_BYTES_MAX ? -ENAMETOOLONG : 0;
+}
+
+int
+name_to_path(const char *name, char path[PATH_BYTES])
+{
+	static const char head[] = SHM_DIRECTORY "/" SHM_PREFIX;
+
+	int rc = name_check(name);
+	if (rc < 0)
+		return rc;
+	memcpy(path, head, sizeof(head) - 1);
+	strcpy(path + sizeof(head) - 1, name); /* fits: the length was checked */
+	return 0;
+}
+
+const char *
+name_from_file(const char *file)
+{
+	if (strncmp(file, SHM_PREFIX, sizeof(SHM_PREFIX) - 1) != 0)
+		return NULL;
+	file += sizeof(SHM_PREFIX) - 1;
+	return name_check(file) == 0 ? file : NULL;
+}

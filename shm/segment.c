@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "segment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <uuid.h>
+
+#include "name.h"
+
+/* Descriptors 0 to 2 belong to the program, also while they are closed. */
+static int
+above_standard(int fd)
+{
+	if (fd < 0)
+		return -errno;
+	if (fd > STDERR_FILENO)
+		return fd;
+
+	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int error = errno;
+	close(fd);
+	return moved < 0 ? -error : moved;
+}
+
+static uint32_t
+records_within(size_t bytes)
+{
+	size_t records = (bytes - RECORDS_OFFSET) / sizeof(struct record);
+	return records < RECORDS_MAX ? (uint32_t)records : RECORDS_MAX;
+}
+
+/*
+ * Makes the bytes [from, to) of a file of `size` bytes exist, as memory and not only as a size, so that touching them
+ * can never raise SIGBUS. The limit is looked up first because the kernel would send SIGXFSZ.
+ */
+static int
+allocate(int fd, off_t size, size_t from, size_t to)
+{
+	struct rlimit limit;
+	if ((size_t)size < to && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+	    && limit.rlim_cur < to)
+		return -EFBIG;
+
+	while (fallocate(fd, 0, (off_t)from, (off_t)(to - from)) != 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Maps the whole range the segment may ever grow to; what lies behind the end of the file is not touched. */
+static int
+map(struct segment *segment, int fd, bool writable, const struct stat *st)
+{
+	unsigned char *base =
+		mmap(NULL, SEGMENT_BYTES_MAX, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return -errno;
+
+	segment->header = (struct header *)(void *)base;
+	segment->array = (_Atomic uint32_t *)(void *)(base + ARRAY_OFFSET);
+	segment->records = (struct record *)(void *)(base + RECORDS_OFFSET);
+	STORE_RLX(&segment->reserved, records_within(SEGMENT_BYTES_MIN));
+	segment->writable = writable;
+	segment->fd = fd;
+	segment->device = st->st_dev;
+	segment->inode = st->st_ino;
+	return 0;
+}
+
+static void
+fill_header(struct header *header, const struct segment_config *config)
+{
+	uuid_generate(header->uuid);
+	header->created = (int64_t)time(NULL);
+	header->uid = geteuid();
+	header->permits = config->permits;
+	header->max = config->max;
+	STORE_RLX(&header->tickets, word_make(0, TAG_NONE));
+	STORE_RLX(&header->grants, word_make(0, TAG_NONE));
+	STORE_RLX(&header->capacity, config->permits);
+	STORE_RLX(&header->reserved, records_within(SEGMENT_BYTES_MIN));
+	STORE_RLX(&header->fingerprint, LAYOUT_FINGERPRINT);
+	STORE_RLX(&header->version, LAYOUT_VERSION);
+	STORE_RLX(&header->magic, LAYOUT_MAGIC);
+}
+
+/* An unnamed file; or, where the file system has none, one whose name no listing takes for a semaphore's. */
+static int
+open_unnamed(char temporary[PATH_BYTES])
+{
+	temporary[0] = '\0';
+	int fd = open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+		return above_standard(fd);
+
+	uuid_t unique;
+	char text[37];
+	uuid_generate(unique);
+	uuid_unparse_lower(unique, text);
+	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/." SHM_PREFIX "%s", text);
+	fd = above_standard(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (fd < 0)
+		temporary[0] = '\0';
+	return fd;
+}
+
+static int
+publish(int fd, const char *temporary, const char *path)
+{
+	if (temporary[0] != '\0')
+		return link(temporary, path) == 0 ? 0 : -errno;
+
+	/* AT_EMPTY_PATH needs a capability on older kernels, the other way needs /proc. */
+	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT && errno != EPERM && errno != EINVAL)
+		return -errno;
+	char self[32];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+}
+
+static int
+build(int fd, const char *temporary, const char *path, const struct segment_config *config, struct segment *segment)
+{
+	int rc = allocate(fd, 0, 0, SEGMENT_BYTES_MIN);
+	if (rc < 0)
+		return rc;
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	rc = map(segment, fd, true, &st);
+	if (rc < 0)
+		return rc;
+
+	fill_header(segment->header, config);
+	rc = fchmod(fd, config->mode) == 0 ? publish(fd, temporary, path) : -errno;
+	if (rc < 0)
+		munmap(segment->header, SEGMENT_BYTES_MAX);
+	return rc;
+}
+
+int
+segment_create(const char *name, const struct segment_config *config, struct segment *segment)
+{
+	char path[PATH_BYTES];
+	char temporary[PATH_BYTES];
+	int rc = name_to_path(name, path);
+	if (rc < 0)
+		return rc;
+	int fd = open_unnamed(temporary);
+	if (fd < 0)
+		return fd;
+
+	rc = build(fd, temporary, path, config, segment);
+	if (temporary[0] != '\0')
+		unlink(temporary);
+	if (rc < 0)
+		close(fd);
+	return rc;
+}
+
+/* The first page and the array must be memory before anything in them is read; then the header must be ours. */
+static int
+validate(const struct segment *segment)
+{
+	const struct header *header = segment->header;
+	if (LOAD_RLX(&header->magic) != LAYOUT_MAGIC)
+		return -EBADMSG;
+	if (LOAD_RLX(&header->version) != LAYOUT_VERSION || LOAD_RLX(&header->fingerprint) != LAYOUT_FINGERPRINT)
+		return -EPROTONOSUPPORT;
+	return 0;
+}
+
+static bool
+all_data(int fd, size_t from, size_t to)
+{
+	for (size_t at = from; at < to; at += PAGE_BYTES) {
+		if (lseek(fd, (off_t)at, SEEK_DATA) != (off_t)at)
+			return false;
+	}
+	return true;
+}
+
+static int
+attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
+{
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)SEGMENT_BYTES_MIN)
+		return -EBADMSG;
+	if (st.st_uid != geteuid() && st.st_uid != 0 && (flags & SEGMENT_FOREIGN) == 0)
+		return -EPERM;
+
+	if (writable) {
+		int rc = allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
+		if (rc < 0)
+			return rc;
+	} else if (!all_data(fd, 0, SEGMENT_BYTES_MIN)) {
+		return -EBADMSG;
+	}
+
+	int rc = map(segment, fd, writable, &st);
+	if (rc < 0)
+		return rc;
+	rc = validate(segment);
+	if (rc < 0)
+		munmap(segment->header, SEGMENT_BYTES_MAX);
+	return rc;
+}
+
+int
+segment_attach(const char *name, unsigned flags, struct segment *segment)
+{
+	char path[PATH_BYTES];
+	int rc = name_to_path(name, path);
+	if (rc < 0)
+		return rc;
+
+	/* Never O_CREAT: with fs.protected_regular it fails on a file of somebody else's. O_NONBLOCK: it may be a FIFO. */
+	const bool writable = (flags & SEGMENT_READ_ONLY) == 0;
+	int fd = above_standard(open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+	if (fd < 0)
+		return fd == -ELOOP || fd == -EISDIR || fd == -ENXIO ? -EBADMSG : fd;
+	rc = attach_fd(fd, writable, flags, segment);
+	if (rc < 0)
+		close(fd);
+	return rc;
+}
+
+/* Looks at the file behind the descriptor; false if that is another one by now. */
+static bool
+stat_ours(const struct segment *segment, struct stat *st)
+{
+	return fstat(segment->fd, st) == 0 && st->st_dev == segment->device && st->st_ino == segment->inode;
+}
+
+void
+segment_detach(struct segment *segment)
+{
+	/* A program that closes all descriptors may have another file under this number by now. */
+	struct stat st;
+	const bool ours = stat_ours(segment, &st);
+	munmap(segment->header, SEGMENT_BYTES_MAX);
+	if (ours)
+		close(segment->fd);
+}
+
+int
+segment_reserve(struct segment *segment, uint32_t records)
+{
+	struct stat st;
+	const uint32_t known = LOAD_ACQ(&segment->reserved);
+	if (records <= known)
+		return 0;
+	if (records > RECORDS_MAX || !stat_ours(segment, &st))
+		return -EBADMSG;
+
+	const size_t from = RECORDS_OFFSET + (size_t)known * sizeof(struct record);
+	const size_t end = RECORDS_OFFSET + (size_t)records * sizeof(struct record);
+	const size_t to = (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	if (segment->writable) {
+		int rc = allocate(segment->fd, st.st_size, from, to);
+		if (rc < 0)
+			return rc;
+		/* A page counts as data, which is what readers ask for, only once it was written to. */
+		atomic_fetch_or_explicit(&segment->records[records - 1].who, 0, memory_order_relaxed);
+	} else if (!all_data(segment->fd, from, to)) {
+		return -EBADMSG;
+	}
+
+	/* Another thread may have stored a larger number meanwhile; a smaller one only costs another call. */
+	STORE_REL(&segment->reserved, records_within(to));
+	return 0;
+}
+
+bool
+segment_is_unlinked(const struct segment *segment)
+{
+	struct stat st;
+	return stat_ours(segment, &st) && st.st_nlink == 0;
+}
+
+int
+segment_unlink(const char *name, const struct segment *segment)
+{
+	char path[PATH_BYTES];
+	struct stat st;
+	int rc = name_to_path(name, path);
+	if (rc < 0)
+		return rc;
+	if (lstat(path, &st) != 0)
+		return -errno;
+	if (st.st_dev != segment->device || st.st_ino != segment->inode)
+		return -ENOENT;
+	return unlink(path) == 0 ? 0 : -errno;
+}
+
+int
+segment_unlink_any(const char *name)
+{
+	char path[PATH_BYTES];
+	int rc = name_to_path(name, path);
+	if (rc < 0)
+		return rc;
+	return unlink(path) == 0 ? 0 : -errno;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One segment as this process sees it: create and publish, attach and validate, grow, unlink.
+ *
+ * Nothing here waits, and nothing knows what the words mean. Sizes and indexes come from the constants of layout.h and
+ * from what this process made sure of itself (`reserved`), never from what a peer may change meanwhile.
+ */
+#ifndef TSEM_SHM_SEGMENT_H
+#define TSEM_SHM_SEGMENT_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "layout.h"
+
+struct segment {
+	struct header *header;
+	_Atomic uint32_t *array;
+	struct record *records;
+	_Atomic uint32_t reserved; /* records whose pages this process knows to exist */
+	bool writable;
+	int fd;
+	dev_t device;
+	ino_t inode;
+};
+
+struct segment_config {
+	uint32_t permits;
+	uint32_t max;
+	mode_t mode;
+};
+
+enum { SEGMENT_READ_ONLY = 1, SEGMENT_FOREIGN = 2 };
+
+/*
+ * Builds a segment out of sight and links it into place: the name is absent or complete, and a creator killed half-way
+ * leaves nothing. -EEXIST when the name is taken, -ENOSPC, -EFBIG (RLIMIT_FSIZE), and what open and mmap say.
+ */
+int segment_create(const char *name, const struct segment_config *config, struct segment *segment);
+
+/*
+ * Maps an existing segment. -ENOENT, -EACCES, -EPERM (another user's, without SEGMENT_FOREIGN), -EBADMSG (no segment,
+ * or damaged), -EPROTONOSUPPORT (another layout), and what open and mmap say.
+ */
+int segment_attach(const char *name, unsigned flags, struct segment *segment);
+
+void segment_detach(struct segment *segment);
+
+/* Makes sure that the first `records` records may be touched. -ENOSPC, -EFBIG, -EBADMSG. Async-signal-safe. */
+int segment_reserve(struct segment *segment, uint32_t records);
+
+/* No name leads here any more. */
+bool segment_is_unlinked(const struct segment *segment);
+
+/* Removes `name` if it still leads to this segment; -ENOENT if it does not. */
+int segment_unlink(const char *name, const struct segment *segment);
+
+/* Removes `name` whatever it leads to: what cannot be attached to. */
+int segment_unlink_any(const char *name);
+
+#endif
