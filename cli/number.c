@@ -53,12 +53,8 @@ unit_ns(const char *unit)
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{"", NS_PER_SECOND},
-		{"ms", NS_PER_SECOND / 1000},
-		{"s", NS_PER_SECOND},
-		{"m", 60 * NS_PER_SECOND},
-		{"h", 3600 * NS_PER_SECOND},
-		{"d", 24 * 3600 * NS_PER_SECOND},
+		{"", NS_PER_SECOND},       {"ms", NS_PER_SECOND / 1000}, {"s", NS_PER_SECOND},
+		{"m", 60 * NS_PER_SECOND}, {"h", 3600 * NS_PER_SECOND},  {"d", 24 * 3600 * NS_PER_SECOND},
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(unit, units[i].name) == 0)

@@ -12,7 +12,7 @@
 
 struct description {
 	int code;
-	const char *name; /* --name */
+	const char *name;     /* --name */
 	const char *argument; /* NULL: takes none */
 	const char *help;
 };
@@ -244,7 +244,8 @@ bad_option(const struct verb *verb, const struct options *o, int problem, char *
 
 /* Options up to the next word that is none. Sets *end at "--". */
 static int
-parse_options(const struct verb *verb, const struct grammar *grammar, int argc, char **argv, struct options *o, bool *end)
+parse_options(const struct verb *verb, const struct grammar *grammar, int argc, char **argv, struct options *o,
+              bool *end)
 {
 	while (!*end) {
 		if (optind < argc && strcmp(argv[optind], "--") == 0) {

@@ -12,23 +12,23 @@ enum { OPT_MAX = 256, OPT_EXIST_OK, OPT_OWNER, OPT_FOREIGN, OPT_STATS, OPT_NOHEA
 
 /* Where the words end that belong to tsem. */
 enum operands {
-	OPERANDS_NONE, /* no NAME */
-	OPERANDS_NAME, /* NAME, options before and behind it */
+	OPERANDS_NONE,             /* no NAME */
+	OPERANDS_NAME,             /* NAME, options before and behind it */
 	OPERANDS_NAME_AND_COMMAND, /* options end at the first word behind NAME that is none, or at -- */
 };
 
 struct verb {
 	const char *name;
 	const char *synopsis; /* behind "tsem VERB" */
-	const char *summary; /* one line */
-	const int *accepts; /* option letters and codes, ending with 0; -h is accepted by all */
+	const char *summary;  /* one line */
+	const int *accepts;   /* option letters and codes, ending with 0; -h is accepted by all */
 	enum operands operands;
 	int (*run)(const struct verb *verb, int argc, char **argv);
 };
 
 struct options {
 	const char *name;
-	char **command; /* ends with NULL; of length 0 if there is none */
+	char **command;            /* ends with NULL; of length 0 if there is none */
 	const char *shell_command; /* -c */
 
 	bool has_permits;
@@ -37,7 +37,7 @@ struct options {
 	bool has_mode;
 	mode_t mode;
 	uint32_t count; /* -k */
-	pid_t owner; /* 0: none given */
+	pid_t owner;    /* 0: none given */
 	bool nonblock;
 	bool has_timeout;
 	uint64_t timeout_ns; /* -w */

@@ -11,7 +11,7 @@
 struct spawned {
 	pid_t pid;
 	int adopt_error; /* 0, or the negative errno of tsem_adopt() */
-	int exec_error; /* 0, or the errno of exec */
+	int exec_error;  /* 0, or the errno of exec */
 };
 
 /* Blocks the signals that `tsem run` passes on; `old`: the mask from before, which the command gets back. */

@@ -249,7 +249,7 @@ explain_wait(tsem *sem, const struct options *o, int error)
 	case -ETIMEDOUT:
 	case -ECANCELED:
 		if (o->verbose)
-			complain(o->name, error == -EAGAIN       ? "no permit is free"
+			complain(o->name, error == -EAGAIN      ? "no permit is free"
 			                  : error == -ETIMEDOUT ? "no permit came free in time"
 			                                        : "the wait was cancelled");
 		return o->conflict_status;

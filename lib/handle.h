@@ -15,14 +15,14 @@
 struct kept {
 	_Atomic uintptr_t thread;
 	uint32_t record; /* index + 1; 0: none */
-	uint64_t who; /* for whom: a forked child must not use its parent's */
+	uint64_t who;    /* for whom: a forked child must not use its parent's */
 };
 
 enum { KEPT_ENTRIES = 16, SPIN_MAX = 2000 };
 
 struct tsem {
 	struct segment segment;
-	uint32_t salt; /* of the hash, from the UUID */
+	uint32_t salt;    /* of the hash, from the UUID */
 	uint32_t permits; /* the header's numbers as they were at open */
 	uint32_t max;
 	_Atomic uint32_t spin; /* how many rounds waiting in a loop has been worth lately */

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct identity {
-	uint64_t who; /* an OWNER value of shm/layout.h */
+	uint64_t who;    /* an OWNER value of shm/layout.h */
 	uint32_t pid_ns; /* inode numbers of the namespaces the pid and the start time belong to; 0: not known */
 	uint32_t time_ns;
 	uint32_t uid;

@@ -63,7 +63,7 @@ void finish_arrival(struct tsem *sem, uint64_t tickets);
 
 /* What a move of G did: whom to wake. */
 struct grant {
-	bool moved; /* by this call */
+	bool moved;    /* by this call */
 	uint64_t from; /* E before and after */
 	uint64_t to;
 };

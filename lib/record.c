@@ -143,8 +143,7 @@ announce_vacancy(struct header *header, uint32_t index)
 {
 	STORE_RLX(&header->free_hint, index);
 	const uint32_t vacancy = LOAD_SEQ(&header->vacancy);
-	if ((vacancy & SLOT_SLEEPERS) != 0
-	    && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
+	if ((vacancy & SLOT_SLEEPERS) != 0 && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
 		platform.wake(&header->vacancy, UINT32_MAX);
 }
 

@@ -40,20 +40,20 @@ typedef struct tsem_hold {
 } tsem_hold;
 
 /* Flags of tsem_create(), tsem_open() and tsem_remove(). */
-#define TSEM_FORCE 1U /* tsem_remove: also while it is in use */
-#define TSEM_FOREIGN 2U /* also a semaphore that belongs to another user, who could spoil its counts */
+#define TSEM_FORCE 1U     /* tsem_remove: also while it is in use */
+#define TSEM_FOREIGN 2U   /* also a semaphore that belongs to another user, who could spoil its counts */
 #define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat() and tsem_owners() only */
-#define TSEM_EXIST_OK 8U /* tsem_create: open it if it exists with the same number of permits */
+#define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with the same number of permits */
 
 /* Flag of struct tsem_wait. */
 #define TSEM_INTERRUPTIBLE 1U /* a signal handler that ran ends the wait with EINTR */
 
 struct tsem_config {
-	size_t size; /* sizeof(struct tsem_config) */
+	size_t size;      /* sizeof(struct tsem_config) */
 	uint32_t permits; /* 1 to UINT32_MAX */
-	uint32_t max; /* what `available` may reach by posting, at least `permits`; 0: no maximum */
-	mode_t mode; /* permissions, umask not applied; 0: 0600 */
-	unsigned flags; /* TSEM_EXIST_OK, TSEM_FOREIGN */
+	uint32_t max;     /* what `available` may reach by posting, at least `permits`; 0: no maximum */
+	mode_t mode;      /* permissions, umask not applied; 0: 0600 */
+	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN */
 };
 
 /*
@@ -179,24 +179,24 @@ int tsem_recover(tsem *sem, uint32_t *recovered);
 #define TSEM_HISTOGRAM_BINS 48
 
 struct tsem_stat {
-	size_t size; /* sizeof(struct tsem_stat), set by the caller */
-	uint32_t permits; /* the creator's number */
-	uint32_t capacity; /* permits that exist now */
-	uint32_t max; /* 0: no maximum */
-	uint32_t waiting; /* waiters in line */
+	size_t size;        /* sizeof(struct tsem_stat), set by the caller */
+	uint32_t permits;   /* the creator's number */
+	uint32_t capacity;  /* permits that exist now */
+	uint32_t max;       /* 0: no maximum */
+	uint32_t waiting;   /* waiters in line */
 	uint64_t available; /* permits nobody has */
-	uint64_t held; /* permits taken or held */
-	uint64_t ticket; /* the two counters, modulo 2^48 */
+	uint64_t held;      /* permits taken or held */
+	uint64_t ticket;    /* the two counters, modulo 2^48 */
 	uint64_t grant;
 	int64_t created; /* seconds since the Epoch */
-	uid_t uid; /* of the owner of the segment */
+	uid_t uid;       /* of the owner of the segment */
 	mode_t mode;
 	unsigned char uuid[16];
-	uint64_t contended; /* waits that could not be granted at once */
+	uint64_t contended;     /* waits that could not be granted at once */
 	uint64_t wait_total_ns; /* how long they took, together and at the longest */
 	uint64_t wait_longest_ns;
 	uint64_t recovered; /* permits that came back from the dead */
-	uint64_t timeouts; /* waits that were given up */
+	uint64_t timeouts;  /* waits that were given up */
 	uint64_t handed_over;
 	uint64_t histogram[TSEM_HISTOGRAM_BINS]; /* bin i counts waits below 2^i microseconds and above bin i - 1 */
 };
@@ -210,13 +210,13 @@ struct tsem_owner {
 	size_t size;
 	pid_t pid; /* in the PID namespace of that process; 0: gave up, its place is still in line */
 	uid_t uid;
-	uint32_t count; /* permits */
+	uint32_t count;    /* permits */
 	uint32_t position; /* 0: holds; from 1: place in line */
 	enum tsem_alive alive;
 	bool owned; /* false: waits in tsem_take() */
 	bool handed_over;
 	uint64_t ticket;
-	uint64_t elapsed_ns; /* held or waited for so long */
+	uint64_t elapsed_ns;  /* held or waited for so long */
 	int64_t remaining_ns; /* of a waiter: until its deadline; -1: none */
 };
 

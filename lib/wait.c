@@ -23,8 +23,7 @@ relax(void)
 bool
 wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 {
-	return is_enabled(sem, waiter->ticket, waiter->count)
-	       || what_state(LOAD_ACQ(&waiter->record->what)) == STATE_HELD;
+	return is_enabled(sem, waiter->ticket, waiter->count) || what_state(LOAD_ACQ(&waiter->record->what)) == STATE_HELD;
 }
 
 bool
@@ -66,12 +65,11 @@ static bool
 report_progress(struct tsem *sem, const struct waiter *waiter)
 {
 	const struct tsem_wait *options = waiter->options;
-	return options->progress != NULL
-	       && options->progress(options->arg, inspect_position(sem, waiter->ticket)) != 0;
+	return options->progress != NULL && options->progress(options->arg, inspect_position(sem, waiter->ticket)) != 0;
 }
 
 struct pace {
-	uint64_t tick; /* when to look around next */
+	uint64_t tick;     /* when to look around next */
 	uint64_t progress; /* when to report next */
 };
 

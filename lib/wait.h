@@ -11,7 +11,7 @@ struct waiter {
 	uint64_t ticket;
 	uint32_t count;
 	const struct tsem_wait *options;
-	uint64_t until; /* the deadline in ns, or NS_FOREVER */
+	uint64_t until;   /* the deadline in ns, or NS_FOREVER */
 	uint32_t cancels; /* header->cancels from before the arrival */
 };
 

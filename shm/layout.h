@@ -245,10 +245,10 @@ struct record {
 	_Atomic uint64_t who;
 	_Atomic uint64_t what;
 	_Atomic uint32_t gen;
-	_Atomic uint32_t count; /* permits */
-	_Atomic uint64_t start; /* HANDED: the owner's start time. OWNER: `who` again, once the namespaces are its own */
-	_Atomic uint64_t since; /* CLOCK_MONOTONIC ns of the arrival, then of the admission */
-	_Atomic uint64_t until; /* deadline of a waiter, CLOCK_MONOTONIC ns; 0: none */
+	_Atomic uint32_t count;  /* permits */
+	_Atomic uint64_t start;  /* HANDED: the owner's start time. OWNER: `who` again, once the namespaces are its own */
+	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, then of the admission */
+	_Atomic uint64_t until;  /* deadline of a waiter, CLOCK_MONOTONIC ns; 0: none */
 	_Atomic uint32_t pid_ns; /* inode numbers of the namespaces the owner's pid and start time were read in */
 	_Atomic uint32_t time_ns;
 	_Atomic uint32_t uid;
@@ -259,11 +259,11 @@ struct record {
 enum use { USE_HOLD = 0, USE_TAKE = 1 };
 
 struct statistics {
-	_Atomic uint64_t contended; /* waits that could not be granted at once */
-	_Atomic uint64_t wait_total; /* ns */
+	_Atomic uint64_t contended;    /* waits that could not be granted at once */
+	_Atomic uint64_t wait_total;   /* ns */
 	_Atomic uint64_t wait_longest; /* ns */
-	_Atomic uint64_t recovered; /* permits that came back from the dead */
-	_Atomic uint64_t timeouts; /* waits given up: time, signal or cancel */
+	_Atomic uint64_t recovered;    /* permits that came back from the dead */
+	_Atomic uint64_t timeouts;     /* waits given up: time, signal or cancel */
 	_Atomic uint64_t handed_over;
 	_Atomic uint64_t histogram[HISTOGRAM_BINS]; /* of wait times: bin i counts those below 2^i us, i the smallest */
 };
@@ -282,22 +282,22 @@ struct header {
 
 	/* The counter line. */
 	_Alignas(LINE_BYTES) _Atomic uint64_t tickets; /* T */
-	_Atomic uint64_t grants; /* G */
-	_Atomic uint32_t capacity; /* C */
+	_Atomic uint64_t grants;                       /* G */
+	_Atomic uint32_t capacity;                     /* C */
 
 	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
-	_Atomic uint32_t reserved; /* records whose pages exist */
-	_Atomic uint64_t orphans; /* lowest ticket of an orphan << 16 | version << 1 | present */
-	_Atomic uint64_t scanned; /* CLOCK_MONOTONIC ns of the last look for dead owners */
+	_Atomic uint32_t reserved;                       /* records whose pages exist */
+	_Atomic uint64_t orphans;                        /* lowest ticket of an orphan << 16 | version << 1 | present */
+	_Atomic uint64_t scanned;                        /* CLOCK_MONOTONIC ns of the last look for dead owners */
 
 	/* Words that say something happened. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: somebody waits until nobody holds */
-	_Atomic uint32_t cancels; /* how often all waiters were told to give up */
-	_Atomic uint32_t removed; /* not 0: the name is gone */
-	_Atomic uint32_t vacancy; /* futex: somebody waits for a free record */
-	_Atomic uint64_t namespaces; /* of the first claimer: pid_ns << 32 | time_ns */
-	_Atomic uint32_t mixed; /* not 0: somebody from other namespaces has claimed a record, too */
+	_Atomic uint32_t cancels;                   /* how often all waiters were told to give up */
+	_Atomic uint32_t removed;                   /* not 0: the name is gone */
+	_Atomic uint32_t vacancy;                   /* futex: somebody waits for a free record */
+	_Atomic uint64_t namespaces;                /* of the first claimer: pid_ns << 32 | time_ns */
+	_Atomic uint32_t mixed;                     /* not 0: somebody from other namespaces has claimed a record, too */
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
 };
@@ -347,7 +347,7 @@ _Static_assert(SEGMENT_BYTES_MIN <= 32 * 1024, "little memory at rest");
 _Static_assert((RECORDS_MAX - 1) * 2 + 1 < 0xffff, "every tag differs from NONE");
 
 /* What two builds must agree on beyond the version: refused at attach when it differs. */
-#define LAYOUT_FINGERPRINT \
+#define LAYOUT_FINGERPRINT                                                                                  \
 	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U \
 	            ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ offsetof(struct header, statistics) * 31U))
 

@@ -75,6 +75,15 @@ map(struct segment *segment, int fd, bool writable, const struct stat *st)
 	return 0;
 }
 
+/* A page counts as data, which is what readers ask for, only once it was written to. */
+static void
+touch(const struct segment *segment, size_t from, size_t to)
+{
+	unsigned char *base = (unsigned char *)segment->header;
+	for (size_t at = from; at < to; at += PAGE_BYTES)
+		atomic_fetch_or_explicit((_Atomic uint32_t *)(void *)(base + at), 0, memory_order_relaxed);
+}
+
 static void
 fill_header(struct header *header, const struct segment_config *config)
 {
@@ -141,6 +150,7 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 	if (rc < 0)
 		return rc;
 
+	touch(segment, 0, SEGMENT_BYTES_MIN);
 	fill_header(segment->header, config);
 	rc = fchmod(fd, config->mode) == 0 ? publish(fd, temporary, path) : -errno;
 	if (rc < 0)
@@ -272,8 +282,7 @@ segment_reserve(struct segment *segment, uint32_t records)
 		int rc = allocate(segment->fd, st.st_size, from, to);
 		if (rc < 0)
 			return rc;
-		/* A page counts as data, which is what readers ask for, only once it was written to. */
-		atomic_fetch_or_explicit(&segment->records[records - 1].who, 0, memory_order_relaxed);
+		touch(segment, from, to);
 	} else if (!all_data(segment->fd, from, to)) {
 		return -EBADMSG;
 	}
