@@ -59,7 +59,8 @@ duration_to_text(uint64_t ns, char text[24])
 static json_t *
 seconds_to_json(uint64_t ns)
 {
-	return json_real((double)(ns / (NS_PER_SECOND / 1000)) / 1000);
+	const uint64_t ms = ns / (NS_PER_SECOND / 1000);
+	return json_real((double)ms / 1000);
 }
 
 json_t *

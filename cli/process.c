@@ -51,8 +51,9 @@ copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
 		if (length > 1) {
 			memcpy(text + out, bytes + i, length);
 		} else {
-			const unsigned char c = bytes[i];
-			text[out] = length == 0 ? '?' : (char)(c < 0x20 || c == 0x7f ? ' ' : c);
+			const char c = (char)bytes[i];
+			const char shown = c < ' ' || c == '\x7f' ? ' ' : c;
+			text[out] = length == 0 ? '?' : shown;
 		}
 		out += step;
 		i += step;

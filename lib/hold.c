@@ -25,51 +25,77 @@ hold_sem(const struct hold *hold)
 
 /* ---- acquire ---- */
 
-static void
-become_holder(struct tsem *sem, const struct place_in_line *place, uint32_t count, tsem_hold *out)
+static inline void
+become_holder(struct tsem *sem, const struct claim *claim, uint64_t ticket, uint32_t count, tsem_hold *out)
 {
-	struct record *record = place->claim.record;
 	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
-	const uint64_t what = LOAD_RLX(&record->what);
-	STORE_REL(&record->what, what_next(what, STATE_HELD, place->ticket));
-
-	memset(out, 0, sizeof(*out));
-	struct hold *hold = inside(out);
-	hold->sem = (uint64_t)(uintptr_t)sem;
-	hold->who = place->claim.who;
-	hold->ticket = place->ticket;
-	hold->record = place->claim.index;
-	hold->count = count;
+	const uint64_t what = LOAD_RLX(&claim->record->what);
+	STORE_REL(&claim->record->what, what_next(what, STATE_HELD, ticket));
+	*inside(out) = (struct hold){
+		.sem = (uint64_t)(uintptr_t)sem,
+		.who = claim->who,
+		.ticket = ticket,
+		.record = claim->index,
+		.count = count,
+	};
 }
 
-int
-tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
+/* Without contention, and with a record from before: two looks, a few stores and one CAS. False: the long way. */
+static inline bool
+acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	struct claim claim;
+	if (!sem->segment.writable || count == 0 || count > LOAD_RLX(&sem->segment.header->capacity)
+	    || !record_take_kept(sem, identity_who(), &claim))
+		return false;
+	const uint64_t claimed = record_fill(&claim, count, USE_HOLD, 0);
+	uint64_t ticket;
+	if (arrive(sem, tag_make(claim.index, what_a(claimed)), count, ARRIVE_IF_ENABLED, &ticket) < 0) {
+		record_unclaim(sem, &claim);
+		return false;
+	}
+	become_holder(sem, &claim, ticket, count, hold);
+	return true;
+}
+
+static int
+acquire(struct tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
 {
 	struct place_in_line place;
 	int rc = queue_check(sem, count, options);
 	if (rc == 0)
 		rc = queue_enter(sem, count, USE_HOLD, options, &place);
 	if (rc == 0)
-		become_holder(sem, &place, count, hold);
+		become_holder(sem, &place.claim, place.ticket, count, hold);
 	return rc;
+}
+
+int
+tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
+{
+	return acquire(sem, count, options, hold);
 }
 
 int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
+	if (acquire_at_once(sem, count, hold))
+		return 0;
 	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
-	return tsem_acquire_wait(sem, count, &options, hold);
+	return acquire(sem, count, &options, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
+	if (acquire_at_once(sem, count, hold))
+		return 0;
 	struct place_in_line place;
 	int rc = queue_check(sem, count, NULL);
 	if (rc == 0)
 		rc = queue_try_enter(sem, count, USE_HOLD, &place);
 	if (rc == 0)
-		become_holder(sem, &place, count, hold);
+		become_holder(sem, &place.claim, place.ticket, count, hold);
 	return rc;
 }
 

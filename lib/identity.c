@@ -10,19 +10,8 @@
 
 #include "layout.h"
 
-/*
- * Kept in a page that the kernel clears in a forked child, so that the child finds itself without an identity. Threads
- * that fill it at the same time store the same values; `who` comes last and says that the rest is there.
- */
-struct cached {
-	_Atomic uint64_t who;
-	_Atomic uint32_t pid_ns;
-	_Atomic uint32_t time_ns;
-	_Atomic uint32_t uid;
-};
-
-static struct cached *_Atomic cache;
-static _Atomic bool kernel_clears; /* Linux 4.14; before that every look costs a getpid() */
+struct identity_cache *_Atomic identity_trusted_cache;
+static struct identity_cache *_Atomic page; /* the same, also where it is not to be trusted after a fork */
 
 void
 pid_to_text(pid_t pid, char text[12])
@@ -105,56 +94,60 @@ identity_read(struct identity *identity)
 	errno = saved;
 }
 
-static struct cached *
-cache_create(void)
+static struct identity_cache *
+create_page(void)
 {
-	void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
 		return NULL;
-	atomic_store(&kernel_clears, madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0);
+	const bool cleared_by_fork = madvise(memory, PAGE_BYTES, MADV_WIPEONFORK) == 0;
 
-	struct cached *expected = NULL;
-	if (atomic_compare_exchange_strong(&cache, &expected, page))
-		return page;
-	munmap(page, PAGE_BYTES);
-	return expected;
+	struct identity_cache *expected = NULL;
+	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {
+		munmap(memory, PAGE_BYTES);
+		return expected;
+	}
+	if (cleared_by_fork)
+		atomic_store_explicit(&identity_trusted_cache, memory, memory_order_release);
+	return memory;
 }
 
-static struct cached *
-cache_filled(void)
+/* The filled page, its content looked up anew if this process is not the one that filled it. */
+static struct identity_cache *
+filled_page(void)
 {
-	struct cached *cached = atomic_load_explicit(&cache, memory_order_acquire);
-	if (cached == NULL && (cached = cache_create()) == NULL)
+	struct identity_cache *cache = atomic_load_explicit(&page, memory_order_acquire);
+	if (cache == NULL && (cache = create_page()) == NULL)
 		return NULL;
+	const uint64_t who = LOAD_ACQ(&cache->who);
+	if (who != 0 && who_pid(who) == (uint32_t)getpid())
+		return cache;
 
-	const uint64_t who = LOAD_ACQ(&cached->who);
-	if (who != 0 && (atomic_load_explicit(&kernel_clears, memory_order_relaxed) || who_pid(who) == (uint32_t)getpid()))
-		return cached;
 	struct identity fresh;
 	identity_read(&fresh);
-	STORE_RLX(&cached->pid_ns, fresh.pid_ns);
-	STORE_RLX(&cached->time_ns, fresh.time_ns);
-	STORE_RLX(&cached->uid, fresh.uid);
-	STORE_REL(&cached->who, fresh.who);
-	return cached;
+	STORE_RLX(&cache->pid_ns, fresh.pid_ns);
+	STORE_RLX(&cache->time_ns, fresh.time_ns);
+	STORE_RLX(&cache->uid, fresh.uid);
+	STORE_REL(&cache->who, fresh.who);
+	return cache;
 }
 
 uint64_t
-identity_who(void)
+identity_who_uncached(void)
 {
-	const struct cached *cached = cache_filled();
-	return cached == NULL ? 0 : LOAD_ACQ(&cached->who);
+	const struct identity_cache *cache = filled_page();
+	return cache == NULL ? 0 : LOAD_ACQ(&cache->who);
 }
 
 bool
 identity_get(struct identity *identity)
 {
-	const struct cached *cached = cache_filled();
-	if (cached == NULL)
+	const struct identity_cache *cache = filled_page();
+	if (cache == NULL)
 		return false;
-	identity->who = LOAD_ACQ(&cached->who);
-	identity->pid_ns = LOAD_RLX(&cached->pid_ns);
-	identity->time_ns = LOAD_RLX(&cached->time_ns);
-	identity->uid = LOAD_RLX(&cached->uid);
+	identity->who = LOAD_ACQ(&cache->who);
+	identity->pid_ns = LOAD_RLX(&cache->pid_ns);
+	identity->time_ns = LOAD_RLX(&cache->time_ns);
+	identity->uid = LOAD_RLX(&cache->uid);
 	return true;
 }

@@ -4,8 +4,11 @@
 #define TSEM_LIB_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "atomic.h"
 
 struct identity {
 	uint64_t who;    /* an OWNER value of shm/layout.h */
@@ -22,10 +25,33 @@ struct process_stat {
 };
 
 /*
+ * Kept in a page that the kernel clears in a forked child, so that the child finds itself without an identity. Threads
+ * that fill it at the same time store the same values; `who` comes last and says that the rest is there.
+ */
+struct identity_cache {
+	_Atomic uint64_t who;
+	_Atomic uint32_t pid_ns;
+	_Atomic uint32_t time_ns;
+	_Atomic uint32_t uid;
+};
+
+/* NULL until the first use, and for good where the kernel does not clear it (before Linux 4.14). */
+extern struct identity_cache *_Atomic identity_trusted_cache;
+
+uint64_t identity_who_uncached(void);
+
+/*
  * The calling process. Costs no system call but for the first time in a process, also in a forked one. 0 and false: no
  * memory (ENOMEM), which only the first call of a program can meet.
  */
-uint64_t identity_who(void);
+static inline uint64_t
+identity_who(void)
+{
+	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
+	const uint64_t who = cache == NULL ? 0 : LOAD_ACQ(&cache->who);
+	return who != 0 ? who : identity_who_uncached();
+}
+
 bool identity_get(struct identity *identity);
 
 /* The calling process, read afresh: in a child of vfork() the parent's memory is not to be believed, nor written to. */

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "liveness.h"
@@ -18,23 +17,11 @@
 #endif
 
 static uint64_t
-read_clock(clockid_t clock)
-{
-	struct timespec ts;
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
-}
-
-static uint64_t
 monotonic_now(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
-}
-
-uint64_t
-coarse_now(void)
-{
-	return read_clock(CLOCK_MONOTONIC_COARSE);
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
 }
 
 /* Never FUTEX_PRIVATE_FLAG: the words are shared between processes. */

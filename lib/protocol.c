@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "protocol.h"
 
-#include <errno.h>
-
 void
 finish_arrival(struct tsem *sem, uint64_t tickets)
 {
 	const uint64_t tag = word_tag(tickets);
-	struct record *record = tag == TAG_NONE ? NULL : record_at(sem, tag_record(tag));
+	struct record *record = record_at(sem, tag_record(tag)); /* NULL for TAG_NONE, too */
 	if (record == NULL)
 		return;
 
@@ -21,43 +19,11 @@ finish_arrival(struct tsem *sem, uint64_t tickets)
 	CAS_SEQ(&record->what, what, what_next(what, STATE_QUEUED, word_counter(tickets) - count));
 }
 
-int
-arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket)
-{
-	struct header *header = sem->segment.header;
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		/* T before E: whoever lowers the capacity relies on a CAS of T having failed if T moved since E was read. */
-		const uint64_t tickets = LOAD_SEQ(&header->tickets);
-		const uint64_t at = word_counter(tickets);
-		const int64_t room = counter_diff(enabled_limit(sem), at);
-		if (arrival == ARRIVE_IF_ENABLED && room < (int64_t)count)
-			return -EAGAIN;
-		if ((int64_t)count - room > COUNTER_DRIFT)
-			return -EOVERFLOW;
-
-		finish_arrival(sem, tickets);
-		if (CAS_SEQ(&header->tickets, tickets, word_make(counter_add(at, count), tag))) {
-			*ticket = at;
-			return 0;
-		}
-	}
-	return -EBADMSG;
-}
-
-/* `gen` is the one it was claimed with. Acquire, so it is that of `what`, or `what` has changed and a CAS will fail. */
-uint64_t
-what_released(const struct record *record, uint64_t what)
-{
-	const uint32_t gen = LOAD_ACQ(&record->gen);
-	return what_next(what ^ WHAT_FACES, STATE_IDLE, gen + 1);
-}
-
-/* If G is {c, (r, face)}, unfinished, and still `grants`: makes record r IDLE. */
-static void
+void
 finish_release(struct tsem *sem, uint64_t grants)
 {
 	const uint64_t tag = word_tag(grants);
-	struct record *record = tag == TAG_NONE ? NULL : record_at(sem, tag_record(tag));
+	struct record *record = record_at(sem, tag_record(tag));
 	if (record == NULL)
 		return;
 
@@ -68,33 +34,6 @@ finish_release(struct tsem *sem, uint64_t grants)
 	if (LOAD_SEQ(&sem->segment.header->grants) != grants)
 		return;
 	CAS_SEQ(&record->what, what, released);
-}
-
-bool
-move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant)
-{
-	struct header *header = sem->segment.header;
-	const uint64_t tag = tag_make(index, what_b(what));
-	const uint32_t count = LOAD_ACQ(&record->count);
-	grant->moved = false;
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		const uint64_t grants = LOAD_SEQ(&header->grants);
-		if (word_tag(grants) == tag)
-			return true;
-		if (LOAD_ACQ(&record->what) != what)
-			return false;
-		finish_release(sem, grants);
-		const uint64_t at = word_counter(grants);
-		if (CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag))) {
-			/* C after G, as everywhere. */
-			const uint32_t capacity = LOAD_SEQ(&header->capacity);
-			grant->moved = true;
-			grant->from = counter_add(at, capacity);
-			grant->to = counter_add(grant->from, count);
-			return true;
-		}
-	}
-	return false;
 }
 
 void

@@ -27,6 +27,8 @@
 #ifndef TSEM_LIB_PROTOCOL_H
 #define TSEM_LIB_PROTOCOL_H
 
+#include <errno.h>
+
 #include "handle.h"
 
 /*
@@ -53,13 +55,46 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 /* Whether to take a ticket only if it is enabled at once. */
 enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 
-/*
- * Takes `count` tickets for the CLAIMED record of `tag`, or for nobody (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG.
- */
-int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
+/* Tags of one record: of the two, a tag that is not about to be written was finished long ago. */
+static inline bool
+is_same_record(uint64_t tag, uint64_t other)
+{
+	return (tag ^ other) <= 1;
+}
 
 /* If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. */
 void finish_arrival(struct tsem *sem, uint64_t tickets);
+
+/* If G is {c, (r, face)}, unfinished, and still `grants`: makes record r IDLE. */
+void finish_release(struct tsem *sem, uint64_t grants);
+
+/*
+ * Takes `count` tickets for the CLAIMED record of `tag`, or for nobody (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG.
+ */
+static inline int
+arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket)
+{
+	struct header *header = sem->segment.header;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		/* T before E: whoever lowers the capacity relies on a CAS of T having failed if T moved since E was read. */
+		const uint64_t tickets = LOAD_SEQ(&header->tickets);
+		const uint64_t at = word_counter(tickets);
+		const int64_t room = counter_diff(enabled_limit(sem), at);
+		if (room < (int64_t)count) {
+			if (arrival == ARRIVE_IF_ENABLED)
+				return -EAGAIN;
+			if ((int64_t)count - room > COUNTER_DRIFT)
+				return -EOVERFLOW;
+		}
+		if (!is_same_record(word_tag(tickets), tag))
+			finish_arrival(sem, tickets);
+		if (CAS_SEQ(&header->tickets, tickets, word_make(counter_add(at, count), tag))) {
+			*ticket = at;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
 
 /* What a move of G did: whom to wake. */
 struct grant {
@@ -72,10 +107,44 @@ struct grant {
  * Moves G for a RELEASING record, `what`, whoever it belongs to; on return somebody has done so, exactly once. True: G
  * may still carry the record's tag, so the state has to go on to what_released() before anything else.
  */
-bool move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant);
+static inline bool
+move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t tag = tag_make(index, what_b(what));
+	const uint32_t count = LOAD_ACQ(&record->count);
+	grant->moved = false;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t grants = LOAD_SEQ(&header->grants);
+		if (word_tag(grants) == tag)
+			return true;
+		if (LOAD_ACQ(&record->what) != what)
+			return false;
+		if (!is_same_record(word_tag(grants), tag))
+			finish_release(sem, grants);
+		const uint64_t at = word_counter(grants);
+		if (CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag))) {
+			/* C after G, as everywhere. */
+			const uint32_t capacity = LOAD_SEQ(&header->capacity);
+			grant->moved = true;
+			grant->from = counter_add(at, capacity);
+			grant->to = counter_add(grant->from, count);
+			return true;
+		}
+	}
+	return false;
+}
 
-/* The state that follows the RELEASING `what`. */
-uint64_t what_released(const struct record *record, uint64_t what);
+/*
+ * The state that follows the RELEASING `what`. `gen` is the one the record was claimed with: acquire, so it is that of
+ * `what`, or `what` has changed and a CAS will fail.
+ */
+static inline uint64_t
+what_released(const struct record *record, uint64_t what)
+{
+	const uint32_t gen = LOAD_ACQ(&record->gen);
+	return what_next(what ^ WHAT_FACES, STATE_IDLE, gen + 1);
+}
 
 /* Both steps, for another process's record: the second one by CAS. */
 void release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant);

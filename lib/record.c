@@ -2,26 +2,10 @@
 #include "record.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include "identity.h"
 #include "platform.h"
 #include "recover.h"
-
-/* The calling thread's entry, or NULL if another thread has its place. */
-static struct kept *
-kept_entry(struct tsem *sem)
-{
-	const uintptr_t self = (uintptr_t)pthread_self();
-	struct kept *entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
-	const uintptr_t thread = atomic_load_explicit(&entry->thread, memory_order_relaxed);
-	if (thread == self)
-		return entry;
-	uintptr_t nobody = 0;
-	if (thread == 0 && atomic_compare_exchange_strong(&entry->thread, &nobody, self))
-		return entry;
-	return NULL;
-}
 
 /*
  * Says, before the first claim, which namespaces this process lives in. While all claimers agree, a record that is just
@@ -101,39 +85,22 @@ search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
 int
 record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
 {
+	struct identity self;
 	claim->who = identity_who();
 	if (claim->who == 0)
 		return -ENOMEM;
-
-	struct kept *kept = kept_entry(sem);
-	struct record *record;
-	if (kept != NULL && kept->record != 0 && kept->who == claim->who) {
-		claim->index = kept->record - 1;
-		claim->record = record = &sem->segment.records[claim->index];
-		kept->record = 0;
-	} else {
-		struct identity self;
+	if (!record_take_kept(sem, claim->who, claim)) {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
 		int rc = search_or_grow(sem, claim->who, claim);
 		if (rc < 0)
 			return rc;
-		record = claim->record;
-		STORE_RLX(&record->pid_ns, self.pid_ns);
-		STORE_RLX(&record->time_ns, self.time_ns);
-		STORE_RLX(&record->uid, self.uid);
-		STORE_REL(&record->start, claim->who);
+		STORE_RLX(&claim->record->pid_ns, self.pid_ns);
+		STORE_RLX(&claim->record->time_ns, self.time_ns);
+		STORE_RLX(&claim->record->uid, self.uid);
+		STORE_REL(&claim->record->start, claim->who);
 	}
-
-	const uint64_t what = LOAD_RLX(&record->what);
-	const uint64_t gen = what_value(what);
-	STORE_RLX(&record->gen, (uint32_t)gen);
-	STORE_RLX(&record->count, count);
-	STORE_RLX(&record->use, (uint32_t)use);
-	STORE_RLX(&record->until, until);
-	STORE_RLX(&record->since, coarse_now());
-	/* Release: whoever sees CLAIMED sees all of the above. */
-	STORE_REL(&record->what, what_next(what, STATE_CLAIMED, (uint32_t)gen));
+	record_fill(claim, count, use, until);
 	return 0;
 }
 
@@ -155,14 +122,8 @@ record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_
 }
 
 void
-record_keep_or_free(struct tsem *sem, const struct claim *claim)
+record_free(struct tsem *sem, const struct claim *claim)
 {
-	struct kept *kept = kept_entry(sem);
-	if (kept != NULL && (kept->record == 0 || kept->who != claim->who)) {
-		kept->record = claim->index + 1;
-		kept->who = claim->who;
-		return;
-	}
 	STORE_REL(&claim->record->who, 0);
 	announce_vacancy(sem->segment.header, claim->index);
 }

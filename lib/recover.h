@@ -11,6 +11,7 @@
 #include "handle.h"
 #include "liveness.h"
 #include "protocol.h"
+#include "wait.h"
 
 /* The owner of `record` in the words of tsem.h; `who` as it was read from it. */
 enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who);
@@ -36,10 +37,26 @@ uint32_t recover_spare_records(struct tsem *sem);
 /* Notes that the owner of the place `ticket` gave it up, so that whoever moves E to it passes over it at once. */
 void note_orphan(struct tsem *sem, uint64_t ticket);
 
+/* Passes over the dead at the front of the line. */
+void recover_front(struct tsem *sem, uint32_t *permits);
+
 /* Passes over orphans that the line has reached; one load when there are none. */
-void skip_orphans(struct tsem *sem);
+static inline void
+skip_orphans(struct tsem *sem)
+{
+	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
+	if ((hint & 1) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
+		uint32_t permits = 0;
+		recover_front(sem, &permits);
+	}
+}
 
 /* What everybody does who has moved E: wakes whom it enabled, and passes over orphans that it reached. */
-void after_grant(struct tsem *sem, const struct grant *grant);
+static inline void
+after_grant(struct tsem *sem, const struct grant *grant)
+{
+	wake_enabled(sem, grant);
+	skip_orphans(sem);
+}
 
 #endif

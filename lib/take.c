@@ -17,34 +17,49 @@ forget_owner(struct tsem *sem, const struct claim *claim)
 	record_keep_or_free(sem, claim);
 }
 
-int
-tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *options)
+/* Without contention: one look and one CAS. False: the long way. */
+static inline bool
+take_at_once(struct tsem *sem, uint32_t count)
 {
-	int rc = queue_check(sem, count, options);
-	if (rc < 0)
-		return rc;
 	uint64_t ticket;
-	rc = arrive(sem, TAG_NONE, count, ARRIVE_IF_ENABLED, &ticket);
-	if (rc != -EAGAIN)
-		return rc;
+	return sem->segment.writable && count != 0 && count <= LOAD_RLX(&sem->segment.header->capacity)
+	       && arrive(sem, TAG_NONE, count, ARRIVE_IF_ENABLED, &ticket) == 0;
+}
 
+static int
+take(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
+{
 	struct place_in_line place;
-	rc = queue_enter(sem, count, USE_TAKE, options, &place);
+	int rc = queue_enter(sem, count, USE_TAKE, options, &place);
 	if (rc == 0)
 		forget_owner(sem, &place.claim);
 	return rc;
 }
 
 int
+tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *options)
+{
+	int rc = queue_check(sem, count, options);
+	if (rc < 0 || take_at_once(sem, count))
+		return rc;
+	return take(sem, count, options);
+}
+
+int
 tsem_take(tsem *sem, uint32_t count, const struct timespec *deadline)
 {
+	if (take_at_once(sem, count))
+		return 0;
 	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
-	return tsem_take_wait(sem, count, &options);
+	int rc = queue_check(sem, count, &options);
+	return rc < 0 ? rc : take(sem, count, &options);
 }
 
 int
 tsem_try_take(tsem *sem, uint32_t count)
 {
+	if (take_at_once(sem, count))
+		return 0;
 	int rc = queue_check(sem, count, NULL);
 	if (rc < 0)
 		return rc;

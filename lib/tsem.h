@@ -30,6 +30,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default) /* the library itself is compiled with everything else hidden */
 
 /* A handle on one semaphore: a mapping of its segment. */
 typedef struct tsem tsem;
@@ -230,6 +231,7 @@ int tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg);
 /* Calls `each` for the name of every semaphore there is, sorted. ENOMEM, and what opendir() says. */
 int tsem_list(tsem_name_fn *each, void *arg);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

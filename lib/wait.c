@@ -185,25 +185,17 @@ wake_everybody(struct tsem *sem)
 }
 
 void
-wake_enabled(struct tsem *sem, const struct grant *grant)
+wake_sleepers(struct tsem *sem, const struct grant *grant, int64_t waiting)
 {
-	if (!grant->moved)
-		return;
-	/* Behind the move of G: the other half of the arrival's "move T, then read E". */
-	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
-	const int64_t waiting = counter_diff(issued, grant->from);
-	if (waiting <= 0)
-		return;
-
 	int64_t enabled = counter_diff(grant->to, grant->from);
 	if (enabled > waiting)
 		enabled = waiting;
-	/* Beyond 4,096 tickets from here on others share the words, on other bits of them. */
-	const bool shared = waiting > ARRAY_WORDS;
 	if (enabled >= ARRAY_WORDS) {
 		wake_everybody(sem);
 		return;
 	}
+	/* Beyond 4,096 tickets from here on others share the words, on other bits of them. */
+	const bool shared = waiting > ARRAY_WORDS;
 	for (int64_t i = 0; i < enabled; i++) {
 		const uint64_t ticket = counter_add(grant->from, (uint64_t)i);
 		wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], shared ? slot_bit(ticket) : UINT32_MAX);

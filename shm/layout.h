@@ -125,7 +125,7 @@ counter_add(uint64_t a, uint64_t n)
 static inline int64_t
 counter_diff(uint64_t a, uint64_t b)
 {
-	return (int64_t)((a - b) << COUNTER_SHIFT) / (INT64_C(1) << COUNTER_SHIFT);
+	return (int64_t)((a - b) << COUNTER_SHIFT) >> COUNTER_SHIFT; /* arithmetic, in every compiler there is */
 }
 
 /* ---- who ---- */
