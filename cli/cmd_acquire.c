@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <signal.h>
 
 #include "cmd.h"
 #include "waiting.h"
+
+static int
+complain_about_owner(const struct options *o)
+{
+	return complain(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
+}
 
 /* Acquired by this process, then handed over: if this process dies in between, nothing is lost. */
 static int
@@ -17,7 +24,7 @@ acquire_for(tsem *sem, const struct options *o)
 		return EXIT_DONE;
 	tsem_release(&hold);
 	if (rc == -ESRCH)
-		return complain(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
+		return complain_about_owner(o);
 	return complain_error(o->name, rc);
 }
 
@@ -31,6 +38,8 @@ cmd_acquire(const struct verb *verb, int argc, char **argv)
 		return status;
 	if (o.owner == 0)
 		return complain(o.name, "acquire needs --owner PID (in a script, use --owner $$)");
+	if (kill(o.owner, 0) != 0 && errno == ESRCH) /* before a wait that would be in vain */
+		return complain_about_owner(&o);
 	status = open_for_use(&o, &sem);
 	if (status >= 0)
 		return status;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "config.h"
 
 /* clang-format off */
 static const struct verb verbs[] = {
@@ -66,7 +65,7 @@ main(int argc, char **argv)
 	if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)
 		print_usage();
 	else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
-		printf("tsem %s\n", TSEM_VERSION);
+		return print_version();
 	else
 		return complain(NULL, "unknown %s '%s' (see 'tsem --help')", word[0] == '-' ? "option" : "verb", word);
 	return close_stdout(NULL, EXIT_DONE);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "message.h"
 #include "number.h"
 
@@ -38,6 +39,7 @@ static const struct description descriptions[] = {
 	{OPT_RAW, "raw", NULL, "print columns without padding"},
 	{'v', "verbose", NULL, "say what happens while waiting"},
 	{'h', "help", NULL, "print this help"},
+	{'V', "version", NULL, "print the version"},
 };
 
 enum { DESCRIPTIONS = sizeof(descriptions) / sizeof(descriptions[0]) };
@@ -49,7 +51,7 @@ accepts(const struct verb *verb, int code)
 		if (*accepted == code)
 			return true;
 	}
-	return code == 'h';
+	return code == 'h' || code == 'V';
 }
 
 static void
@@ -67,6 +69,13 @@ print_help(const struct verb *verb)
 		printf("  %-30s %s\n", left, d->help);
 	}
 	printf("\nSee tsem(1).\n");
+}
+
+int
+print_version(void)
+{
+	printf("tsem %s\n", TSEM_VERSION);
+	return close_stdout(NULL, EXIT_DONE);
 }
 
 /* ---- values ---- */
@@ -111,6 +120,16 @@ set_number(const char *name, const char *option, const char *value, uint64_t min
 	return how == PARSED ? -1 : bad_value(name, option, value, how, expected);
 }
 
+static void
+set_deadline(struct options *o, uint64_t timeout_ns)
+{
+	enum { NS_PER_SECOND = 1000000000 };
+	clock_gettime(CLOCK_MONOTONIC, &o->deadline);
+	const uint64_t ns = (uint64_t)o->deadline.tv_nsec + timeout_ns % NS_PER_SECOND;
+	o->deadline.tv_sec += (time_t)(timeout_ns / NS_PER_SECOND + ns / NS_PER_SECOND);
+	o->deadline.tv_nsec = (long)(ns % NS_PER_SECOND);
+}
+
 static int
 set_value(struct options *o, int code, const char *value)
 {
@@ -140,11 +159,12 @@ set_value(struct options *o, int code, const char *value)
 		o->owner = (pid_t)number;
 		return status;
 	case 'w':
-		how = parse_duration(value, &o->timeout_ns);
+		how = parse_duration(value, &number);
+		if (how != PARSED)
+			return bad_value(o->name, "-w", value, how, "seconds, or a number with ms, s, m, h or d, up to 100 years");
 		o->has_timeout = true;
-		return how == PARSED ? -1
-		                     : bad_value(o->name, "-w", value, how,
-		                                 "seconds, or a number with ms, s, m, h or d, up to 100 years");
+		set_deadline(o, number);
+		return -1;
 	case 'E':
 		status = set_number(o->name, "-E", value, 0, 255, &number);
 		o->conflict_status = (int)number;
@@ -262,6 +282,8 @@ parse_options(const struct verb *verb, const struct grammar *grammar, int argc, 
 			print_help(verb);
 			return close_stdout(NULL, EXIT_DONE);
 		}
+		if (code == 'V')
+			return print_version();
 		int status = -1;
 		if (optarg != NULL)
 			status = set_value(o, code, optarg);
@@ -294,6 +316,8 @@ options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
 		if (status >= 0)
 			return status;
 	}
+	if (o->nonblock && o->has_timeout)
+		return complain(o->name, "-n and -w exclude each other (use one of them)");
 	o->command = argv + optind;
 	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
 		return complain(o->name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Options without a short form. */
 enum { OPT_MAX = 256, OPT_EXIST_OK, OPT_OWNER, OPT_FOREIGN, OPT_STATS, OPT_NOHEADINGS, OPT_RAW };
@@ -40,8 +41,8 @@ struct options {
 	pid_t owner;    /* 0: none given */
 	bool nonblock;
 	bool has_timeout;
-	uint64_t timeout_ns; /* -w */
-	int conflict_status; /* -E */
+	struct timespec deadline; /* -w, from when it was read */
+	int conflict_status;      /* -E */
 
 	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw;
 	const char *columns; /* -o */
@@ -52,5 +53,8 @@ struct options {
  * is a mistake and it was reported.
  */
 int options_parse(const struct verb *verb, int argc, char **argv, struct options *options);
+
+/* Prints it; the exit status to end with. */
+int print_version(void);
 
 #endif

@@ -175,21 +175,9 @@ finish_report(const struct report *report, int rc)
 
 /* ---- the wait ---- */
 
-static struct timespec
-deadline_of(const struct options *o)
-{
-	struct timespec deadline;
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	const uint64_t ns = (uint64_t)deadline.tv_nsec + o->timeout_ns % 1000000000;
-	deadline.tv_sec += (time_t)(o->timeout_ns / 1000000000 + ns / 1000000000);
-	deadline.tv_nsec = (long)(ns % 1000000000);
-	return deadline;
-}
-
 static int
 wait_with_report(tsem *sem, const struct options *o, tsem_hold *hold)
 {
-	struct timespec deadline;
 	struct report report = {.sem = sem, .o = o, .terminal = isatty(STDERR_FILENO) == 1};
 	struct tsem_wait wait = {
 		.size = sizeof(wait),
@@ -199,10 +187,8 @@ wait_with_report(tsem *sem, const struct options *o, tsem_hold *hold)
 		.every_ms = report.terminal || o->verbose ? 250 : 0,
 	};
 	clock_gettime(CLOCK_MONOTONIC, &report.began);
-	if (o->has_timeout) {
-		deadline = deadline_of(o);
-		wait.deadline = &deadline;
-	}
+	if (o->has_timeout)
+		wait.deadline = &o->deadline;
 
 	int rc;
 	do {
