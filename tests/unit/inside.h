@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Setting up and looking at the insides of a semaphore, word by word. */
+#ifndef TSEM_TESTS_INSIDE_H
+#define TSEM_TESTS_INSIDE_H
+
+#include "support.h"
+
+#include "handle.h"
+
+/* A process that has never been: the highest pid there can be, started at a time of its own. */
+#define NOBODY_PID ((1U << PID_BITS) - 1)
+#define NOBODY who_owner(NOBODY_PID, 4711)
+
+static inline void
+set_counters(tsem *sem, uint64_t ticket, uint64_t grant)
+{
+	STORE_SEQ(&sem->segment.header->tickets, word_make(ticket & COUNTER_MASK, TAG_NONE));
+	STORE_SEQ(&sem->segment.header->grants, word_make(grant & COUNTER_MASK, TAG_NONE));
+}
+
+static inline uint64_t
+tickets_of(tsem *sem)
+{
+	return word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+}
+
+static inline uint64_t
+grants_of(tsem *sem)
+{
+	return word_counter(LOAD_SEQ(&sem->segment.header->grants));
+}
+
+static inline uint64_t
+what_of(tsem *sem, uint32_t index)
+{
+	return LOAD_SEQ(&sem->segment.records[index].what);
+}
+
+/* `faces`: WHAT_A and WHAT_B as they are to be. */
+static inline void
+put_record(tsem *sem, uint32_t index, uint64_t who, enum state state, uint64_t faces, uint64_t value, uint32_t count)
+{
+	struct record *record = &sem->segment.records[index];
+	STORE_SEQ(&record->who, who);
+	STORE_SEQ(&record->gen, 7);
+	STORE_SEQ(&record->count, count);
+	STORE_SEQ(&record->what, what_next(faces, state, value));
+}
+
+/* How many records somebody uses for something. */
+static inline uint32_t
+records_in_use(tsem *sem)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < LOAD_SEQ(&sem->segment.reserved); i++)
+		n += what_state(what_of(sem, i)) != STATE_IDLE;
+	return n;
+}
+
+#endif

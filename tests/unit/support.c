@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { NAMES_MAX = 512, NAME_ROOM = 64, PATH_ROOM = 300 };
+
+static char names[NAMES_MAX][NAME_ROOM];
+static size_t names_used;
+static pid_t cleaner; /* children inherit the list, and must not act on it */
+
+/* Async-signal-safe: it also runs in the handler of the deadline. */
+static void
+remove_names(void)
+{
+	static const char head[] = "/dev/shm/tsem.";
+	if (getpid() != cleaner)
+		return;
+	for (size_t i = 0; i < names_used; i++) {
+		char path[PATH_ROOM];
+		memcpy(path, head, sizeof(head) - 1);
+		memcpy(path + sizeof(head) - 1, names[i], NAME_ROOM);
+		if (unlink(path) != 0 && errno == EISDIR)
+			rmdir(path);
+	}
+}
+
+static void
+ended_early(int signal_number)
+{
+	static const char message[] = "\nBail out! ended by its deadline or by SIGTERM\n";
+	remove_names();
+	if (write(STDOUT_FILENO, message, sizeof(message) - 1) < 0)
+		_exit(99);
+	_exit(128 + signal_number);
+}
+
+void
+support_start(unsigned seconds)
+{
+	cleaner = getpid();
+	atexit(remove_names);
+	signal(SIGALRM, ended_early);
+	signal(SIGTERM, ended_early);
+	alarm(seconds);
+}
+
+const char *
+fresh_name(void)
+{
+	unsigned random;
+	if (names_used == NAMES_MAX || getrandom(&random, sizeof(random), 0) != sizeof(random))
+		abort();
+	char *name = names[names_used++];
+	snprintf(name, NAME_ROOM, "test.%d.%zu.%08x", (int)getpid(), names_used, random);
+	return name;
+}
+
+const char *
+file_of(const char *name)
+{
+	static char path[PATH_ROOM];
+	snprintf(path, sizeof(path), "/dev/shm/tsem.%s", name);
+	return path;
+}
+
+tsem *
+new_semaphore_named(const char *name, uint32_t permits, uint32_t max)
+{
+	const struct tsem_config config = {.size = sizeof(config), .permits = permits, .max = max};
+	tsem *sem = NULL;
+	const int rc = tsem_create(name, &config, &sem);
+	if (rc != 0)
+		fail_msg("tsem_create(%s): %s", name, strerror(-rc));
+	return sem;
+}
+
+tsem *
+new_semaphore(uint32_t permits, uint32_t max)
+{
+	return new_semaphore_named(fresh_name(), permits, max);
+}
+
+tsem *
+open_semaphore(const char *name)
+{
+	tsem *sem = NULL;
+	const int rc = tsem_open(name, 0, &sem);
+	if (rc != 0)
+		fail_msg("tsem_open(%s): %s", name, strerror(-rc));
+	return sem;
+}
+
+struct tsem_stat
+stat_of(tsem *sem)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	const int rc = tsem_stat(sem, &stat);
+	if (rc != 0)
+		fail_msg("tsem_stat: %s", strerror(-rc));
+	return stat;
+}
+
+pid_t
+start_child(int (*body)(void *arg), void *arg)
+{
+	const pid_t parent = getpid();
+	fflush(stdout);
+	const pid_t pid = fork();
+	if (pid < 0)
+		fail_msg("fork: %s", strerror(errno));
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(98);
+		_exit(body(arg));
+	}
+	return pid;
+}
+
+int
+end_of_child(pid_t pid)
+{
+	int status;
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			fail_msg("waitpid: %s", strerror(errno));
+	}
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void
+kill_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	end_of_child(pid);
+}
+
+void
+await_zombie(pid_t pid)
+{
+	siginfo_t info;
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) != 0) {
+		if (errno != EINTR)
+			fail_msg("waitid: %s", strerror(errno));
+	}
+}
+
+struct timespec
+deadline_in(long milliseconds)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	ts.tv_sec += milliseconds / 1000;
+	ts.tv_nsec += milliseconds % 1000 * 1000000;
+	if (ts.tv_nsec >= 1000000000) {
+		ts.tv_sec++;
+		ts.tv_nsec -= 1000000000;
+	}
+	return ts;
+}
+
+bool
+deadline_has_passed(const struct timespec *deadline)
+{
+	const struct timespec now = deadline_in(0);
+	return now.tv_sec > deadline->tv_sec || (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
+}
+
+void
+pause_a_moment(void)
+{
+	const struct timespec moment = {.tv_nsec = 500000};
+	nanosleep(&moment, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests share: names that nobody else has and that vanish with the test, children that never outlive it, and
+ * waiting for a condition. Includes cmocka with what that wants before it.
+ */
+#ifndef TSEM_TESTS_SUPPORT_H
+#define TSEM_TESTS_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tsem.h"
+
+/*
+ * To be called first in main(). The program is ended after `seconds`, so that nothing hangs for ever; what the names
+ * below lead to is removed then, at exit, and on SIGTERM.
+ */
+void support_start(unsigned seconds);
+
+/* A name that no other test uses, valid until the program ends. */
+const char *fresh_name(void);
+
+/* The file of a semaphore called `name`, in a static buffer. */
+const char *file_of(const char *name);
+
+/* A new semaphore, open; fails the test if that cannot be. */
+tsem *new_semaphore(uint32_t permits, uint32_t max);
+tsem *new_semaphore_named(const char *name, uint32_t permits, uint32_t max);
+
+/* Another handle on it. */
+tsem *open_semaphore(const char *name);
+
+struct tsem_stat stat_of(tsem *sem);
+
+/* Runs body(arg) in a child that dies with the test; its result is the exit status. */
+pid_t start_child(int (*body)(void *arg), void *arg);
+
+/* Waits for the child to end: its exit status, or 128 + the signal that killed it. */
+int end_of_child(pid_t pid);
+
+void kill_child(pid_t pid);
+
+/* The child has ended, and is a zombie from here on until end_of_child(). */
+void await_zombie(pid_t pid);
+
+struct timespec deadline_in(long milliseconds);
+
+/* Waits until the condition holds; fails the test after ten seconds, which is only there against hanging. */
+#define EVENTUALLY(condition)                                                        \
+	do {                                                                             \
+		const struct timespec give_up_ = deadline_in(10000);                         \
+		while (!(condition)) {                                                       \
+			if (deadline_has_passed(&give_up_))                                      \
+				fail_msg("%s:%d: still not so: %s", __FILE__, __LINE__, #condition); \
+			pause_a_moment();                                                        \
+		}                                                                            \
+	} while (0)
+
+bool deadline_has_passed(const struct timespec *deadline);
+void pause_a_moment(void);
+
+#endif

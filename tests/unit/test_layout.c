@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The packing of every word in the segment, at the ends of what fits, and the hash of the waiting array. */
+#include "support.h"
+
+#include "layout.h"
+
+static const uint64_t counters[] = {0,           1, 2, 0xffff, 0x10000, UINT32_MAX, UINT64_C(1) << 47, COUNTER_MASK - 1,
+                                    COUNTER_MASK};
+static const uint32_t records[] = {0, 1, 63, 64, 0x3fff, 0x4000, RECORDS_MAX - 1};
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static void
+words_keep_counter_and_tag(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(counters); i++) {
+		for (size_t j = 0; j < LENGTH(records); j++) {
+			for (unsigned face = 0; face < 2; face++) {
+				const uint64_t tag = tag_make(records[j], face);
+				const uint64_t word = word_make(counters[i], tag);
+				assert_int_equal(word_counter(word), counters[i]);
+				assert_int_equal(word_tag(word), tag);
+				assert_int_equal(tag_record(word_tag(word)), records[j]);
+				assert_int_equal(tag_face(word_tag(word)), face);
+				assert_int_not_equal(tag, TAG_NONE);
+			}
+		}
+		assert_int_equal(word_tag(word_make(counters[i], TAG_NONE)), TAG_NONE);
+		assert_int_equal(word_counter(word_make(counters[i], TAG_NONE)), counters[i]);
+	}
+}
+
+/* A post adds to the whole word: whatever the counter does, the tag must not notice. */
+static void
+adding_to_a_word_leaves_the_tag(void **state)
+{
+	(void)state;
+	static const uint64_t tags[] = {0, 1, 0x7fff, 0xfffd, TAG_NONE};
+	for (size_t i = 0; i < LENGTH(counters); i++) {
+		for (size_t j = 0; j < LENGTH(tags); j++) {
+			const uint64_t sum = word_make(counters[i], tags[j]) + word_make(UINT32_MAX, 0);
+			assert_int_equal(word_tag(sum), tags[j]);
+			assert_int_equal(word_counter(sum), counter_add(counters[i], UINT32_MAX));
+		}
+	}
+}
+
+static void
+counters_go_round(void **state)
+{
+	(void)state;
+	assert_int_equal(counter_add(COUNTER_MASK, 1), 0);
+	assert_int_equal(counter_add(COUNTER_MASK - 1, 5), 3);
+	assert_int_equal(counter_add(5, (UINT64_C(1) << 48) - 7), COUNTER_MASK - 1);
+
+	assert_int_equal(counter_diff(0, COUNTER_MASK), 1);
+	assert_int_equal(counter_diff(COUNTER_MASK, 0), -1);
+	assert_int_equal(counter_diff(3, COUNTER_MASK - 1), 5);
+	assert_int_equal(counter_diff(UINT64_C(1) << 46, 0), INT64_C(1) << 46);
+
+	static const int64_t steps[] = {
+		0, 1, -1, 4096, -4096, UINT32_MAX, -(int64_t)UINT32_MAX, COUNTER_DRIFT, -COUNTER_DRIFT};
+	for (size_t i = 0; i < LENGTH(counters); i++) {
+		for (size_t j = 0; j < LENGTH(steps); j++) {
+			const uint64_t there = counter_add(counters[i], (uint64_t)steps[j]);
+			assert_in_range(there, 0, COUNTER_MASK);
+			assert_int_equal(counter_diff(there, counters[i]), steps[j]);
+			assert_int_equal(counter_diff(counters[i], there), -steps[j]);
+		}
+	}
+}
+
+static void
+who_tells_owners_apart(void **state)
+{
+	(void)state;
+	static const uint32_t pids[] = {1, 2, 32768, (1U << PID_BITS) - 1};
+	static const uint64_t starts[] = {0, 1, UINT32_MAX, WHO_LOW_MASK};
+	for (size_t i = 0; i < LENGTH(pids); i++) {
+		for (size_t j = 0; j < LENGTH(starts); j++) {
+			const uint64_t owner = who_owner(pids[i], starts[j]);
+			assert_int_equal(who_kind(owner), WHO_KIND_OWNER);
+			assert_int_equal(who_pid(owner), pids[i]);
+			assert_int_equal(who_start(owner), starts[j]);
+			assert_int_not_equal(owner, 0); /* which means free */
+
+			const uint64_t handed = who_handed(pids[i], starts[j]);
+			assert_int_equal(who_kind(handed), WHO_KIND_HANDED);
+			assert_int_equal(who_pid(handed), pids[i]);
+			assert_int_equal(handed & WHO_LOW_MASK, starts[j]);
+		}
+	}
+	/* A start time that does not fit must not spill into the pid, nor a ticket into the kind. */
+	assert_int_equal(who_pid(who_owner(7, UINT64_MAX)), 7);
+	assert_int_equal(who_start(who_owner(7, UINT64_MAX)), WHO_LOW_MASK);
+	assert_int_equal(who_pid(who_handed(7, COUNTER_MASK)), 7);
+	assert_int_equal(who_kind(who_handed((1U << PID_BITS) - 1, COUNTER_MASK)), WHO_KIND_HANDED);
+
+	for (size_t i = 0; i < LENGTH(counters); i++) {
+		const uint64_t orphan = who_orphan(counters[i]);
+		assert_int_equal(who_kind(orphan), WHO_KIND_ORPHAN);
+		assert_int_equal(orphan & COUNTER_MASK, counters[i]);
+		assert_int_not_equal(orphan, 0);
+		/* Recovery sorts orphans by this: the kind must not count. */
+		assert_int_equal(counter_diff(orphan, counters[i]), 0);
+	}
+}
+
+static void
+what_keeps_its_faces(void **state)
+{
+	(void)state;
+	for (uint64_t faces = 0; faces <= WHAT_FACES; faces += WHAT_A) {
+		for (size_t i = 0; i < LENGTH(counters); i++) {
+			for (unsigned s = STATE_IDLE; s <= STATE_RELEASING; s++) {
+				const uint64_t what = what_next(faces | STATE_HELD, (enum state)s, counters[i]);
+				assert_int_equal(what_state(what), s);
+				assert_int_equal(what_value(what), counters[i]);
+				assert_int_equal(what_a(what), (faces & WHAT_A) != 0);
+				assert_int_equal(what_b(what), (faces & WHAT_B) != 0);
+			}
+		}
+		/* The difference of two counters may stick out of 48 bits. */
+		assert_int_equal(what_next(faces, STATE_QUEUED, UINT64_C(2) - 5),
+		                 (COUNTER_MASK - 2) << 16 | faces | STATE_QUEUED);
+	}
+	assert_int_equal(what_a(WHAT_MOVED), 0);
+	assert_int_equal(what_b(WHAT_MOVED), 0);
+	assert_int_equal(what_state(WHAT_MOVED), STATE_IDLE);
+}
+
+static void
+tickets_in_a_row_have_words_of_their_own(void **state)
+{
+	(void)state;
+	static const uint32_t salts[] = {0, 1, 4095, 0x9e3779b9, UINT32_MAX};
+	static const uint64_t firsts[] = {0, 1, UINT32_MAX - 100, COUNTER_MASK - 2000};
+	for (size_t i = 0; i < LENGTH(salts); i++) {
+		for (size_t j = 0; j < LENGTH(firsts); j++) {
+			bool used[ARRAY_WORDS] = {false};
+			uint32_t previous = slot_index(counter_add(firsts[j], COUNTER_MASK), salts[i]);
+			for (uint64_t n = 0; n < ARRAY_WORDS; n++) {
+				const uint32_t at = slot_index(counter_add(firsts[j], n), salts[i]);
+				assert_in_range(at, 0, ARRAY_WORDS - 1);
+				assert_false(used[at]);
+				used[at] = true;
+				assert_int_not_equal(at * 4 / LINE_BYTES, previous * 4 / LINE_BYTES);
+				previous = at;
+			}
+		}
+	}
+}
+
+static void
+tickets_on_one_word_have_bits_of_their_own(void **state)
+{
+	(void)state;
+	static const uint64_t firsts[] = {0, 4095, 4096, UINT32_MAX, COUNTER_MASK - 3, COUNTER_MASK - 10 * ARRAY_WORDS};
+	for (size_t i = 0; i < LENGTH(firsts); i++) {
+		uint32_t seen = 0;
+		for (uint64_t round = 0; round < 32; round++) {
+			const uint64_t ticket = counter_add(firsts[i], round * ARRAY_WORDS);
+			const uint32_t bit = slot_bit(ticket);
+			assert_int_not_equal(bit, 0);
+			assert_int_equal(bit & (bit - 1), 0);
+			assert_int_equal(seen & bit, 0);
+			assert_int_equal(slot_index(ticket, 77), slot_index(firsts[i], 77));
+			seen |= bit;
+		}
+		assert_int_equal(seen, UINT32_MAX);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_keep_counter_and_tag),
+		cmocka_unit_test(adding_to_a_word_leaves_the_tag),
+		cmocka_unit_test(counters_go_round),
+		cmocka_unit_test(who_tells_owners_apart),
+		cmocka_unit_test(what_keeps_its_faces),
+		cmocka_unit_test(tickets_in_a_row_have_words_of_their_own),
+		cmocka_unit_test(tickets_on_one_word_have_bits_of_their_own),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Which names there are, and which file each leads to. */
+#include "support.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "name.h"
+
+/* The rule in other words than the code has it, and without <ctype.h>, which asks the locale. */
+static bool
+is_allowed(unsigned char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '.'
+	       || byte == '_' || byte == '-';
+}
+
+static void
+every_byte_is_judged(void **state)
+{
+	(void)state;
+	for (unsigned byte = 1; byte < 256; byte++) {
+		const char alone[] = {(char)byte, '\0'};
+		const char inside[] = {'a', (char)byte, 'b', '\0'};
+		const char last[] = {'a', (char)byte, '\0'};
+		const bool allowed = is_allowed((unsigned char)byte);
+		assert_int_equal(name_check(alone), allowed && byte != '.' && byte != '-' ? 0 : -EINVAL);
+		assert_int_equal(name_check(inside), allowed ? 0 : -EINVAL);
+		assert_int_equal(name_check(last), allowed ? 0 : -EINVAL);
+	}
+}
+
+static void
+names_that_are_none(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"",    ".",  "..",   ".hidden", "-n",  "--help",
+	                                  "a/b", "/a", "../a", "a b",     "a\n", "\xc3\xa9"};
+	assert_int_equal(name_check(NULL), -EINVAL);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char path[PATH_BYTES] = "untouched";
+		assert_int_equal(name_check(bad[i]), -EINVAL);
+		assert_int_equal(name_to_path(bad[i], path), -EINVAL);
+		assert_string_equal(path, "untouched");
+	}
+}
+
+static void
+length_is_limited(void **state)
+{
+	(void)state;
+	char name[302];
+	char path[PATH_BYTES];
+	memset(name, 'x', sizeof(name));
+
+	name[NAME_BYTES_MAX] = '\0';
+	assert_int_equal(name_check(name), 0);
+	assert_int_equal(name_to_path(name, path), 0);
+	assert_int_equal(strlen(path), strlen("/dev/shm/tsem.") + 200);
+	assert_string_equal(path + strlen("/dev/shm/tsem."), name);
+
+	name[NAME_BYTES_MAX] = 'x';
+	name[NAME_BYTES_MAX + 1] = '\0';
+	assert_int_equal(name_check(name), -ENAMETOOLONG);
+	assert_int_equal(name_to_path(name, path), -ENAMETOOLONG);
+
+	/* Too long and wrong is wrong. */
+	name[NAME_BYTES_MAX + 1] = '/';
+	name[NAME_BYTES_MAX + 2] = '\0';
+	assert_int_equal(name_check(name), -EINVAL);
+}
+
+static void
+paths(void **state)
+{
+	(void)state;
+	char path[PATH_BYTES];
+	assert_int_equal(name_to_path("build-1.x_y", path), 0);
+	assert_string_equal(path, "/dev/shm/tsem.build-1.x_y");
+	assert_int_equal(name_to_path("0", path), 0);
+	assert_string_equal(path, "/dev/shm/tsem.0");
+}
+
+static void
+names_in_files(void **state)
+{
+	(void)state;
+	assert_string_equal(name_from_file("tsem.build"), "build");
+	assert_string_equal(name_from_file("tsem.tsem.x"), "tsem.x");
+	assert_null(name_from_file("tsem."));
+	assert_null(name_from_file("tsem"));
+	assert_null(name_from_file("sem.build"));
+	assert_null(name_from_file(".tsem.build"));
+	assert_null(name_from_file("tsem..hidden"));
+	assert_null(name_from_file("tsem.-n"));
+	assert_null(name_from_file("tsem.a b"));
+	assert_null(name_from_file("TSEM.build"));
+	assert_null(name_from_file(""));
+
+	char file[302] = "tsem.";
+	memset(file + 5, 'x', 201);
+	file[206] = '\0';
+	assert_null(name_from_file(file));
+	file[205] = '\0';
+	assert_ptr_equal(name_from_file(file), file + 5);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_byte_is_judged), cmocka_unit_test(names_that_are_none),
+		cmocka_unit_test(length_is_limited),    cmocka_unit_test(paths),
+		cmocka_unit_test(names_in_files),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Semaphores whose counters are about to pass 2^48, or to move by billions: every operation across the seam. */
+#include "inside.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "protocol.h"
+
+/* T and G this far below 2^48. */
+static const uint64_t below[] = {0, 1, 2, 3, 5, 1000};
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static tsem *
+semaphore_below_the_seam(uint32_t permits, uint32_t max, uint64_t distance)
+{
+	tsem *sem = new_semaphore(permits, max);
+	set_counters(sem, COUNTER_MASK + 1 - distance, COUNTER_MASK + 1 - distance);
+	return sem;
+}
+
+static void
+expect_counts(tsem *sem, uint64_t available, uint64_t held)
+{
+	const struct tsem_stat stat = stat_of(sem);
+	assert_int_equal(stat.available, available);
+	assert_int_equal(stat.held, held);
+	assert_int_equal(stat.waiting, 0);
+}
+
+static void
+take_and_post(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(below); i++) {
+		tsem *sem = semaphore_below_the_seam(2, 0, below[i]);
+		for (int round = 0; round < 10; round++) {
+			uint32_t previous = 99;
+			assert_int_equal(tsem_take(sem, 1, NULL), 0);
+			expect_counts(sem, 1, 1);
+			assert_int_equal(tsem_try_take(sem, 1), 0);
+			expect_counts(sem, 0, 2);
+			assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
+			assert_int_equal(tsem_post(sem, 1, &previous), 0);
+			assert_int_equal(previous, 0);
+			assert_int_equal(tsem_post(sem, 1, &previous), 0);
+			assert_int_equal(previous, 1);
+			expect_counts(sem, 2, 0);
+		}
+		assert_int_equal(tickets_of(sem), counter_add(COUNTER_MASK + 1 - below[i], 20));
+		tsem_close(sem);
+	}
+}
+
+static void
+acquire_and_release(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(below); i++) {
+		tsem *sem = semaphore_below_the_seam(3, 0, below[i]);
+		for (int round = 0; round < 10; round++) {
+			tsem_hold first, second, third;
+			assert_int_equal(tsem_acquire(sem, 2, NULL, &first), 0);
+			assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
+			expect_counts(sem, 0, 3);
+			assert_int_equal(tsem_try_acquire(sem, 1, &third), -EAGAIN);
+			assert_int_equal(tsem_release(&first), 0);
+			expect_counts(sem, 2, 1);
+			assert_int_equal(tsem_release(&second), 0);
+			expect_counts(sem, 3, 0);
+		}
+		assert_int_equal(tickets_of(sem), counter_add(COUNTER_MASK + 1 - below[i], 30));
+		assert_int_equal(grants_of(sem), tickets_of(sem));
+		tsem_close(sem);
+	}
+}
+
+/* A place given up on the other side of the seam is passed over, and costs nobody a permit. */
+static void
+timeouts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(below); i++) {
+		tsem *sem = semaphore_below_the_seam(1, 0, below[i]);
+		const struct timespec past = {0};
+		for (int round = 0; round < 5; round++) {
+			tsem_hold hold, other;
+			assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+			assert_int_equal(tsem_acquire(sem, 1, &past, &other), -ETIMEDOUT);
+			assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
+			expect_counts(sem, 0, 1);
+			assert_int_equal(tsem_release(&hold), 0);
+			expect_counts(sem, 1, 0);
+			assert_int_equal(records_in_use(sem), 0);
+		}
+		assert_int_equal(tickets_of(sem), counter_add(COUNTER_MASK + 1 - below[i], 15));
+		tsem_close(sem);
+	}
+}
+
+static int
+acquire_and_die(void *arg)
+{
+	tsem_hold hold;
+	return tsem_try_acquire(arg, 2, &hold);
+}
+
+static void
+recovery(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(below); i++) {
+		tsem *sem = semaphore_below_the_seam(3, 0, below[i]);
+		for (int round = 0; round < 3; round++) {
+			uint32_t recovered = 99;
+			assert_int_equal(end_of_child(start_child(acquire_and_die, sem)), 0);
+			expect_counts(sem, 1, 2);
+			assert_int_equal(tsem_recover(sem, &recovered), 0);
+			assert_int_equal(recovered, 2);
+			expect_counts(sem, 3, 0);
+			assert_int_equal(tsem_recover(sem, &recovered), 0);
+			assert_int_equal(recovered, 0);
+		}
+		tsem_close(sem);
+	}
+}
+
+static int
+wait_in_line(void *arg)
+{
+	tsem_hold hold;
+	int rc = tsem_acquire(arg, 1, NULL, &hold);
+	return rc != 0 ? 1 : -tsem_release(&hold);
+}
+
+/* Real waiters on both sides of the seam are woken by one release after the other. */
+static void
+waiters(void **state)
+{
+	(void)state;
+	enum { WAITERS = 6 };
+	tsem *sem = semaphore_below_the_seam(1, 0, 4);
+	tsem_hold hold;
+	pid_t children[WAITERS];
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		children[i] = start_child(wait_in_line, sem);
+		EVENTUALLY(stat_of(sem).waiting == i + 1);
+	}
+	assert_int_equal(tickets_of(sem), 3);
+	assert_int_equal(tsem_release(&hold), 0);
+	for (size_t i = 0; i < WAITERS; i++)
+		assert_int_equal(end_of_child(children[i]), 0);
+	expect_counts(sem, 1, 0);
+	tsem_close(sem);
+}
+
+static void
+billions_at_once(void **state)
+{
+	(void)state;
+	tsem *sem = semaphore_below_the_seam(UINT32_MAX, 0, 1);
+	tsem_hold all, one;
+	uint32_t previous = 0;
+	const struct timespec past = {0};
+	for (int round = 0; round < 3; round++) {
+		assert_int_equal(tsem_acquire(sem, UINT32_MAX, NULL, &all), 0);
+		expect_counts(sem, 0, UINT32_MAX);
+		assert_int_equal(tsem_try_acquire(sem, 1, &one), -EAGAIN);
+		assert_int_equal(tsem_acquire(sem, UINT32_MAX, &past, &one), -ETIMEDOUT);
+		assert_int_equal(tsem_release(&all), 0);
+		expect_counts(sem, UINT32_MAX, 0);
+
+		assert_int_equal(tsem_take(sem, UINT32_MAX, NULL), 0);
+		assert_int_equal(tsem_post(sem, UINT32_MAX, &previous), 0);
+		assert_int_equal(previous, 0);
+	}
+
+	/* More may be available than `previous` can say. */
+	assert_int_equal(tsem_post(sem, UINT32_MAX, NULL), 0);
+	expect_counts(sem, 2 * (uint64_t)UINT32_MAX, 0);
+	assert_int_equal(tsem_post(sem, 1, &previous), 0);
+	assert_int_equal(previous, UINT32_MAX);
+	tsem_close(sem);
+}
+
+struct image {
+	uint64_t tickets, grants;
+	uint32_t capacity;
+	unsigned char first_records[PAGE_BYTES / 2];
+};
+
+static struct image
+image_of(tsem *sem)
+{
+	struct image image;
+	memset(&image, 0, sizeof(image)); /* the padding is compared, too */
+	image.tickets = LOAD_SEQ(&sem->segment.header->tickets);
+	image.grants = LOAD_SEQ(&sem->segment.header->grants);
+	image.capacity = LOAD_SEQ(&sem->segment.header->capacity);
+	memcpy(image.first_records, sem->segment.records, sizeof(image.first_records));
+	return image;
+}
+
+static void
+posts_beyond_the_range_are_refused(void **state)
+{
+	(void)state;
+	tsem *sem = semaphore_below_the_seam(1, 0, 10);
+	/* G so far ahead of T that five more permits reach the limit. */
+	set_counters(sem, COUNTER_MASK - 9, counter_add(COUNTER_MASK - 9, COUNTER_DRIFT - 1 - 5));
+	uint32_t previous = 99;
+	const struct image before = image_of(sem);
+	assert_int_equal(tsem_post(sem, 6, &previous), -EOVERFLOW);
+	assert_int_equal(tsem_post(sem, UINT32_MAX, &previous), -EOVERFLOW);
+	assert_int_equal(previous, 99);
+	const struct image after = image_of(sem);
+	assert_memory_equal(&before, &after, sizeof(before));
+
+	assert_int_equal(tsem_post(sem, 5, &previous), 0);
+	assert_int_equal(tsem_post(sem, 1, NULL), -EOVERFLOW);
+	assert_int_equal(tsem_try_take(sem, 1), 0);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	tsem_close(sem);
+}
+
+static void
+arrivals_beyond_the_range_are_refused(void **state)
+{
+	(void)state;
+	tsem *sem = semaphore_below_the_seam(4, 0, 10);
+	/* T so far ahead of E that a place for three more is the last one. */
+	set_counters(sem, counter_add(COUNTER_MASK - 9, COUNTER_DRIFT + 4 - 3), COUNTER_MASK - 9);
+	const struct timespec past = {0};
+	tsem_hold hold;
+	memset(&hold, 0x5a, sizeof(hold));
+	const tsem_hold untouched = hold;
+	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
+	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+	assert_int_equal(tsem_acquire(sem, 4, &past, &hold), -EOVERFLOW);
+	assert_int_equal(tsem_take(sem, 4, &past), -EOVERFLOW);
+	assert_memory_equal(&hold, &untouched, sizeof(hold));
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), tickets);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), grants);
+	assert_int_equal(records_in_use(sem), 0);
+
+	assert_int_equal(tsem_acquire(sem, 3, &past, &hold), -ETIMEDOUT);
+	assert_int_equal(tickets_of(sem), counter_add(word_counter(tickets), 3));
+	tsem_close(sem);
+}
+
+static void
+posts_with_a_maximum(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LENGTH(below); i++) {
+		tsem *sem = semaphore_below_the_seam(3, 5, below[i]);
+		uint32_t previous = 99;
+		const struct image before = image_of(sem);
+		assert_int_equal(tsem_post(sem, 3, &previous), -EOVERFLOW);
+		assert_int_equal(tsem_post(sem, UINT32_MAX, &previous), -EOVERFLOW);
+		assert_int_equal(previous, 99);
+		const struct image after = image_of(sem);
+		assert_memory_equal(&before, &after, sizeof(before));
+
+		assert_int_equal(tsem_post(sem, 2, &previous), 0);
+		assert_int_equal(previous, 3);
+		assert_int_equal(tsem_post(sem, 1, &previous), -EOVERFLOW);
+		/* The maximum is what may be available: what is taken counts no more. */
+		assert_int_equal(tsem_try_take(sem, 5), 0);
+		assert_int_equal(tsem_post(sem, 5, &previous), 0);
+		assert_int_equal(previous, 0);
+		assert_int_equal(tsem_post(sem, 1, &previous), -EOVERFLOW);
+		expect_counts(sem, 5, 0);
+		tsem_close(sem);
+	}
+}
+
+/* What waiters are about to take away is room for more. */
+static void
+a_maximum_counts_behind_the_waiters(void **state)
+{
+	(void)state;
+	tsem *sem = semaphore_below_the_seam(1, 2, 2);
+	set_counters(sem, 3, COUNTER_MASK); /* four tickets issued, one enabled: three wait */
+	uint32_t previous = 99;
+	assert_int_equal(tsem_post(sem, 6, &previous), -EOVERFLOW);
+	assert_int_equal(tsem_post(sem, 5, &previous), 0);
+	assert_int_equal(previous, 0);
+	assert_int_equal(stat_of(sem).available, 2);
+	tsem_close(sem);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(take_and_post),
+		cmocka_unit_test(acquire_and_release),
+		cmocka_unit_test(timeouts),
+		cmocka_unit_test(recovery),
+		cmocka_unit_test(waiters),
+		cmocka_unit_test(billions_at_once),
+		cmocka_unit_test(posts_beyond_the_range_are_refused),
+		cmocka_unit_test(arrivals_beyond_the_range_are_refused),
+		cmocka_unit_test(posts_with_a_maximum),
+		cmocka_unit_test(a_maximum_counts_behind_the_waiters),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
