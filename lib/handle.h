@@ -9,7 +9,7 @@
 
 /*
  * A record that a thread keeps between its uses, so that an uncontended acquire costs no search. An entry belongs to
- * the thread whose pthread_self() stands in it, and only that thread touches the rest; when the thread ends, its
+ * the thread whose number stands in it, and only that thread touches the rest; when the thread ends, its
  * successor under the same number inherits it.
  */
 struct kept {
@@ -32,13 +32,12 @@ struct tsem {
 	struct kept kept[KEPT_ENTRIES];
 };
 
-/* The inside of a tsem_hold. */
+/* The inside of a tsem_hold. It is valid while the record is its owner's, and HELD under its ticket. */
 struct hold {
 	uint64_t sem; /* struct tsem * */
 	uint64_t who; /* the owner as recorded; 0: void */
 	uint64_t ticket;
-	uint32_t record;
-	uint32_t count;
+	uint64_t record;
 };
 
 _Static_assert(sizeof(tsem_hold) == 128, "part of the interface");

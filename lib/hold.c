@@ -26,21 +26,26 @@ hold_sem(const struct hold *hold)
 /* ---- acquire ---- */
 
 static inline void
-become_holder(struct tsem *sem, const struct claim *claim, uint64_t ticket, uint32_t count, tsem_hold *out)
+fill_hold(struct tsem *sem, const struct claim *claim, uint64_t ticket, tsem_hold *out)
 {
-	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
-	const uint64_t what = LOAD_RLX(&claim->record->what);
-	STORE_REL(&claim->record->what, what_next(what, STATE_HELD, ticket));
 	*inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)sem,
 		.who = claim->who,
 		.ticket = ticket,
 		.record = claim->index,
-		.count = count,
 	};
 }
 
-/* Without contention, and with a record from before: two looks, a few stores and one CAS. False: the long way. */
+static void
+become_holder(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
+{
+	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
+	struct record *record = place->claim.record;
+	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, place->ticket));
+	fill_hold(sem, &place->claim, place->ticket, out);
+}
+
+/* Without contention, and with a record from before: a few looks and stores and one CAS. False: the long way. */
 static inline bool
 acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
@@ -50,53 +55,62 @@ acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 		return false;
 	const uint64_t claimed = record_fill(&claim, count, USE_HOLD, 0);
 	uint64_t ticket;
-	if (arrive(sem, tag_make(claim.index, what_a(claimed)), count, ARRIVE_IF_ENABLED, &ticket) < 0) {
+	if (!arrive_at_once(sem, tag_make(claim.index, what_a(claimed)), count, &ticket)) {
 		record_unclaim(sem, &claim);
 		return false;
 	}
-	become_holder(sem, &claim, ticket, count, hold);
+	STORE_REL(&claim.record->what, what_next(claimed, STATE_HELD, ticket)); /* plain, as in become_holder() */
+	fill_hold(sem, &claim, ticket, hold);
 	return true;
 }
 
-static int
-acquire(struct tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
+static __attribute__((noinline)) int
+acquire_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
 {
 	struct place_in_line place;
 	int rc = queue_check(sem, count, options);
 	if (rc == 0)
 		rc = queue_enter(sem, count, USE_HOLD, options, &place);
 	if (rc == 0)
-		become_holder(sem, &place.claim, place.ticket, count, hold);
+		become_holder(sem, &place, hold);
+	return rc;
+}
+
+static __attribute__((noinline)) int
+acquire_until(struct tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
+{
+	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
+	return acquire_in_line(sem, count, &options, hold);
+}
+
+static __attribute__((noinline)) int
+acquire_or_fail(struct tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	struct place_in_line place;
+	int rc = queue_check(sem, count, NULL);
+	if (rc == 0)
+		rc = queue_try_enter(sem, count, USE_HOLD, &place);
+	if (rc == 0)
+		become_holder(sem, &place, hold);
 	return rc;
 }
 
 int
 tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
 {
-	return acquire(sem, count, options, hold);
+	return acquire_in_line(sem, count, options, hold);
 }
 
 int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
-	if (acquire_at_once(sem, count, hold))
-		return 0;
-	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
-	return acquire(sem, count, &options, hold);
+	return acquire_at_once(sem, count, hold) ? 0 : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	if (acquire_at_once(sem, count, hold))
-		return 0;
-	struct place_in_line place;
-	int rc = queue_check(sem, count, NULL);
-	if (rc == 0)
-		rc = queue_try_enter(sem, count, USE_HOLD, &place);
-	if (rc == 0)
-		become_holder(sem, &place.claim, place.ticket, count, hold);
-	return rc;
+	return acquire_at_once(sem, count, hold) ? 0 : acquire_or_fail(sem, count, hold);
 }
 
 /* ---- release ---- */
@@ -109,29 +123,48 @@ is_held(const struct record *record, uint64_t ticket, uint64_t *what)
 	return what_state(*what) == STATE_HELD && what_value(*what) == ticket;
 }
 
+/* From RELEASING on, when the one look was not enough. */
+static __attribute__((noinline)) int
+release_the_long_way(struct tsem *sem, struct claim claim, uint64_t releasing)
+{
+	struct grant grant;
+	/* A plain store: a helper could only have written the same. */
+	if (move_grant(sem, claim.index, claim.record, releasing, &grant))
+		STORE_REL(&claim.record->what, what_released(claim.record, releasing));
+	record_keep_or_free(sem, &claim);
+	after_grant(sem, grant);
+	return 0;
+}
+
+static __attribute__((noinline)) int
+after_release(struct tsem *sem, struct grant grant)
+{
+	after_grant(sem, grant);
+	return 0;
+}
+
 int
 tsem_release(tsem_hold *out)
 {
-	struct hold *hold = inside(out);
+	const struct hold *hold = inside(out);
 	if (hold->who == 0 || hold->who != identity_who())
 		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
-	struct claim claim = {.index = hold->record, .record = &sem->segment.records[hold->record], .who = hold->who};
+	struct record *record = &sem->segment.records[hold->record];
+	const struct claim claim = {.index = (uint32_t)hold->record, .record = record, .who = hold->who};
 	uint64_t what;
-	if (LOAD_RLX(&claim.record->who) != hold->who || !is_held(claim.record, hold->ticket, &what))
+	if (LOAD_RLX(&record->who) != hold->who || !is_held(record, hold->ticket, &what))
 		return -EPERM;
 
 	/* A plain store: a live owner's own hold is nobody else's to change. */
 	const uint64_t releasing = what_next(what, STATE_RELEASING, hold->ticket);
-	STORE_REL(&claim.record->what, releasing);
-	hold->who = 0;
+	STORE_REL(&record->what, releasing);
 	struct grant grant;
-	/* A plain store, too: a helper could only have written the same. */
-	if (move_grant(sem, claim.index, claim.record, releasing, &grant))
-		STORE_REL(&claim.record->what, what_released(claim.record, releasing));
+	if (!move_grant_at_once(sem, tag_make(claim.index, what_b(releasing)), LOAD_RLX(&record->count), &grant))
+		return release_the_long_way(sem, claim, releasing);
+	STORE_REL(&record->what, what_released(record, releasing));
 	record_keep_or_free(sem, &claim);
-	after_grant(sem, &grant);
-	return 0;
+	return is_anybody_concerned(sem, &grant) ? after_release(sem, grant) : 0;
 }
 
 /* ---- another owner ---- */
@@ -224,7 +257,7 @@ release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
 	struct grant grant;
 	release_for_owner(sem, index, record, releasing, &grant);
 	record_free_for(sem, index, record, who);
-	after_grant(sem, &grant);
+	after_grant(sem, grant);
 	return true;
 }
 
@@ -297,7 +330,7 @@ tsem_reap(tsem_hold *out)
 		if (!dead)
 			return -EBUSY;
 		if (LOAD_SEQ(&record->who) == who)
-			release_foreign(sem, hold->record, who, what);
+			release_foreign(sem, (uint32_t)hold->record, who, what);
 	}
 	hold->who = 0;
 	return 0;

@@ -55,11 +55,12 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 /* Whether to take a ticket only if it is enabled at once. */
 enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 
-/* Tags of one record: of the two, a tag that is not about to be written was finished long ago. */
+/* Whether a tag that stands in a counter needs no look at its record before `mine` is written over it: it is nobody's,
+ * or the same record's last one, which was finished long ago. */
 static inline bool
-is_same_record(uint64_t tag, uint64_t other)
+is_finished(uint64_t tag, uint64_t mine)
 {
-	return (tag ^ other) <= 1;
+	return tag == TAG_NONE || (tag ^ mine) <= 1;
 }
 
 /* If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. */
@@ -86,7 +87,7 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 			if ((int64_t)count - room > COUNTER_DRIFT)
 				return -EOVERFLOW;
 		}
-		if (!is_same_record(word_tag(tickets), tag))
+		if (!is_finished(word_tag(tickets), tag))
 			finish_arrival(sem, tickets);
 		if (CAS_SEQ(&header->tickets, tickets, word_make(counter_add(at, count), tag))) {
 			*ticket = at;
@@ -94,6 +95,17 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 		}
 	}
 	return -EBADMSG;
+}
+
+/* The same in one look, if nothing stands in the way: no contention, nobody's step to finish. False: use arrive(). */
+static inline bool
+arrive_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *ticket)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	*ticket = word_counter(tickets);
+	return is_enabled(sem, *ticket, count) && is_finished(word_tag(tickets), tag)
+	       && CAS_SEQ(&header->tickets, tickets, word_make(counter_add(*ticket, count), tag));
 }
 
 /* What a move of G did: whom to wake. */
@@ -120,7 +132,7 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 			return true;
 		if (LOAD_ACQ(&record->what) != what)
 			return false;
-		if (!is_same_record(word_tag(grants), tag))
+		if (!is_finished(word_tag(grants), tag))
 			finish_release(sem, grants);
 		const uint64_t at = word_counter(grants);
 		if (CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag))) {
@@ -133,6 +145,22 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 		}
 	}
 	return false;
+}
+
+/* The same in one look, for a live owner's own record. False: use move_grant(). */
+static inline bool
+move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, struct grant *grant)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint64_t at = word_counter(grants);
+	if (!is_finished(word_tag(grants), tag)
+	    || !CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag)))
+		return false;
+	grant->moved = true;
+	grant->from = counter_add(at, LOAD_SEQ(&header->capacity));
+	grant->to = counter_add(grant->from, count);
+	return true;
 }
 
 /*

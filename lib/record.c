@@ -7,6 +7,13 @@
 #include "platform.h"
 #include "recover.h"
 
+bool
+record_take_entry(struct kept *entry, uintptr_t self)
+{
+	uintptr_t nobody = 0;
+	return atomic_compare_exchange_strong(&entry->thread, &nobody, self);
+}
+
 /*
  * Says, before the first claim, which namespaces this process lives in. While all claimers agree, a record that is just
  * being claimed can be judged although its own fields are not written yet.

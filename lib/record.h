@@ -14,16 +14,28 @@ struct claim {
 	uint64_t who;
 };
 
+/* A number that no two living threads of a process share. */
+static inline uintptr_t
+thread_number(void)
+{
+#if defined(__GNUC__) && !defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+	return (uintptr_t)__builtin_thread_pointer(); /* one instruction instead of a call */
+#else
+	return (uintptr_t)pthread_self();
+#endif
+}
+
+/* Makes a free entry the calling thread's. */
+bool record_take_entry(struct kept *entry, uintptr_t self);
+
 /* The calling thread's entry of kept records; false if another thread has its place. */
 static inline bool
 kept_entry(struct tsem *sem, struct kept **entry)
 {
-	const uintptr_t self = (uintptr_t)pthread_self();
+	const uintptr_t self = thread_number();
 	*entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
-	uintptr_t thread = atomic_load_explicit(&(*entry)->thread, memory_order_relaxed);
-	if (thread == 0)
-		atomic_compare_exchange_strong(&(*entry)->thread, &thread, self);
-	return thread == self || (thread == 0 && atomic_load(&(*entry)->thread) == self);
+	const uintptr_t thread = atomic_load_explicit(&(*entry)->thread, memory_order_relaxed);
+	return thread == self || (thread == 0 && record_take_entry(*entry, self));
 }
 
 /* The record that this thread has kept, for the process `who`. False: it has none. */
@@ -51,8 +63,11 @@ record_fill(const struct claim *claim, uint32_t count, enum use use, uint64_t un
 	const uint32_t gen = (uint32_t)what_value(idle);
 	STORE_RLX(&record->gen, gen);
 	STORE_RLX(&record->count, count);
-	STORE_RLX(&record->use, (uint32_t)use);
-	STORE_RLX(&record->until, until);
+	/* Mostly these are what they were, and a look costs less than a store that a CAS has to wait for. */
+	if (LOAD_RLX(&record->use) != (uint32_t)use)
+		STORE_RLX(&record->use, (uint32_t)use);
+	if (LOAD_RLX(&record->until) != until)
+		STORE_RLX(&record->until, until);
 	STORE_RLX(&record->since, coarse_now());
 	/* Release: whoever sees CLAIMED sees all of the above. */
 	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);

@@ -6,6 +6,7 @@
 #include "identity.h"
 #include "platform.h"
 #include "record.h"
+#include "wait.h"
 
 #define LOOK_EVERY (100 * NS_PER_MS)
 #define TRY_LOOK_EVERY (10 * NS_PER_MS)
@@ -232,6 +233,23 @@ note_orphan(struct tsem *sem, uint64_t ticket)
 		if (CAS_SEQ(hint, seen, word_make(lower ? ticket : word_counter(seen), version | 1)))
 			return;
 	}
+}
+
+void
+skip_orphans(struct tsem *sem)
+{
+	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
+	if ((hint & 1) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
+		uint32_t permits = 0;
+		recover_front(sem, &permits);
+	}
+}
+
+void
+after_grant(struct tsem *sem, struct grant grant)
+{
+	wake_enabled(sem, &grant);
+	skip_orphans(sem);
 }
 
 /* ---- everybody ---- */

@@ -11,7 +11,6 @@
 #include "handle.h"
 #include "liveness.h"
 #include "protocol.h"
-#include "wait.h"
 
 /* The owner of `record` in the words of tsem.h; `who` as it was read from it. */
 enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who);
@@ -41,22 +40,17 @@ void note_orphan(struct tsem *sem, uint64_t ticket);
 void recover_front(struct tsem *sem, uint32_t *permits);
 
 /* Passes over orphans that the line has reached; one load when there are none. */
-static inline void
-skip_orphans(struct tsem *sem)
-{
-	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
-	if ((hint & 1) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
-		uint32_t permits = 0;
-		recover_front(sem, &permits);
-	}
-}
+void skip_orphans(struct tsem *sem);
 
 /* What everybody does who has moved E: wakes whom it enabled, and passes over orphans that it reached. */
-static inline void
-after_grant(struct tsem *sem, const struct grant *grant)
+void after_grant(struct tsem *sem, struct grant grant);
+
+/* Whether after_grant() would find anything to do: T has been read behind the move of G. */
+static inline bool
+is_anybody_concerned(const struct tsem *sem, const struct grant *grant)
 {
-	wake_enabled(sem, grant);
-	skip_orphans(sem);
+	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	return counter_diff(issued, grant->from) > 0 || (LOAD_SEQ(&sem->segment.header->orphans) & 1) != 0;
 }
 
 #endif

@@ -23,55 +23,71 @@ take_at_once(struct tsem *sem, uint32_t count)
 {
 	uint64_t ticket;
 	return sem->segment.writable && count != 0 && count <= LOAD_RLX(&sem->segment.header->capacity)
-	       && arrive(sem, TAG_NONE, count, ARRIVE_IF_ENABLED, &ticket) == 0;
+	       && arrive_at_once(sem, TAG_NONE, count, &ticket);
 }
 
+/* What the line has left over for a newcomer: 0, or -EAGAIN. */
 static int
-take(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
+take_enabled(struct tsem *sem, uint32_t count)
+{
+	uint64_t ticket;
+	return arrive(sem, TAG_NONE, count, ARRIVE_IF_ENABLED, &ticket);
+}
+
+static __attribute__((noinline)) int
+take_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
 	struct place_in_line place;
-	int rc = queue_enter(sem, count, USE_TAKE, options, &place);
+	int rc = queue_check(sem, count, options);
+	if (rc == 0)
+		rc = take_enabled(sem, count);
+	if (rc != -EAGAIN)
+		return rc;
+	rc = queue_enter(sem, count, USE_TAKE, options, &place);
 	if (rc == 0)
 		forget_owner(sem, &place.claim);
+	return rc;
+}
+
+static __attribute__((noinline)) int
+take_until(struct tsem *sem, uint32_t count, const struct timespec *deadline)
+{
+	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
+	return take_in_line(sem, count, &options);
+}
+
+static __attribute__((noinline)) int
+take_or_fail(struct tsem *sem, uint32_t count)
+{
+	int rc = queue_check(sem, count, NULL);
+	if (rc == 0)
+		rc = take_enabled(sem, count);
+	if (rc == -EAGAIN && recover_before_failing(sem))
+		rc = take_enabled(sem, count);
 	return rc;
 }
 
 int
 tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
-	int rc = queue_check(sem, count, options);
-	if (rc < 0 || take_at_once(sem, count))
-		return rc;
-	return take(sem, count, options);
+	return take_in_line(sem, count, options);
 }
 
 int
 tsem_take(tsem *sem, uint32_t count, const struct timespec *deadline)
 {
-	if (take_at_once(sem, count))
-		return 0;
-	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
-	int rc = queue_check(sem, count, &options);
-	return rc < 0 ? rc : take(sem, count, &options);
+	return take_at_once(sem, count) ? 0 : take_until(sem, count, deadline);
 }
 
 int
 tsem_try_take(tsem *sem, uint32_t count)
 {
-	if (take_at_once(sem, count))
-		return 0;
-	int rc = queue_check(sem, count, NULL);
-	if (rc < 0)
-		return rc;
-	uint64_t ticket;
-	rc = arrive(sem, TAG_NONE, count, ARRIVE_IF_ENABLED, &ticket);
-	if (rc == -EAGAIN && recover_before_failing(sem))
-		rc = arrive(sem, TAG_NONE, count, ARRIVE_IF_ENABLED, &ticket);
-	return rc;
+	return take_at_once(sem, count) ? 0 : take_or_fail(sem, count);
 }
 
-int
-tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
+/* With a maximum, contention, somebody to wake, or a mistake in the arguments. */
+static __attribute__((noinline)) int
+post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
 	if (count == 0)
 		return -EINVAL;
@@ -85,8 +101,44 @@ tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 	int rc = grant_anonymously(sem, count, &grant, &before);
 	if (rc < 0)
 		return rc;
-	after_grant(sem, &grant);
+	after_grant(sem, grant);
 	if (previous != NULL)
 		*previous = before;
 	return 0;
+}
+
+/* One look and one CAS, when nobody waits and nothing limits. The tag stays, as in grant_anonymously(). */
+static inline bool
+post_at_once(struct tsem *sem, uint32_t count, uint32_t *previous, struct grant *grant)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint32_t capacity = LOAD_SEQ(&header->capacity);
+	const uint64_t limit = counter_add(word_counter(grants), capacity);
+	const int64_t available = counter_diff(limit, word_counter(LOAD_SEQ(&header->tickets)));
+	if (!sem->segment.writable || count == 0 || capacity == 0 || sem->max != 0 || available < 0
+	    || available > (int64_t)UINT32_MAX || !CAS_SEQ(&header->grants, grants, grants + word_make(count, 0)))
+		return false;
+	if (previous != NULL)
+		*previous = (uint32_t)available;
+	grant->moved = true;
+	grant->from = counter_add(word_counter(grants), LOAD_SEQ(&header->capacity));
+	grant->to = counter_add(grant->from, count);
+	return true;
+}
+
+static __attribute__((noinline)) int
+after_post(struct tsem *sem, struct grant grant)
+{
+	after_grant(sem, grant);
+	return 0;
+}
+
+int
+tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
+{
+	struct grant grant;
+	if (!post_at_once(sem, count, previous, &grant))
+		return post_the_long_way(sem, count, previous);
+	return is_anybody_concerned(sem, &grant) ? after_post(sem, grant) : 0;
 }

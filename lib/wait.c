@@ -185,11 +185,16 @@ wake_everybody(struct tsem *sem)
 }
 
 void
-wake_sleepers(struct tsem *sem, const struct grant *grant, int64_t waiting)
+wake_enabled(struct tsem *sem, const struct grant *grant)
 {
+	/* Behind the move of G: the other half of the arrival's "move T, then read E". */
+	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	const int64_t waiting = counter_diff(issued, grant->from);
 	int64_t enabled = counter_diff(grant->to, grant->from);
 	if (enabled > waiting)
 		enabled = waiting;
+	if (!grant->moved || waiting <= 0)
+		return;
 	if (enabled >= ARRAY_WORDS) {
 		wake_everybody(sem);
 		return;

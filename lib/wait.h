@@ -23,21 +23,8 @@ int wait_until_enabled(struct tsem *sem, const struct waiter *waiter);
 
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 
-/* Wakes `waiting` tickets' worth of sleepers from grant->from on, as far as the grant goes. */
-void wake_sleepers(struct tsem *sem, const struct grant *grant, int64_t waiting);
-
 /* Wakes those whom the grant enabled, and nobody else. No system call if nobody waits. Async-signal-safe. */
-static inline void
-wake_enabled(struct tsem *sem, const struct grant *grant)
-{
-	if (!grant->moved)
-		return;
-	/* Behind the move of G: the other half of the arrival's "move T, then read E". */
-	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
-	const int64_t waiting = counter_diff(issued, grant->from);
-	if (waiting > 0)
-		wake_sleepers(sem, grant, waiting);
-}
+void wake_enabled(struct tsem *sem, const struct grant *grant);
 
 /* Wakes every sleeper there is, to look again: the capacity was raised, the name removed, all waits cancelled. */
 void wake_everybody(struct tsem *sem);
