@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "liveness.h"
+
+struct fake fake;
+static struct platform real;
+
+static void
+let_others_act(void)
+{
+	void (*action)(void) = fake.others;
+	fake.others = NULL;
+	if (action != NULL)
+		action();
+}
+
+static void
+count_call(void)
+{
+	fake.calls++;
+	if (fake.at_call != 0 && fake.calls == fake.at_call)
+		let_others_act();
+}
+
+static uint64_t
+fake_now(void)
+{
+	count_call();
+	return fake.clock;
+}
+
+static int
+fake_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	fake.sleeps++;
+	if (fake.sleeps <= sizeof(fake.slept_until) / sizeof(fake.slept_until[0]))
+		fake.slept_until[fake.sleeps - 1] = until;
+	fake.slept_bits = bits;
+	count_call();
+	if (fake.at_call == 0)
+		let_others_act();
+	if (fake.at_sleep != 0 && fake.sleeps == fake.at_sleep)
+		return fake.sleep_result;
+	if (LOAD_SEQ(word) != expected)
+		return -EAGAIN;
+	if (until == NS_FOREVER || fake.sleeps > 10000)
+		fail_msg("sleeps for ever, or without end: %lu times", (unsigned long)fake.sleeps);
+	if (until > fake.clock)
+		fake.clock = until;
+	fake.timed_out++;
+	return -ETIMEDOUT;
+}
+
+static void
+fake_wake(_Atomic uint32_t *word, uint32_t bits)
+{
+	if (fake.wakes < sizeof(fake.woken) / sizeof(fake.woken[0])) {
+		fake.woken[fake.wakes] = word;
+		fake.woken_bits[fake.wakes] = bits;
+	}
+	fake.wakes++;
+}
+
+static int
+fake_judge(const struct owner *owner)
+{
+	(void)owner;
+	count_call();
+	return LIVENESS_ALIVE;
+}
+
+void
+fake_begin(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.clock = 1000 * NS_PER_SECOND;
+	real = platform;
+	platform = (struct platform){.now = fake_now, .sleep = fake_sleep, .wake = fake_wake, .judge = fake_judge};
+}
+
+void
+fake_end(void)
+{
+	platform = real;
+}
