@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+# A process to hold for: OWNER.
+owner() {
+  start sleep 1000
+  OWNER=$PID
+}
+
+@test "acquire: records the owner, who need not do anything" {
+  tsem create -j 3 "$SEM"
+  owner
+  attempt tsem acquire --owner "$OWNER" -k 2 "$SEM"
+  expect_silence
+  expect_shown '[.available, .held, .waiting] | @csv' 1,2,0
+  expect_shown '[.holders[] | .pid, .count, .owned, .alive, .command, .uid] | @csv' \
+    "$OWNER,2,true,\"yes\",\"sleep 1000\",$(id -u)"
+}
+
+@test "acquire: for the script itself, without any bookkeeping" {
+  tsem create "$SEM"
+  attempt bash -ec '
+    tsem acquire --owner $$ "$SEM"
+    tsem show -J "$SEM" | jq -e --argjson pid $$ ".holders[0].pid == \$pid" >/dev/null
+    tsem release --owner $$ "$SEM"
+    tsem show -J "$SEM" | jq .available'
+  expect_status 0
+  expect_out 1
+}
+
+@test "acquire: lasts through exec, not beyond the end" {
+  tsem create "$SEM"
+  start bash -ec 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
+  eventually is_shown '.holders[0].command' 'sleep 1000'
+  attempt tsem take -n "$SEM"
+  expect_silence 75
+  kill -TERM "$PID"
+  finish "$PID"
+  attempt tsem take -n "$SEM"
+  expect_silence
+}
+
+@test "acquire: there is no default owner" {
+  tsem create "$SEM"
+  refuses "^$SEM: .*--owner" acquire "$SEM"
+}
+
+@test "acquire: an impossible owner is refused" {
+  tsem create "$SEM"
+  local pid
+  for pid in 0 -1 abc '' 4194304 99999999999999999999 1.5 ' 1' 0x1; do
+    refuses "'$pid'" acquire --owner "$pid" "$SEM"
+  done
+}
+
+@test "acquire: an owner that has ended is refused, and the permit is not kept" {
+  tsem create "$SEM"
+  owner
+  kill -KILL "$OWNER"
+  finish "$OWNER"
+  attempt tsem acquire --owner "$OWNER" "$SEM"
+  expect_failure "^$SEM: .*$OWNER"
+  expect_at_rest 1
+}
+
+@test "acquire: an owner that ends while the permit is waited for is refused, and the permit goes on" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  owner
+  enqueue tsem acquire --owner "$OWNER" "$SEM"
+  local waiter=$PID
+  kill -KILL "$OWNER"
+  finish "$OWNER"
+  tsem post "$SEM"
+  finish "$waiter"
+  expect_status 125
+  expect_at_rest 1
+}
+
+@test "acquire: a zombie cannot hold" {
+  tsem create "$SEM"
+  start python3 -c 'import os, time
+pid = os.fork() or os._exit(0)
+print(pid, file=open("zombie.new", "w"), flush=True)
+os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+os.rename("zombie.new", "zombie")
+time.sleep(1000)'
+  eventually test -e zombie
+  attempt tsem acquire --owner "$(<zombie)" "$SEM"
+  expect_failure "^$SEM: "
+  expect_at_rest 1
+}
+
+@test "acquire: -n, -w and -E as everywhere" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  local before
+  before=$(books)
+  attempt tsem acquire --owner "$OWNER" -n "$SEM"
+  expect_silence 75
+  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  attempt tsem acquire --owner "$OWNER" -w 0.05 "$SEM"
+  expect_silence 75
+  attempt tsem acquire --owner "$OWNER" -n -E 3 "$SEM"
+  expect_silence 3
+  expect_shown '[.held, .waiting, (.holders | length)] | @csv' 1,0,1
+}
+
+@test "acquire: waits in line, as owned, until a permit comes" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  owner
+  enqueue tsem acquire --owner "$OWNER" "$SEM"
+  expect_shown '.waiters[0] | [.owned, .position, .count] | @csv' true,1,1
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+  expect_shown '[.holders[].pid] | @csv' "$OWNER"
+}
+
+@test "acquire: a signal ends the wait and gives the place up" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  owner
+  enqueue tsem acquire --owner "$OWNER" "$SEM"
+  kill -TERM "$PID"
+  finish "$PID"
+  expect_status 143
+  tsem post "$SEM"
+  expect_at_rest 1
+}
+
+@test "acquire: one process may have several holds" {
+  tsem create -j 6 "$SEM"
+  owner
+  local count
+  for count in 1 2 3; do
+    tsem acquire --owner "$OWNER" -k "$count" "$SEM"
+  done
+  expect_shown '[.holders[].count] | @csv' 1,2,3
+  kill -KILL "$OWNER"
+  finish "$OWNER"
+  attempt tsem recover "$SEM"
+  expect_status 0
+  expect_out 6
+}
+
+@test "acquire: the messages of a missing semaphore and an impossible count" {
+  owner
+  refuses "^$SEM: no such semaphore" acquire --owner "$OWNER" "$SEM"
+  tsem create -j 2 "$SEM"
+  refuses "^$SEM: 3 permits" acquire --owner "$OWNER" -k 3 "$SEM"
+}

@@ -1,0 +1,205 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# Loaded by every file of tests here. meson sets TSEM; by hand: TSEM=build/cli/tsem bats tests/cli
+#
+#   attempt COMMAND...        runs it to its end; then STATUS, OUT and ERR are known
+#   start COMMAND...          runs it in the background, in a session of its own; its pid is PID
+#   finish PID                waits for its end; then STATUS is known
+#   eventually COMMAND...     waits until COMMAND succeeds
+#   expect_...                compares, and prints both sides when they differ
+#
+# Every test has a semaphore's name of its own, SEM. What it starts is ended after it, and what it leaves in shared
+# memory is removed, whether it passed or failed.
+
+if [[ -n ${TSEM-} ]]; then
+  PATH=$(dirname "$TSEM"):$PATH
+fi
+export LC_ALL=C.UTF-8
+
+# Seconds after which something is taken to hang. No test waits so long unless it fails.
+DEADLINE=${DEADLINE:-20}
+
+setup() {
+  SEM=bats-$$-$BATS_TEST_NUMBER-$RANDOM
+  FILE=/dev/shm/tsem.$SEM
+  export SEM FILE
+  STARTED=()
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+teardown() {
+  local pid
+  for pid in "${STARTED[@]}"; do
+    kill -KILL -- "-$pid" 2>/dev/null || true # the whole session: what it started, too
+  done
+  wait
+  rm -rf "$FILE"*
+}
+
+fail() {
+  printf '%s\n' "$@" >&2
+  return 1
+}
+
+# ---- running ----
+
+attempt() {
+  local end=$((SECONDS + DEADLINE))
+  STATUS=0
+  timeout --kill-after=2 "$DEADLINE" "$@" >attempt.out 2>attempt.err || STATUS=$?
+  OUT=$(tr '\0' '@' <attempt.out)
+  ERR=$(tr '\0' '@' <attempt.err)
+  printf '%.800s\n' "$ ${*@Q}" ${OUT:+"$OUT"} ${ERR:+"$ERR"} "[status $STATUS]"
+  if ((STATUS >= 124 && SECONDS >= end)); then
+    fail "still running after $DEADLINE seconds: ${*@Q}"
+  fi
+}
+
+# A background job of a shell without job control ignores SIGINT and SIGQUIT: undone, since that would be inherited.
+start() {
+  printf '$ %s &\n' "${*@Q}"
+  setsid env --default-signal=INT,QUIT "$@" 3>&- 4>&- &
+  PID=$!
+  STARTED+=("$PID")
+}
+
+has_ended() {
+  local stat
+  read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
+  [[ ${stat##*) } == [ZX]* ]]
+}
+
+finish() {
+  eventually has_ended "$1" || return
+  STATUS=0
+  wait "$1" || STATUS=$?
+  printf '[%s ended with status %s]\n' "$1" "$STATUS"
+}
+
+eventually() {
+  local end=$((SECONDS + DEADLINE))
+  until "$@" >/dev/null 2>&1; do
+    if ((SECONDS > end)); then
+      tsem show "$SEM" || true
+      fail "not so after $DEADLINE seconds: ${*@Q}"
+      return
+    fi
+    sleep 0.005
+  done
+}
+
+# ---- what a semaphore looks like ----
+
+# A holder of what the options say, until the test ends: PID is `tsem run`, COMMAND_PID its command.
+hold() {
+  start tsem run "$SEM" "$@" sleep 1000
+  eventually is_command_of "$PID"
+}
+
+is_command_of() {
+  COMMAND_PID=$(pgrep -P "$1") &&
+    is_shown "any(.holders[]; .pid == $COMMAND_PID and .command == \"sleep 1000\")" true
+}
+
+# Puts a waiter behind those in line already, and returns when it has its place.
+enqueue() {
+  start "$@"
+  eventually is_waiting "$PID"
+}
+
+is_waiting() {
+  is_shown "any(.waiters[]; .pid == $1)" true
+}
+
+field() {
+  timeout "$DEADLINE" tsem show -J "$SEM" | jq -r "$1"
+}
+
+is_shown() {
+  [[ $(field "$1") == "$2" ]]
+}
+
+expect_shown() {
+  expect_equal "$1 of $SEM" "$(field "$1")" "$2"
+}
+
+# Nobody holds, nobody waits, and all permits are there.
+expect_at_rest() {
+  expect_shown '[.available, .held, .waiting, (.holders | length), (.waiters | length)] | @csv' "$1,0,0,0,0"
+}
+
+# Everything about the semaphore that a refused command must leave as it is.
+books() {
+  if [[ -e $FILE ]]; then
+    field 'del(.holders[]?.seconds, .waiters[]?.seconds) | @json'
+  else
+    echo absent
+  fi
+}
+
+# ---- comparing ----
+
+expect_equal() {
+  [[ $2 == "$3" ]] || fail "$1" "  is:        '$2'" "  should be: '$3'"
+}
+
+expect_match() {
+  [[ $2 =~ $3 ]] || fail "$1" "  is:           '$2'" "  should match: '$3'"
+}
+
+expect_status() {
+  expect_equal 'exit status' "$STATUS" "$1"
+}
+
+expect_out() {
+  expect_equal 'standard output' "$OUT" "$1"
+}
+
+expect_err() {
+  expect_equal 'standard error' "$ERR" "$1"
+}
+
+# It succeeded and had nothing to say.
+expect_silence() {
+  expect_status "${1:-0}" && expect_out '' && expect_err ''
+}
+
+# One line on standard error that says what happened and, in parentheses, what to do.
+expect_message() {
+  expect_equal 'lines on standard error' "$(wc -l <attempt.err)" 1 &&
+    expect_match 'standard error' "$ERR" '^tsem: .+ \(.+\)$' &&
+    expect_match 'standard error' "${ERR#tsem: }" "$1"
+}
+
+# tsem itself failed: the one line, and nothing else.
+expect_failure() {
+  expect_status 125 && expect_out '' && expect_message "$1"
+}
+
+# The same, from the first word behind 'tsem' on; and it changed nothing.
+refuses() {
+  local before
+  before=$(books)
+  attempt tsem "${@:2}" &&
+    expect_failure "$1" &&
+    expect_equal 'the semaphore afterwards' "$(books)" "$before"
+}
+
+# ---- surroundings ----
+
+# In front of a command.
+AS_NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+
+# Only root can be somebody else.
+need_another_user() {
+  ((EUID == 0)) || skip 'needs root, to be another user'
+  "${AS_NOBODY[@]}" tsem --version >/dev/null 2>&1 || skip 'the user nobody cannot execute tsem here'
+}
+
+# In front of a size and a command: with a shared memory of that size that nobody else sees.
+PRIVATE_SHM=(unshare --mount --map-root-user -- bash -c 'mount -t tmpfs -o "size=$0,mode=1777" tmpfs /dev/shm && exec "$@"')
+
+need_private_shm() {
+  "${PRIVATE_SHM[@]}" 1m true 2>/dev/null || skip 'needs a mount namespace, to have a /dev/shm of its own'
+}

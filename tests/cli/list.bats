@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+# Where nobody else makes semaphores, if we may have such a place.
+alone() {
+  attempt "${PRIVATE_SHM[@]}" 1m bash -ec "$1"
+}
+
+@test "list: JSON is the objects of show without holders and waiters, sorted by name" {
+  need_private_shm
+  alone 'tsem create b -j 3 --max 7; tsem create a; tsem create B -m 0660; tsem take b
+    tsem list -J >list; for name in B a b; do tsem show -J $name; done >shown'
+  expect_silence
+  expect_equal 'the list' "$(jq -S '.semaphores[]' list)" "$(jq -S 'del(.holders, .waiters)' shown)"
+  expect_equal 'keys beside it' "$(jq -c keys list)" '["semaphores"]'
+}
+
+@test "list: without any semaphore" {
+  need_private_shm
+  alone 'tsem list -J'
+  expect_status 0
+  expect_err ''
+  expect_equal 'JSON' "$(jq -c . <<<"$OUT")" '{"semaphores":[]}'
+  alone 'tsem list --noheadings'
+  expect_silence
+}
+
+@test "list: the table has one line each" {
+  need_private_shm
+  alone 'tsem create -j 3 one; tsem create two; tsem take -k 2 one; tsem list'
+  expect_status 0
+  expect_err ''
+  local lines
+  mapfile -t lines <attempt.out
+  expect_equal 'number of lines' "${#lines[@]}" 3
+  expect_match 'headings' "${lines[0]}" '^NAME +PERMITS +AVAILABLE +HELD +WAITING '
+  expect_match 'the first' "${lines[1]}" '^one +3 +1 +2 +0 +0600 '
+  expect_match 'the second' "${lines[2]}" '^two +1 +1 +0 +0 +0600 '
+}
+
+@test "list: -o, --noheadings, --raw" {
+  need_private_shm
+  alone 'tsem create -j 3 one; tsem create two; tsem list -o NAME,PERMITS --noheadings --raw'
+  expect_status 0
+  expect_out $'one 3\ntwo 1'
+}
+
+@test "list: other files are no semaphores" {
+  need_private_shm
+  alone 'tsem create one; cd /dev/shm; touch sem.x other .tsem.y tsem. tsem.-z "tsem.a b"; tsem list -o NAME --noheadings'
+  expect_status 0
+  expect_err ''
+  expect_out one
+}
+
+@test "list: what cannot be read is mentioned and does not hide the others" {
+  need_private_shm
+  alone 'tsem create one; echo garbage >/dev/shm/tsem.two; tsem create three; tsem list -o NAME --noheadings || true'
+  expect_out $'one\nthree'
+  expect_match 'standard error' "$ERR" '^tsem: two: .* \(.*\)$'
+}
+
+@test "list: in the shared place it finds ours, and not a removed one" {
+  tsem create -j 2 "$SEM"
+  attempt tsem list -J
+  expect_equal 'our permits' "$(jq --arg name "$SEM" '.semaphores[] | select(.name == $name).permits' attempt.out)" 2
+  tsem remove "$SEM"
+  attempt tsem list -J
+  expect_equal 'ours' "$(jq --arg name "$SEM" '.semaphores[] | select(.name == $name)' attempt.out)" ''
+}
+
+@test "list: an unknown column, a surplus word" {
+  refuses "'NONSENSE'.*PERMITS" list -o NONSENSE
+  refuses "'$SEM'" list "$SEM"
+}

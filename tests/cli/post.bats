@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "post: gives back what was taken" {
+  tsem create -j 2 "$SEM"
+  tsem take -k 2 "$SEM"
+  attempt tsem post "$SEM"
+  expect_silence
+  expect_shown '[.available, .held] | @csv' 1,1
+  attempt tsem post -k 1 "$SEM"
+  expect_silence
+  expect_at_rest 2
+}
+
+@test "post: -p prints what was available before" {
+  tsem create -j 5 "$SEM"
+  tsem take -k 4 "$SEM"
+  attempt tsem post -p "$SEM"
+  expect_status 0
+  expect_out 1
+  attempt tsem post "$SEM" --previous --count 3
+  expect_status 0
+  expect_out 2
+  expect_at_rest 5
+}
+
+@test "post: without a maximum, beyond the capacity" {
+  tsem create "$SEM"
+  attempt tsem post -p -k 4 "$SEM"
+  expect_status 0
+  expect_out 1
+  expect_shown '[.capacity, .available, .held] | @csv' 1,5,0
+}
+
+@test "post: up to the maximum, and not one further" {
+  tsem create -j 2 --max 4 "$SEM"
+  attempt tsem post -k 2 "$SEM"
+  expect_silence
+  expect_shown .available 4
+  refuses "^$SEM: .*maximum" post "$SEM"
+  tsem take "$SEM"
+  refuses "^$SEM: .*maximum" post -p -k 2 "$SEM"
+  attempt tsem post "$SEM"
+  expect_silence
+}
+
+@test "post: the maximum counts what waiters will take" {
+  tsem create --max 1 "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  attempt tsem post -k 2 "$SEM"
+  expect_silence
+  finish "$PID"
+  expect_status 0
+  expect_shown '[.available, .waiting] | @csv' 1,0
+}
+
+@test "post: beyond the range of the counters is refused" {
+  tsem create "$SEM"
+  # The grants stand at byte 72: a counter of 48 bits above a tag of 16. 2^46 ahead is as far as they may go.
+  python3 -c 'import os, struct, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+os.pwrite(fd, struct.pack("<Q", (2**46 - 2) << 16 | 0xffff), 72)' "$FILE"
+  refuses "^$SEM: " post -k 4294967295 "$SEM"
+}
+
+@test "post: lets those in front leave, as many as are due, and nobody else" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  local i waiters=()
+  for i in {0..4}; do
+    enqueue tsem take "$SEM"
+    waiters+=("$PID")
+  done
+  tsem post -k 3 "$SEM"
+  for i in 0 1 2; do
+    finish "${waiters[i]}"
+    expect_status 0
+  done
+  expect_shown '[.waiters[].pid] | @csv' "${waiters[3]},${waiters[4]}"
+  tsem post -k 2 "$SEM"
+  finish "${waiters[3]}"
+  finish "${waiters[4]}"
+  expect_shown '[.available, .held, .waiting] | @csv' 0,1,0
+}
+
+@test "post: several permits for one waiter may come one by one" {
+  tsem create -j 3 "$SEM"
+  tsem take -k 3 "$SEM"
+  enqueue tsem take -k 3 "$SEM"
+  tsem post "$SEM"
+  tsem post "$SEM"
+  expect_shown '[.waiting, .available] | @csv' 1,0
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "post: a semaphore that does not exist is refused" {
+  refuses "^$SEM: no such semaphore" post "$SEM"
+}

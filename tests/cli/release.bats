@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+owner() {
+  start sleep 1000
+  OWNER=$PID
+}
+
+@test "release: gives back the newest hold of that process" {
+  tsem create -j 9 "$SEM"
+  owner
+  local count
+  for count in 4 3 2; do
+    tsem acquire --owner "$OWNER" -k "$count" "$SEM"
+  done
+  attempt tsem release --owner "$OWNER" "$SEM"
+  expect_silence
+  expect_shown '[.holders[].count] | @csv' 4,3
+  attempt tsem release "$SEM" --owner="$OWNER"
+  expect_silence
+  expect_shown '[.holders[].count] | @csv' 4
+  attempt tsem release --owner "$OWNER" "$SEM"
+  expect_silence
+  expect_at_rest 9
+}
+
+@test "release: of one process, whatever others hold" {
+  tsem create -j 3 "$SEM"
+  owner
+  local first=$OWNER
+  owner
+  tsem acquire --owner "$first" "$SEM"
+  tsem acquire --owner "$OWNER" "$SEM"
+  attempt tsem release --owner "$first" "$SEM"
+  expect_silence
+  expect_shown '[.holders[].pid] | @csv' "$OWNER"
+  refuses "^$SEM: .*$first" release --owner "$first" "$SEM"
+}
+
+@test "release: lets the next one in" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  enqueue tsem take "$SEM"
+  tsem release --owner "$OWNER" "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "release: without a hold is refused" {
+  tsem create "$SEM"
+  owner
+  refuses "^$SEM: .*$OWNER.*acquire" release --owner "$OWNER" "$SEM"
+  tsem take "$SEM"
+  refuses "^$SEM: .*$OWNER" release --owner "$OWNER" "$SEM"
+}
+
+@test "release: twice is refused the second time" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  tsem release --owner "$OWNER" "$SEM"
+  refuses "^$SEM: " release --owner "$OWNER" "$SEM"
+  expect_at_rest 1
+}
+
+@test "release: does not touch the hold of a run" {
+  tsem create "$SEM"
+  hold
+  refuses "^$SEM: " release --owner "$COMMAND_PID" "$SEM"
+  refuses "^$SEM: " release --owner "$PID" "$SEM"
+}
+
+@test "release: for a process that has ended is refused; its hold comes back by itself" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  kill -KILL "$OWNER"
+  finish "$OWNER"
+  attempt tsem release --owner "$OWNER" "$SEM"
+  expect_failure "^$SEM: .*$OWNER"
+  attempt tsem take -n "$SEM"
+  expect_silence
+}
+
+@test "release: needs an owner, and a possible one" {
+  tsem create "$SEM"
+  refuses "^$SEM: .*--owner" release "$SEM"
+  refuses "'0'" release --owner 0 "$SEM"
+  refuses "'x'" release --owner x "$SEM"
+}
+
+@test "release: a semaphore that does not exist is refused" {
+  refuses "^$SEM: no such semaphore" release --owner $$ "$SEM"
+}

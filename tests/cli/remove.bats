@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "remove: one that nobody uses" {
+  tsem create -j 3 "$SEM"
+  attempt tsem remove "$SEM"
+  expect_silence
+  [[ ! -e $FILE ]]
+}
+
+@test "remove: in use it is refused, and goes on" {
+  tsem create -j 2 "$SEM"
+  hold
+  refuses "^$SEM: .*in use.*-f" remove "$SEM"
+  tsem take "$SEM"
+  refuses "^$SEM: .*in use" remove "$SEM"
+  enqueue tsem take "$SEM"
+  refuses "^$SEM: .*in use" remove "$SEM"
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "remove: what the dead held is no use" {
+  tsem create "$SEM"
+  start sleep 1000
+  tsem acquire --owner "$PID" "$SEM"
+  kill -KILL "$PID"
+  finish "$PID"
+  attempt tsem remove "$SEM"
+  expect_silence
+  [[ ! -e $FILE ]]
+}
+
+@test "remove: with more permits than were created" {
+  tsem create -j 2 "$SEM"
+  tsem post -k 3 "$SEM"
+  attempt tsem remove "$SEM"
+  expect_silence
+}
+
+@test "remove: -f also while it is in use; every kind of waiter fails at once" {
+  tsem create "$SEM"
+  hold
+  local i waiters=()
+  enqueue bash -c 'exec tsem take "$SEM" 2>said.0'
+  waiters+=("$PID")
+  enqueue bash -c 'exec tsem run "$SEM" touch ran 2>said.1'
+  waiters+=("$PID")
+  enqueue bash -c 'exec tsem acquire --owner $PPID "$SEM" 2>said.2'
+  waiters+=("$PID")
+  attempt tsem remove -f "$SEM"
+  expect_silence
+  [[ ! -e $FILE ]]
+  for i in 0 1 2; do
+    finish "${waiters[i]}"
+    expect_status 125
+    expect_match "what waiter $i says" "$(<said."$i")" "^tsem: $SEM: .*removed.* \(.*\)$"
+  done
+  [[ ! -e ran ]]
+}
+
+@test "remove: a new one of the same name has nothing to do with the old one" {
+  tsem create "$SEM"
+  hold
+  local old=$PID
+  tsem remove --force "$SEM"
+  tsem create "$SEM"
+  expect_at_rest 1
+  kill -TERM "$COMMAND_PID"
+  finish "$old"
+  expect_at_rest 1
+}
+
+@test "remove: what does not exist is refused" {
+  refuses "^$SEM: no such semaphore" remove "$SEM"
+  refuses "^$SEM: no such semaphore" remove -f "$SEM"
+}
+
+@test "remove: what is damaged or of another version needs -f" {
+  local what
+  for what in garbage empty version; do
+    rm -f "$FILE"
+    case $what in
+    garbage) head -c 40000 /dev/urandom >"$FILE" ;;
+    empty) : >"$FILE" ;;
+    version)
+      tsem create "$SEM"
+      printf '\x63' | dd of="$FILE" bs=1 seek=8 conv=notrunc status=none
+      ;;
+    esac
+    cp "$FILE" before
+    attempt tsem remove "$SEM"
+    expect_failure "^$SEM: .*remove -f"
+    cmp "$FILE" before
+    attempt tsem remove -f "$SEM"
+    expect_silence
+    [[ ! -e $FILE ]]
+  done
+}
+
+@test "remove: another user's is refused" {
+  need_another_user
+  "${AS_NOBODY[@]}" tsem create "$SEM"
+  refuses "^$SEM: .*another user.*--foreign" remove "$SEM"
+  refuses "^$SEM: .*another user" remove -f "$SEM"
+  attempt tsem remove --foreign "$SEM"
+  expect_silence
+  tsem create -m 0666 "$SEM"
+  attempt "${AS_NOBODY[@]}" tsem remove "$SEM"
+  expect_failure "^$SEM: "
+  expect_at_rest 1
+}
+
+@test "remove: while others run with -j, no job runs beside another" {
+  # Each job is alone in its own semaphore; a removal that let somebody slip in would leave two jobs in two of them.
+  local i pids=()
+  for i in 1 2 3; do
+    start bash -c 'for i in {1..40}; do tsem run -j 1 "$SEM" bash -c "mkdir here && rmdir here || echo two >>beside"
+      done'
+    pids+=("$PID")
+  done
+  until has_ended "${pids[0]}"; do
+    tsem remove "$SEM" 2>/dev/null || true
+  done
+  for i in "${pids[@]}"; do
+    finish "$i"
+    expect_status 0
+  done
+  [[ ! -e beside ]]
+}

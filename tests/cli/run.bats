@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "run: holds while the command runs, as the command, and not any longer" {
+  tsem create -j 3 "$SEM"
+  attempt tsem run -k 2 "$SEM" bash -c 'echo $$; tsem show -J "$SEM"'
+  expect_status 0
+  local pid=${OUT%%$'\n'*}
+  expect_equal 'while it ran' "$(jq -r '[.available, .held, (.holders[] | .pid, .count, .owned, .alive)] | @csv' \
+    <<<"${OUT#*$'\n'}")" "1,2,$pid,2,true,\"yes\""
+  expect_at_rest 3
+}
+
+@test "run: the permit is free the moment the command has ended" {
+  local i
+  for i in {1..50}; do
+    tsem run -n -j 1 "$SEM" true || fail "in round $i: status $?"
+  done
+}
+
+@test "run: what the command leaves behind in the background keeps nothing" {
+  attempt tsem run -j 1 "$SEM" bash -c 'sleep 1000 >/dev/null 2>&1 3>&- 4>&- & echo $!'
+  expect_status 0
+  kill -0 "$OUT"
+  kill -KILL "$OUT"
+  expect_at_rest 1
+}
+
+@test "run: -j creates what is absent, and accepts what has that number" {
+  attempt tsem run -j 2 "$SEM" true
+  expect_silence
+  expect_at_rest 2
+  local uuid
+  uuid=$(field .uuid)
+  attempt tsem run --permits=2 "$SEM" true
+  expect_silence
+  expect_shown .uuid "$uuid"
+}
+
+@test "run: -j with another number is refused, and names both" {
+  tsem create -j 2 "$SEM"
+  refuses "^$SEM: .*2.*3" run -j 3 "$SEM" touch ran
+  [[ ! -e ran ]]
+}
+
+@test "run: without -j the semaphore must exist" {
+  refuses "^$SEM: no such semaphore" run "$SEM" touch ran
+  [[ ! -e ran ]]
+}
+
+@test "run: the exit status is the command's own" {
+  local status
+  for status in 0 1 2 75 124 125 126 127 128 137 255; do
+    attempt tsem run -j 1 "$SEM" bash -c "exit $status"
+    expect_silence "$status"
+  done
+  expect_at_rest 1
+}
+
+@test "run: 127 for a command that is not found" {
+  attempt tsem run -j 1 "$SEM" no-such-command-anywhere
+  expect_status 127
+  expect_out ''
+  expect_message "^$SEM: .*'no-such-command-anywhere'"
+  attempt tsem run -j 1 "$SEM" ./absent
+  expect_status 127
+  expect_message "^$SEM: .*'\./absent'"
+  attempt tsem run -j 1 "$SEM" ''
+  expect_status 127
+  expect_message "^$SEM: "
+  expect_at_rest 1
+}
+
+@test "run: 126 for a command that cannot be executed" {
+  touch file
+  mkdir directory
+  local command
+  for command in ./file ./directory ./file/below; do
+    attempt tsem run -j 1 "$SEM" "$command"
+    expect_status 126
+    expect_out ''
+    expect_message "^$SEM: .*'$command'"
+  done
+  expect_at_rest 1
+}
+
+@test "run: 128 + N for a command that died of signal N" {
+  local signal
+  for signal in HUP ABRT KILL SEGV PIPE TERM USR1; do
+    attempt bash -c 'ulimit -c 0; exec tsem run -j 1 "$SEM" bash -c "kill -$0 \$\$"' "$signal"
+    expect_silence $((128 + $(kill -l "$signal")))
+  done
+  expect_at_rest 1
+}
+
+@test "run: of an interactive signal it dies as well, of any other it does not" {
+  # What a shell calls 130 may be an exit status or a death; python3 can tell them apart.
+  local how='import os, sys
+print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
+  attempt python3 -c "$how" "$SEM" bash -c 'kill -INT $$'
+  expect_out -2
+  attempt python3 -c "$how" "$SEM" sh -c 'ulimit -c 0; kill -QUIT $$'
+  expect_out -3
+  attempt python3 -c "$how" "$SEM" bash -c 'kill -TERM $$'
+  expect_out 143
+  attempt python3 -c "$how" "$SEM" bash -c 'exit 130'
+  expect_out 130
+  expect_at_rest 1
+}
+
+@test "run: -c gives a line to the shell" {
+  attempt env SHELL=/bin/sh tsem run -j 1 "$SEM" -c 'echo "a  b" | tr a-z A-Z; exit 4'
+  expect_status 4
+  expect_out 'A  B'
+  attempt env -u SHELL tsem run -j 1 -c 'echo $0' "$SEM"
+  expect_status 0
+  attempt env SHELL=/bin/sh tsem run -j 1 "$SEM" --command 'kill -TERM $$'
+  expect_status 143
+}
+
+@test "run: -c with words behind it is refused" {
+  refuses "'surplus'" run -j 1 "$SEM" -c true surplus
+  refuses "'surplus'" run -j 1 -c true "$SEM" surplus
+  refuses "'surplus'" run -j 1 "$SEM" -c true -- surplus
+}
+
+@test "run: without a command it is refused, and creates nothing" {
+  refuses "^$SEM: run what" run -j 1 "$SEM"
+  refuses "^$SEM: run what" run -j 1 "$SEM" --
+  refuses 'NAME' run -j 1
+}
+
+@test "run: -n, -w and -E as everywhere; the command does not run" {
+  tsem create "$SEM"
+  hold
+  attempt tsem run -n "$SEM" touch ran
+  expect_silence 75
+  attempt tsem run "$SEM" -w 0.05 touch ran
+  expect_silence 75
+  attempt tsem run -w 0 "$SEM" touch ran
+  expect_silence 75
+  attempt tsem run -E 9 -n -j 1 "$SEM" touch ran
+  expect_silence 9
+  [[ ! -e ran ]]
+  expect_shown '[.held, .waiting, (.holders | length)] | @csv' 1,0,1
+}
+
+@test "run: -k holds several, and more than there are is refused" {
+  tsem create -j 3 "$SEM"
+  hold -k 2
+  attempt tsem run -n -k 2 "$SEM" true
+  expect_silence 75
+  attempt tsem run -n -k 1 "$SEM" true
+  expect_silence
+  refuses "^$SEM: 4 permits.*1 to 3" run -k 4 "$SEM" true
+  refuses "^$SEM: 4 permits" run -n -k 4 "$SEM" true
+}
+
+@test "run: several names at once, one within the other" {
+  attempt tsem run -j 1 "$SEM" tsem run -j 2 "$SEM.inner" tsem show -J "$SEM"
+  expect_status 0
+  expect_equal 'held meanwhile' "$(jq .held <<<"$OUT")" 1
+  attempt tsem remove "$SEM.inner"
+  expect_silence
+}
+
+@test "run: in itself with one permit it would wait for ever; a try says so" {
+  attempt tsem run -j 1 "$SEM" tsem run -n "$SEM" true
+  expect_silence 75
+}
+
+@test "run: the holder's end lets the next in line run" {
+  tsem create "$SEM"
+  hold
+  local holder=$COMMAND_PID
+  enqueue tsem run "$SEM" touch ran
+  kill -TERM "$holder"
+  finish "$PID"
+  expect_status 0
+  [[ -e ran ]]
+  expect_at_rest 1
+}
+
+@test "run: a signal while it waits ends it, by that signal, and gives the place up" {
+  tsem create "$SEM"
+  hold
+  local signal
+  for signal in TERM INT HUP QUIT; do
+    enqueue tsem run "$SEM" touch ran
+    kill -"$signal" "$PID"
+    finish "$PID"
+    expect_status $((128 + $(kill -l "$signal")))
+    expect_shown .waiting 0
+  done
+  [[ ! -e ran ]]
+}
+
+@test "run: ignored signals stay ignored: nohup works while waiting and while running" {
+  tsem create "$SEM"
+  hold
+  local holder=$COMMAND_PID
+  enqueue bash -c 'trap "" HUP; exec tsem run "$SEM" bash -c "touch ran; exec sleep 1000"'
+  local waiter=$PID
+  kill -HUP "$waiter"
+  expect_shown .waiting 1
+  kill -TERM "$holder"
+  eventually test -e ran
+  kill -HUP "$waiter"
+  kill -TERM "$waiter"
+  finish "$waiter"
+  expect_status 143
+}
+
+@test "run: -v says the place in line, who holds, and when it is admitted" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem run "$SEM" true
+  start bash -c 'exec tsem run -v "$SEM" true 2>said'
+  eventually grep -q . said
+  expect_match 'what it says' "$(head -n 1 said)" "^tsem: $SEM: .*2.*$COMMAND_PID"
+  kill -TERM "$COMMAND_PID"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "run: without -v and without a terminal it says nothing" {
+  tsem create "$SEM"
+  hold
+  start bash -c 'exec tsem run "$SEM" true 2>said'
+  eventually is_shown .waiting 1
+  kill -TERM "$COMMAND_PID"
+  finish "$PID"
+  expect_equal 'what it says' "$(<said)" ''
+}
+
+@test "run: a removed semaphore is made anew if -j says how" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem run -j 1 "$SEM" bash -c 'tsem show -J "$SEM" >shown'
+  local waiter=$PID
+  tsem remove -f "$SEM"
+  finish "$waiter"
+  expect_status 0
+  expect_equal 'the holders of the new one' "$(jq '.holders | length' shown)" 1
+  expect_at_rest 1
+}
+
+@test "run: a hold ends as well when its semaphore was removed meanwhile" {
+  tsem create "$SEM"
+  mkfifo fifo
+  start tsem run "$SEM" bash -c 'read -r line <fifo; exit 6'
+  eventually is_shown .held 1
+  tsem remove -f "$SEM"
+  echo go >fifo
+  finish "$PID"
+  expect_status 6
+}

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "show: JSON has all the keys, of the right types" {
+  tsem create -j 4 --max 9 -m 0640 "$SEM"
+  attempt tsem show -J "$SEM"
+  expect_status 0
+  expect_err ''
+  expect_equal 'keys and types' "$(jq -r 'to_entries | map(.key + ":" + (.value | type)) | sort | join(" ")' <<<"$OUT")" \
+    'available:number capacity:number created:string grant:number held:number holders:array max:number mode:string'"$(
+    )"' name:string permits:number ticket:number uid:number uuid:string waiters:array waiting:number'
+  expect_equal 'values' "$(jq -r '[.name, .permits, .capacity, .max, .available, .held, .waiting, .mode, .uid] | @csv' \
+    <<<"$OUT")" "\"$SEM\",4,4,9,4,0,0,\"0640\",$(id -u)"
+  expect_match 'uuid' "$(jq -r .uuid <<<"$OUT")" '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+}
+
+@test "show: the time of creation is ISO 8601, and now" {
+  local before after created
+  before=$(date +%s)
+  tsem create "$SEM"
+  after=$(date +%s)
+  created=$(field .created)
+  expect_match 'created' "$created" '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})$'
+  created=$(date -d "$created" +%s)
+  ((before <= created && created <= after)) || fail "$created is not within $before and $after"
+}
+
+@test "show: JSON of holders and waiters has all the keys, of the right types" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem run "$SEM" true
+  local common='alive:string command:string count:number owned:boolean pid:number'
+  expect_shown '.holders[0] | del(.slot) | to_entries | map(.key + ":" + (.value | type)) | sort | join(" ")' \
+    "$common seconds:number uid:number"
+  expect_shown '.holders[0] | has("slot")' true
+  expect_shown '.waiters[0] | to_entries | map(.key + ":" + (.value | type)) | sort | join(" ")' \
+    "$common position:number seconds:number uid:number"
+  expect_shown '.holders[0] | [.pid, .count, .command, .alive, .owned, .uid] | @csv' \
+    "$COMMAND_PID,1,\"sleep 1000\",\"yes\",true,$(id -u)"
+  expect_shown '.waiters[0] | [.pid, .count, .command, .alive, .owned, .position] | @csv' \
+    "$PID,1,\"tsem run $SEM true\",\"yes\",true,1"
+}
+
+@test "show: waiters in the order of the queue, holders the oldest first" {
+  tsem create -j 3 "$SEM"
+  local waiters=() holders=()
+  for _ in 0 1 2; do
+    hold
+    holders+=("$COMMAND_PID")
+  done
+  for _ in 0 1 2 3 4; do
+    enqueue tsem take "$SEM"
+    waiters+=("$PID")
+  done
+  local IFS=,
+  expect_shown '[.holders[].pid] | @csv' "${holders[*]}"
+  expect_shown '[.waiters[].pid] | @csv' "${waiters[*]}"
+  expect_shown '[.waiters[].position] | @csv' 1,2,3,4,5
+  kill -TERM "${waiters[1]}"
+  finish "${waiters[1]}"
+  expect_shown '[.waiters[].pid] | @csv' "${waiters[0]},${waiters[2]},${waiters[3]},${waiters[4]}"
+  expect_shown '[.waiters[].position] | @csv' 1,2,3,4
+}
+
+@test "show: ticket and grant are the counters" {
+  tsem create -j 5 "$SEM"
+  tsem take -k 3 "$SEM"
+  tsem post -k 2 "$SEM"
+  expect_shown '[.ticket, .grant] | @csv' 3,2
+}
+
+@test "show: seconds grow" {
+  tsem create "$SEM"
+  hold
+  local first
+  first=$(field '.holders[0].seconds')
+  eventually is_shown ".holders[0].seconds > $first" true
+}
+
+@test "show: whatever the command line contains, JSON is valid UTF-8 on lines of its own" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM" -E 1 # a plain one first
+  start bash -c 'exec -a "$0" tsem take "$SEM"' $'x\xff\xc3(\xed\xa0\x80\xf5 "\\\n\t\e[31m ä€𝄞'
+  eventually is_shown .waiting 2
+  attempt tsem show -J "$SEM"
+  expect_status 0
+  expect_err ''
+  iconv -f UTF-8 -t UTF-8 attempt.out >/dev/null
+  expect_match 'command' "$(jq -r '.waiters[1].command' attempt.out)" '^x.*"\\.*ä€𝄞 take '
+  attempt tsem show "$SEM"
+  expect_status 0
+  iconv -f UTF-8 -t UTF-8 attempt.out >/dev/null
+  expect_equal 'lines of the table' "$(wc -l <attempt.out)" 4
+  expect_equal 'escapes in the table' "$(grep -c $'\e' attempt.out)" 0
+}
+
+@test "show: the dead are shown as such, and showing changes nothing" {
+  tsem create "$SEM"
+  start sleep 1000
+  tsem acquire --owner "$PID" "$SEM"
+  kill -KILL "$PID"
+  finish "$PID"
+  expect_shown '.holders[0] | [.pid, .alive] | @csv' "$PID,\"no\""
+  expect_shown '[.held, .available] | @csv' 1,0
+}
+
+@test "show: the table says it in words, then one line each" {
+  tsem create -j 2 "$SEM"
+  hold -k 2
+  enqueue tsem take "$SEM"
+  attempt tsem show "$SEM"
+  expect_status 0
+  expect_err ''
+  local lines
+  mapfile -t lines <attempt.out
+  expect_equal 'number of lines' "${#lines[@]}" 4
+  expect_match 'summary' "${lines[0]}" "^$SEM: 2 permits, 0 available, 2 held, 1 waiting"
+  expect_match 'headings' "${lines[1]}" 'STATE .*PID .*COMMAND'
+  expect_match 'the holder' "${lines[2]}" "^holds .*$COMMAND_PID .* 2 .*sleep 1000"
+  expect_match 'the waiter' "${lines[3]}" "^waits +1 +$PID .* 1 .*tsem take $SEM"
+}
+
+@test "show: the table of an idle semaphore" {
+  tsem create "$SEM"
+  attempt tsem show "$SEM"
+  expect_status 0
+  expect_match 'table' "$OUT" "^$SEM: 1 permit, 1 available, 0 held, 0 waiting"
+}
+
+@test "show: -o chooses columns, --noheadings and --raw are for scripts" {
+  tsem create "$SEM"
+  hold -k 1
+  attempt tsem show -o PID,COUNT --noheadings --raw "$SEM"
+  expect_status 0
+  expect_out "$COMMAND_PID 1"
+  attempt tsem show -o pid --raw "$SEM"
+  expect_status 0
+  expect_out "PID"$'\n'"$COMMAND_PID"
+  attempt tsem show "$SEM" --noheadings -o STATE
+  expect_status 0
+  expect_match 'one column' "$OUT" '^holds *$'
+}
+
+@test "show: an unknown column is refused, and the known ones are named" {
+  tsem create "$SEM"
+  refuses "'NONSENSE'.*COMMAND" show -o PID,NONSENSE "$SEM"
+  refuses "''" show -o '' "$SEM"
+  refuses "''" show -o PID, "$SEM"
+}
+
+@test "show: --stats counts what happened" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  attempt tsem take -w 0.02 "$SEM"
+  attempt tsem show --stats "$SEM"
+  expect_status 0
+  expect_match 'statistics' "$OUT" '1 given up'
+  attempt tsem show --stats -J "$SEM"
+  expect_status 0
+  expect_equal 'statistics' "$(jq -c '.statistics | [.given_up, .recovered]' <<<"$OUT")" '[1,0]'
+}
+
+@test "show: reading is enough" {
+  need_another_user
+  tsem create -m 0644 "$SEM"
+  attempt "${AS_NOBODY[@]}" tsem show -J "$SEM"
+  expect_status 0
+  expect_equal 'its owner' "$(jq .uid <<<"$OUT")" 0
+  "${AS_NOBODY[@]}" tsem create -m 0600 "$SEM.theirs"
+  attempt tsem show -J "$SEM.theirs"
+  expect_status 0
+  expect_equal 'its owner' "$(jq .uid <<<"$OUT")" 65534
+}
+
+@test "show: what may not be read is refused" {
+  need_another_user
+  tsem create "$SEM"
+  attempt "${AS_NOBODY[@]}" tsem show "$SEM"
+  expect_failure "^$SEM: permission denied"
+}
+
+@test "show: what does not exist is refused" {
+  refuses "^$SEM: no such semaphore" show "$SEM"
+  refuses "^$SEM: no such semaphore" show -J "$SEM"
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# Uncontended, no operation makes a system call: as many in 10,000 rounds as in 10.
+load helper
+
+# System calls of a whole program that does the operation so many times.
+count() {
+  strace -f -c -U calls,name -o trace "$TSEM_ROUNDS" "$SEM" "$1" "$2"
+  awk '$2 == "total" { print $1 }' trace
+}
+
+need_strace() {
+  [[ -x ${TSEM_ROUNDS-} ]] || skip 'TSEM_ROUNDS is not set to the program rounds, as meson does'
+  strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
+}
+
+same_for_any_number() {
+  local few many
+  need_strace
+  tsem create -j 3 "$SEM"
+  few=$(count "$1" 10)
+  many=$(count "$1" 10000)
+  cat trace
+  expect_match "system calls for 10 rounds of $1" "$few" '^[1-9][0-9]*$'
+  expect_equal "system calls for 10,000 rounds of $1" "$many" "$few"
+}
+
+@test "syscalls: the counting counts" {
+  local few many
+  need_strace
+  tsem create "$SEM"
+  few=$(count getppid 10)
+  many=$(count getppid 1010)
+  expect_equal 'difference' $((many - few)) 1000
+}
+
+@test "syscalls: take and post" {
+  same_for_any_number take
+}
+
+@test "syscalls: try_take and post" {
+  same_for_any_number try-take
+}
+
+@test "syscalls: acquire and release" {
+  same_for_any_number acquire
+}
+
+@test "syscalls: try_acquire and release" {
+  same_for_any_number try-acquire
+}
+
+@test "syscalls: two holds at a time" {
+  same_for_any_number acquire-twice
+}

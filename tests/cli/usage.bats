@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+VERBS=(create take post acquire release run show list recover remove)
+
+@test "usage: no verb at all" {
+  refuses '' # nothing behind 'tsem'
+  expect_match 'standard error' "$ERR" '--help'
+}
+
+@test "usage: an unknown verb is named" {
+  local word
+  for word in nonsense Run '' 'take '; do
+    refuses "unknown verb '$word'.*--help" "$word" "$SEM"
+  done
+}
+
+@test "usage: an unknown option is named, in front of the verb and behind it" {
+  refuses "'--nonsense'.*--help" --nonsense
+  refuses "'-j3'.*--help" -j3 run "$SEM" true
+  local verb
+  for verb in "${VERBS[@]}"; do
+    refuses "'--nonsense'.*tsem $verb --help" "$verb" --nonsense "$SEM"
+    refuses "'-Z'.*tsem $verb --help" "$verb" -Z "$SEM"
+  done
+}
+
+@test "usage: options of another verb are refused" {
+  refuses "'-k'" create -k 2 "$SEM"
+  refuses "'-j'" take -j 2 "$SEM"
+  refuses "'-n'" post -n "$SEM"
+  refuses "'-f'" run -f "$SEM" true
+  refuses "'--owner'|--owner=1" take --owner=1 "$SEM"
+  refuses "'-J'" remove -J "$SEM"
+  refuses "'-w'" release -w 1 "$SEM"
+}
+
+@test "usage: an option without its argument" {
+  refuses "missing argument.*'-j'" create "$SEM" -j
+  refuses "missing argument.*'--permits'|missing argument.*'-j'" create "$SEM" --permits
+  refuses "missing argument.*'-w'" take "$SEM" -w
+  refuses "missing argument.*'--owner'" acquire "$SEM" --owner
+  refuses "missing argument.*'-c'" run "$SEM" -c
+}
+
+@test "usage: an argument for an option that has none" {
+  tsem create "$SEM"
+  refuses "nonblock" take --nonblock=5 "$SEM"
+  refuses "exist-ok" create --exist-ok=yes "$SEM"
+}
+
+@test "usage: a missing name" {
+  local verb
+  for verb in "${VERBS[@]}"; do
+    [[ $verb == list ]] || refuses "$verb.*NAME.*tsem $verb --help" "$verb"
+  done
+  refuses 'NAME' take -n
+  refuses 'NAME' run --
+}
+
+@test "usage: surplus words" {
+  local verb
+  for verb in create take post recover remove show; do
+    refuses "^$SEM: .*'surplus'.*tsem $verb --help" "$verb" "$SEM" surplus
+    refuses "^$SEM: .*'surplus'" "$verb" -- "$SEM" surplus
+  done
+}
+
+@test "usage: --help, on standard output" {
+  local verb option
+  for option in -h --help; do
+    attempt tsem "$option"
+    expect_status 0
+    expect_err ''
+    for verb in "${VERBS[@]}"; do
+      expect_match "tsem $option" "$OUT" $'\n'" +$verb +[A-Z]"
+    done
+    for verb in "${VERBS[@]}"; do
+      attempt tsem "$verb" "$option"
+      expect_status 0
+      expect_err ''
+      expect_match "tsem $verb $option" "$OUT" "^Usage: tsem $verb .*-h, --help"
+    done
+  done
+}
+
+@test "usage: help of a verb lists the options of the contract" {
+  local verb options option
+  while read -r verb options; do
+    attempt tsem "$verb" --help
+    for option in $options; do
+      grep -q -e "$option\\b" attempt.out || fail "tsem $verb --help does not mention $option"
+    done
+  done <<<'create -j --permits --max -m --mode --exist-ok
+    take -k --count -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose
+    post -k --count -p
+    acquire --owner -k -n -w -E
+    release --owner
+    run -j --permits -k --count -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose -c
+    show -J --json --stats -o --noheadings --raw
+    list -J --json -o --noheadings --raw
+    remove -f'
+}
+
+@test "usage: --help asks for nothing else, and does nothing" {
+  tsem create "$SEM"
+  attempt tsem take "$SEM" --help
+  expect_status 0
+  expect_at_rest 1
+  attempt tsem remove -f -h "$SEM"
+  expect_status 0
+  expect_at_rest 1
+}
+
+@test "usage: --version, on standard output" {
+  local option
+  for option in -V --version; do
+    attempt tsem "$option"
+    expect_status 0
+    expect_err ''
+    expect_match "tsem $option" "$OUT" '^tsem [0-9]+\.[0-9]+\.[0-9]+$'
+  done
+}
+
+@test "usage: --version behind a verb, as it is one of the common options" {
+  local verb version
+  version=$(tsem --version)
+  for verb in "${VERBS[@]}"; do
+    attempt tsem "$verb" --version
+    expect_status 0
+    expect_out "$version"
+    attempt tsem "$verb" -V
+    expect_status 0
+    expect_out "$version"
+  done
+}
+
+@test "usage: -- ends the options" {
+  attempt tsem create -- "$SEM"
+  expect_silence
+  attempt tsem take "$SEM" --
+  expect_silence
+  attempt tsem post -- "$SEM"
+  expect_silence
+  refuses "'-n'" take "$SEM" -- -n
+  refuses "^-n: not a name" take -- -n
+  attempt tsem run -- "$SEM" echo -n a
+  expect_status 0
+  expect_out a
+}
+
+@test "usage: for run, options end at the first word behind the name that is none" {
+  attempt tsem run "$SEM" -j4 echo -j8 -n -- -k
+  expect_status 0
+  expect_out '-j8 -n -- -k'
+  expect_shown .permits 4
+  attempt tsem run -j4 "$SEM" -- echo -- -j8
+  expect_status 0
+  expect_out '-- -j8'
+  attempt tsem run "$SEM" -w 5 -k 2 -- echo a
+  expect_status 0
+  expect_out a
+}
+
+@test "usage: of an option that is given twice, the last one counts" {
+  attempt tsem create -j 2 -j 3 "$SEM" -j 4
+  expect_silence
+  expect_shown .permits 4
+}
+
+@test "usage: options that exclude each other" {
+  tsem create "$SEM"
+  refuses "^$SEM: .*-n.*-w|^$SEM: .*-w.*-n" take -n -w 1 "$SEM"
+  refuses '-n.*-w|-w.*-n' run -w 1 "$SEM" --nonblock true
+}
+
+@test "usage: options joined, as getopt joins them" {
+  tsem create -j 3 "$SEM"
+  attempt tsem take -nk2 "$SEM"
+  expect_silence
+  attempt tsem take -vnE7 -k2 "$SEM"
+  expect_status 7
+}
+
+@test "usage: one line, whatever the words contain" {
+  local word
+  for word in $'two\nlines' $'\e[31mred' $'tab\there' $'\x7f'; do
+    refuses '' "$word"
+    refuses '' take "$word"
+    refuses '' take "$SEM" "$word"
+    refuses '' take --"$word"
+    refuses '' take -w "$word" "$SEM"
+    if grep -q $'[\e\t]' attempt.err; then
+      fail 'unprintable characters on standard error'
+    fi
+  done
+}
+
+@test "usage: a line that fits into one write, however long the words are" {
+  local word
+  word=$(printf 'x%.0s' {1..9000})
+  attempt tsem "$word"
+  expect_status 125
+  attempt tsem take "$SEM" "$word"
+  expect_status 125
+  expect_equal 'lines' "$(wc -l <attempt.err)" 1
+  expect_match 'standard error' "$ERR" "^tsem: $SEM: "
+  ((${#ERR} < 4096)) || fail "${#ERR} characters"
+}
