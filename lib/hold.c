@@ -26,14 +26,9 @@ hold_sem(const struct hold *hold)
 /* ---- acquire ---- */
 
 static inline void
-fill_hold(struct tsem *sem, const struct claim *claim, uint64_t ticket, tsem_hold *out)
+fill_hold(struct tsem *sem, uint32_t index, uint64_t who, uint64_t ticket, tsem_hold *out)
 {
-	*inside(out) = (struct hold){
-		.sem = (uint64_t)(uintptr_t)sem,
-		.who = claim->who,
-		.ticket = ticket,
-		.record = claim->index,
-	};
+	*inside(out) = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .who = who, .ticket = ticket, .record = index};
 }
 
 static void
@@ -42,26 +37,38 @@ become_holder(struct tsem *sem, const struct place_in_line *place, tsem_hold *ou
 	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
 	struct record *record = place->claim.record;
 	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, place->ticket));
-	fill_hold(sem, &place->claim, place->ticket, out);
+	fill_hold(sem, place->claim.index, place->claim.who, place->ticket, out);
 }
 
-/* Without contention, and with a record from before: a few looks and stores and one CAS. False: the long way. */
-static inline bool
+/* Behind the rest, so that what comes before needs no stack. */
+static __attribute__((noinline)) int
+stamp(struct record *record)
+{
+	STORE_RLX(&record->since, coarse_now());
+	return 0;
+}
+
+/* Without contention, and with a record from before: a few looks and stores and one CAS. NULL: the long way. */
+static inline struct record *
 acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	struct claim claim;
+	const uint64_t who = identity_who_cached();
+	struct kept *entry = record_kept_entry(sem);
 	if (!sem->segment.writable || count == 0 || count > LOAD_RLX(&sem->segment.header->capacity)
-	    || !record_take_kept(sem, identity_who(), &claim))
-		return false;
-	const uint64_t claimed = record_fill(&claim, count, USE_HOLD, 0);
+	    || !record_is_kept(entry, who))
+		return NULL;
+	const uint32_t index = entry->record - 1;
+	struct record *record = &sem->segment.records[index];
+	const uint64_t claimed = record_fill(record, count, USE_HOLD, 0);
 	uint64_t ticket;
-	if (!arrive_at_once(sem, tag_make(claim.index, what_a(claimed)), count, &ticket)) {
-		record_unclaim(sem, &claim);
-		return false;
+	if (!arrive_at_once(sem, tag_make(index, what_a(claimed)), count, &ticket)) {
+		record_unfill(record);
+		return NULL;
 	}
-	STORE_REL(&claim.record->what, what_next(claimed, STATE_HELD, ticket)); /* plain, as in become_holder() */
-	fill_hold(sem, &claim, ticket, hold);
-	return true;
+	entry->record = 0;
+	STORE_REL(&record->what, what_next(claimed, STATE_HELD, ticket)); /* plain, as in become_holder() */
+	fill_hold(sem, index, who, ticket, hold);
+	return record;
 }
 
 static __attribute__((noinline)) int
@@ -104,13 +111,15 @@ tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, ts
 int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
-	return acquire_at_once(sem, count, hold) ? 0 : acquire_until(sem, count, deadline, hold);
+	struct record *record = acquire_at_once(sem, count, hold);
+	return record != NULL ? stamp(record) : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	return acquire_at_once(sem, count, hold) ? 0 : acquire_or_fail(sem, count, hold);
+	struct record *record = acquire_at_once(sem, count, hold);
+	return record != NULL ? stamp(record) : acquire_or_fail(sem, count, hold);
 }
 
 /* ---- release ---- */
@@ -125,46 +134,56 @@ is_held(const struct record *record, uint64_t ticket, uint64_t *what)
 
 /* From RELEASING on, when the one look was not enough. */
 static __attribute__((noinline)) int
-release_the_long_way(struct tsem *sem, struct claim claim, uint64_t releasing)
+release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
 {
+	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
 	struct grant grant;
 	/* A plain store: a helper could only have written the same. */
-	if (move_grant(sem, claim.index, claim.record, releasing, &grant))
+	if (move_grant(sem, index, claim.record, releasing, &grant))
 		STORE_REL(&claim.record->what, what_released(claim.record, releasing));
 	record_keep_or_free(sem, &claim);
-	after_grant(sem, grant);
+	after_grant(sem, &grant);
 	return 0;
 }
 
+/* The end of a release whose record has to be freed, or in which others take part. */
 static __attribute__((noinline)) int
-after_release(struct tsem *sem, struct grant grant)
+after_release(struct tsem *sem, uint32_t index, uint64_t from, uint32_t count)
 {
-	after_grant(sem, grant);
-	return 0;
+	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
+	record_keep_or_free(sem, &claim);
+	return after_move(sem, from, count);
 }
 
 int
 tsem_release(tsem_hold *out)
 {
 	const struct hold *hold = inside(out);
-	if (hold->who == 0 || hold->who != identity_who())
+	const uint64_t who = hold->who;
+	if (who == 0 || (who != identity_who_cached() && who != identity_who()))
 		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
-	struct record *record = &sem->segment.records[hold->record];
-	const struct claim claim = {.index = (uint32_t)hold->record, .record = record, .who = hold->who};
+	const uint32_t index = (uint32_t)hold->record;
+	struct record *record = &sem->segment.records[index];
 	uint64_t what;
-	if (LOAD_RLX(&record->who) != hold->who || !is_held(record, hold->ticket, &what))
+	if (LOAD_RLX(&record->who) != who || !is_held(record, hold->ticket, &what))
 		return -EPERM;
 
 	/* A plain store: a live owner's own hold is nobody else's to change. */
-	const uint64_t releasing = what_next(what, STATE_RELEASING, hold->ticket);
+	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
 	STORE_REL(&record->what, releasing);
-	struct grant grant;
-	if (!move_grant_at_once(sem, tag_make(claim.index, what_b(releasing)), LOAD_RLX(&record->count), &grant))
-		return release_the_long_way(sem, claim, releasing);
+	const uint32_t count = LOAD_RLX(&record->count);
+	uint64_t from;
+	if (!move_grant_at_once(sem, tag_make(index, what_b(releasing)), count, &from))
+		return release_the_long_way(sem, index, releasing);
 	STORE_REL(&record->what, what_released(record, releasing));
-	record_keep_or_free(sem, &claim);
-	return is_anybody_concerned(sem, &grant) ? after_release(sem, grant) : 0;
+
+	struct kept *entry = record_kept_entry(sem);
+	if (entry == NULL || record_is_kept(entry, who) || is_anybody_concerned(sem, from))
+		return after_release(sem, index, from, count);
+	entry->record = index + 1;
+	entry->who = who;
+	return 0;
 }
 
 /* ---- another owner ---- */
@@ -257,7 +276,7 @@ release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
 	struct grant grant;
 	release_for_owner(sem, index, record, releasing, &grant);
 	record_free_for(sem, index, record, who);
-	after_grant(sem, grant);
+	after_grant(sem, &grant);
 	return true;
 }
 

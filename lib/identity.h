@@ -40,6 +40,14 @@ extern struct identity_cache *_Atomic identity_trusted_cache;
 
 uint64_t identity_who_uncached(void);
 
+/* 0 if this process has not been looked up yet. */
+static inline uint64_t
+identity_who_cached(void)
+{
+	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
+	return cache == NULL ? 0 : LOAD_ACQ(&cache->who);
+}
+
 /*
  * The calling process. Costs no system call but for the first time in a process, also in a forked one. 0 and false: no
  * memory (ENOMEM), which only the first call of a program can meet.
@@ -47,8 +55,7 @@ uint64_t identity_who_uncached(void);
 static inline uint64_t
 identity_who(void)
 {
-	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
-	const uint64_t who = cache == NULL ? 0 : LOAD_ACQ(&cache->who);
+	const uint64_t who = identity_who_cached();
 	return who != 0 ? who : identity_who_uncached();
 }
 

@@ -147,9 +147,9 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 	return false;
 }
 
-/* The same in one look, for a live owner's own record. False: use move_grant(). */
+/* The same in one look, for a live owner's own record. False: use move_grant(). Sets E from before. */
 static inline bool
-move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, struct grant *grant)
+move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *from)
 {
 	struct header *header = sem->segment.header;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
@@ -157,9 +157,7 @@ move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, struct grant 
 	if (!is_finished(word_tag(grants), tag)
 	    || !CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag)))
 		return false;
-	grant->moved = true;
-	grant->from = counter_add(at, LOAD_SEQ(&header->capacity));
-	grant->to = counter_add(grant->from, count);
+	*from = counter_add(at, LOAD_SEQ(&header->capacity));
 	return true;
 }
 

@@ -7,11 +7,27 @@
 #include "platform.h"
 #include "recover.h"
 
-bool
-record_take_entry(struct kept *entry, uintptr_t self)
+/* The calling thread's entry, taken if it is free. */
+static struct kept *
+take_kept_entry(struct tsem *sem)
 {
+	const uintptr_t self = thread_number();
+	struct kept *entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
 	uintptr_t nobody = 0;
-	return atomic_compare_exchange_strong(&entry->thread, &nobody, self);
+	atomic_compare_exchange_strong(&entry->thread, &nobody, self);
+	return record_kept_entry(sem);
+}
+
+void
+record_keep_or_free(struct tsem *sem, const struct claim *claim)
+{
+	struct kept *entry = take_kept_entry(sem);
+	if (entry == NULL || record_is_kept(entry, claim->who)) {
+		record_free(sem, claim);
+		return;
+	}
+	entry->record = claim->index + 1;
+	entry->who = claim->who;
 }
 
 /*
@@ -96,7 +112,12 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	claim->who = identity_who();
 	if (claim->who == 0)
 		return -ENOMEM;
-	if (!record_take_kept(sem, claim->who, claim)) {
+	struct kept *entry = record_kept_entry(sem);
+	if (record_is_kept(entry, claim->who)) {
+		claim->index = entry->record - 1;
+		claim->record = &sem->segment.records[claim->index];
+		entry->record = 0;
+	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
 		int rc = search_or_grow(sem, claim->who, claim);
@@ -107,7 +128,8 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 		STORE_RLX(&claim->record->uid, self.uid);
 		STORE_REL(&claim->record->start, claim->who);
 	}
-	record_fill(claim, count, use, until);
+	STORE_RLX(&claim->record->since, coarse_now());
+	record_fill(claim->record, count, use, until);
 	return 0;
 }
 
@@ -138,9 +160,7 @@ record_free(struct tsem *sem, const struct claim *claim)
 void
 record_unclaim(struct tsem *sem, const struct claim *claim)
 {
-	/* A plain store: T does not carry this record's tag, so no helper touches it while its owner lives. */
-	const uint64_t what = LOAD_RLX(&claim->record->what);
-	STORE_REL(&claim->record->what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));
+	record_unfill(claim->record);
 	record_keep_or_free(sem, claim);
 }
 

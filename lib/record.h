@@ -25,40 +25,26 @@ thread_number(void)
 #endif
 }
 
-/* Makes a free entry the calling thread's. */
-bool record_take_entry(struct kept *entry, uintptr_t self);
-
-/* The calling thread's entry of kept records; false if another thread has its place. */
-static inline bool
-kept_entry(struct tsem *sem, struct kept **entry)
+/* The calling thread's entry of kept records; NULL if it has none yet, or another thread has its place. */
+static inline struct kept *
+record_kept_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	*entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
-	const uintptr_t thread = atomic_load_explicit(&(*entry)->thread, memory_order_relaxed);
-	return thread == self || (thread == 0 && record_take_entry(*entry, self));
+	struct kept *entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
+	return atomic_load_explicit(&entry->thread, memory_order_relaxed) == self ? entry : NULL;
 }
 
-/* The record that this thread has kept, for the process `who`. False: it has none. */
+/* Whether the calling thread has kept a record, for the process `who`. */
 static inline bool
-record_take_kept(struct tsem *sem, uint64_t who, struct claim *claim)
+record_is_kept(const struct kept *entry, uint64_t who)
 {
-	struct kept *kept;
-	if (!kept_entry(sem, &kept) || kept->record == 0 || kept->who != who)
-		return false;
-	*claim = (struct claim){
-		.index = kept->record - 1,
-		.record = &sem->segment.records[kept->record - 1],
-		.who = who,
-	};
-	kept->record = 0;
-	return true;
+	return entry != NULL && entry->record != 0 && entry->who == who;
 }
 
-/* IDLE -> CLAIMED. `until`: the waiter's deadline in ns, 0 for none, to be looked at by others. */
+/* IDLE -> CLAIMED, but for the time stamp; returns the new state. `until`: a waiter's deadline in ns, 0 for none. */
 static inline uint64_t
-record_fill(const struct claim *claim, uint32_t count, enum use use, uint64_t until)
+record_fill(struct record *record, uint32_t count, enum use use, uint64_t until)
 {
-	struct record *record = claim->record;
 	const uint64_t idle = LOAD_RLX(&record->what);
 	const uint32_t gen = (uint32_t)what_value(idle);
 	STORE_RLX(&record->gen, gen);
@@ -68,11 +54,19 @@ record_fill(const struct claim *claim, uint32_t count, enum use use, uint64_t un
 		STORE_RLX(&record->use, (uint32_t)use);
 	if (LOAD_RLX(&record->until) != until)
 		STORE_RLX(&record->until, until);
-	STORE_RLX(&record->since, coarse_now());
 	/* Release: whoever sees CLAIMED sees all of the above. */
 	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);
 	STORE_REL(&record->what, claimed);
 	return claimed;
+}
+
+/* CLAIMED -> IDLE, no ticket taken: the faces stay. */
+static inline void
+record_unfill(struct record *record)
+{
+	/* A plain store: T does not carry this record's tag, so no helper touches it while its owner lives. */
+	const uint64_t what = LOAD_RLX(&record->what);
+	STORE_REL(&record->what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));
 }
 
 /*
@@ -83,24 +77,14 @@ int record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until,
 /* Sleeps until a record may be free again, 100 ms at most, not beyond `until`. -ETIMEDOUT, -EINTR or 0. */
 int record_wait_for_vacancy(struct tsem *sem, uint64_t until);
 
-/* Back to IDLE from CLAIMED, no ticket taken: the faces stay. The record is kept or freed. */
+/* The same, and the record is kept or freed. */
 void record_unclaim(struct tsem *sem, const struct claim *claim);
 
 /* The owner has made its record IDLE, there is nothing to keep it for: frees it. */
 void record_free(struct tsem *sem, const struct claim *claim);
 
 /* The owner has made its record IDLE: keeps it for this thread's next use, or frees it. */
-static inline void
-record_keep_or_free(struct tsem *sem, const struct claim *claim)
-{
-	struct kept *kept;
-	if (!kept_entry(sem, &kept) || (kept->record != 0 && kept->who == claim->who)) {
-		record_free(sem, claim);
-		return;
-	}
-	kept->record = claim->index + 1;
-	kept->who = claim->who;
-}
+void record_keep_or_free(struct tsem *sem, const struct claim *claim);
 
 /* CAS who -> 0, for a record that is IDLE: by whoever knows that `who` cannot come back. */
 void record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t who);

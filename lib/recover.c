@@ -246,10 +246,18 @@ skip_orphans(struct tsem *sem)
 }
 
 void
-after_grant(struct tsem *sem, struct grant grant)
+after_grant(struct tsem *sem, const struct grant *grant)
 {
-	wake_enabled(sem, &grant);
+	wake_enabled(sem, grant);
 	skip_orphans(sem);
+}
+
+int
+after_move(struct tsem *sem, uint64_t from, uint32_t count)
+{
+	const struct grant grant = {.moved = true, .from = from, .to = counter_add(from, count)};
+	after_grant(sem, &grant);
+	return 0;
 }
 
 /* ---- everybody ---- */

@@ -43,14 +43,17 @@ void recover_front(struct tsem *sem, uint32_t *permits);
 void skip_orphans(struct tsem *sem);
 
 /* What everybody does who has moved E: wakes whom it enabled, and passes over orphans that it reached. */
-void after_grant(struct tsem *sem, struct grant grant);
+void after_grant(struct tsem *sem, const struct grant *grant);
 
-/* Whether after_grant() would find anything to do: T has been read behind the move of G. */
+/* The same for a grant of `count` from E = `from` on; returns 0, for those who end with it. */
+int after_move(struct tsem *sem, uint64_t from, uint32_t count);
+
+/* Whether that would find anything to do: T is read behind the move of G. */
 static inline bool
-is_anybody_concerned(const struct tsem *sem, const struct grant *grant)
+is_anybody_concerned(const struct tsem *sem, uint64_t from)
 {
 	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
-	return counter_diff(issued, grant->from) > 0 || (LOAD_SEQ(&sem->segment.header->orphans) & 1) != 0;
+	return counter_diff(issued, from) > 0 || (LOAD_SEQ(&sem->segment.header->orphans) & 1) != 0;
 }
 
 #endif

@@ -101,44 +101,26 @@ post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
 	int rc = grant_anonymously(sem, count, &grant, &before);
 	if (rc < 0)
 		return rc;
-	after_grant(sem, grant);
+	after_grant(sem, &grant);
 	if (previous != NULL)
 		*previous = before;
-	return 0;
-}
-
-/* One look and one CAS, when nobody waits and nothing limits. The tag stays, as in grant_anonymously(). */
-static inline bool
-post_at_once(struct tsem *sem, uint32_t count, uint32_t *previous, struct grant *grant)
-{
-	struct header *header = sem->segment.header;
-	const uint64_t grants = LOAD_SEQ(&header->grants);
-	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	const uint64_t limit = counter_add(word_counter(grants), capacity);
-	const int64_t available = counter_diff(limit, word_counter(LOAD_SEQ(&header->tickets)));
-	if (!sem->segment.writable || count == 0 || capacity == 0 || sem->max != 0 || available < 0
-	    || available > (int64_t)UINT32_MAX || !CAS_SEQ(&header->grants, grants, grants + word_make(count, 0)))
-		return false;
-	if (previous != NULL)
-		*previous = (uint32_t)available;
-	grant->moved = true;
-	grant->from = counter_add(word_counter(grants), LOAD_SEQ(&header->capacity));
-	grant->to = counter_add(grant->from, count);
-	return true;
-}
-
-static __attribute__((noinline)) int
-after_post(struct tsem *sem, struct grant grant)
-{
-	after_grant(sem, grant);
 	return 0;
 }
 
 int
 tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 {
-	struct grant grant;
-	if (!post_at_once(sem, count, previous, &grant))
+	struct header *header = sem->segment.header;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint32_t capacity = LOAD_SEQ(&header->capacity);
+	const uint64_t limit = counter_add(word_counter(grants), capacity);
+	const int64_t available = counter_diff(limit, word_counter(LOAD_SEQ(&header->tickets)));
+	/* One look and one CAS, when nobody waits and nothing limits. The tag stays, as in grant_anonymously(). */
+	if (!sem->segment.writable || count == 0 || capacity == 0 || sem->max != 0 || available < 0
+	    || available > (int64_t)UINT32_MAX || !CAS_SEQ(&header->grants, grants, grants + word_make(count, 0)))
 		return post_the_long_way(sem, count, previous);
-	return is_anybody_concerned(sem, &grant) ? after_post(sem, grant) : 0;
+	if (previous != NULL)
+		*previous = (uint32_t)available;
+	const uint64_t from = counter_add(word_counter(grants), LOAD_SEQ(&header->capacity));
+	return is_anybody_concerned(sem, from) ? after_move(sem, from, count) : 0;
 }
