@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+# First come, first served; and never more than there are. The witness is a file that everybody appends to.
+load helper
+
+inversions() {
+  awk 'NR > 1 && $1 < last { n++ } { last = $1 } END { print n + 0 }' "$1"
+}
+
+@test "order: 40 staggered waiters leave in the order they came" {
+  tsem create "$SEM"
+  hold
+  local holder=$COMMAND_PID i
+  for i in {1..40}; do
+    enqueue tsem run "$SEM" bash -c 'echo "$0" >>order' "$i"
+  done
+  expect_shown .waiting 40
+  kill -TERM "$holder"
+  for i in "${STARTED[@]:1}"; do
+    finish "$i"
+    expect_status 0
+  done
+  expect_equal 'how many' "$(wc -l <order)" 40
+  expect_equal 'inversions' "$(inversions order)" 0
+  expect_at_rest 1
+}
+
+@test "order: every kind of waiter stands in the same line" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  start sleep 1000
+  local owner=$PID i kinds
+  kinds=(
+    'tsem take "$SEM" && echo "$0" >>order && tsem post "$SEM"'
+    'tsem acquire --owner "$1" "$SEM" && echo "$0" >>order && tsem release --owner "$1" "$SEM"'
+    'tsem run "$SEM" bash -c "echo $0 >>order"'
+    'tsem run -w 1h -j 1 "$SEM" -c "echo $0 >>order"'
+  )
+  for i in {1..20}; do
+    start bash -c "${kinds[i % 4]}" "$i" "$owner"
+    eventually is_shown .waiting "$i"
+  done
+  tsem post "$SEM"
+  for i in "${STARTED[@]:1}"; do
+    finish "$i"
+    expect_status 0
+  done
+  expect_equal 'how many' "$(wc -l <order)" 20
+  expect_equal 'inversions' "$(inversions order)" 0
+  expect_at_rest 1
+}
+
+@test "order: whoever wants many is not overtaken by those who want few" {
+  tsem create -j 4 "$SEM"
+  tsem take -k 4 "$SEM"
+  local i counts=(0 1 4 1 3 2 1 4 1)
+  for i in {1..8}; do
+    enqueue tsem run -k "${counts[i]}" "$SEM" bash -c 'echo "$0" >>order' "$i"
+  done
+  # One permit in all: those who want one leave one by one, until somebody wants four.
+  tsem post "$SEM"
+  finish "${STARTED[0]}"
+  attempt tsem take -n "$SEM"
+  expect_silence 75
+  expect_shown '[.waiters[].count] | @csv' 4,1,3,2,1,4,1
+  tsem post -k 3 "$SEM"
+  for i in "${STARTED[@]}"; do
+    finish "$i"
+    expect_status 0
+  done
+  # Those admitted together may write in any order; who wants all four is alone.
+  expect_equal 'how many' "$(wc -l <order)" 8
+  expect_equal 'the first two' "$(head -n 2 order)" $'1\n2'
+  expect_equal 'the last two' "$(tail -n 2 order)" $'7\n8'
+  expect_at_rest 4
+}
+
+@test "order: a place that is given up closes the gap and moves nobody" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  local i
+  for i in {1..12}; do
+    enqueue tsem run "$SEM" bash -c 'echo "$0" >>order' "$i"
+  done
+  for i in 0 3 4 11; do
+    kill -TERM "${STARTED[i]}"
+    finish "${STARTED[i]}"
+    expect_status 143
+  done
+  expect_shown '[.waiters[].position] | @csv' 1,2,3,4,5,6,7,8
+  tsem post "$SEM"
+  eventually is_shown .available 1
+  expect_equal 'order' "$(tr '\n' ' ' <order)" '2 3 6 7 8 9 10 11 '
+}
+
+@test "order: 60 jobs at once under -j3: never 4, always 60, and 3 together" {
+  # A job is in from its '+' to its '-'. The first three wait for each other, so that they must have been together.
+  local i
+  for i in {1..60}; do
+    start tsem run -j 3 "$SEM" bash -c '
+      echo + >>log
+      until [[ $(grep -c + log) -ge 3 ]]; do sleep 0.005; done
+      sleep 0.01
+      echo - >>log'
+  done
+  for i in "${STARTED[@]}"; do
+    finish "$i"
+    expect_status 0
+  done
+  expect_equal 'jobs, and the most at once' \
+    "$(awk '{ now += $1 == "+" ? 1 : -1 } $1 == "+" { n++ } now > most { most = now } END { print n, most, now }' log)" \
+    '60 3 0'
+  expect_at_rest 3
+}
+
+@test "order: 60 jobs of one to three permits each: never more than 3 permits in use" {
+  local i
+  for i in {1..60}; do
+    start tsem run -j 3 -k "$((i % 3 + 1))" "$SEM" bash -c '
+      echo "$TSEM_COUNT" >>log
+      sleep 0.002
+      echo "-$TSEM_COUNT" >>log'
+  done
+  for i in "${STARTED[@]}"; do
+    finish "$i"
+    expect_status 0
+  done
+  expect_equal 'jobs, and the most permits in use' \
+    "$(awk '{ now += $1 } $1 > 0 { n++ } now > most { most = now } END { print n, most, now }' log)" '60 3 0'
+  expect_at_rest 3
+}
