@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Who the calling process is: another one after fork, the same one in threads and after exec, and no call to find out. */
+#include "support.h"
+
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "identity.h"
+#include "layout.h"
+
+#define CHECK(condition)               \
+	do {                               \
+		if (!(condition))              \
+			return __LINE__ % 251 + 1; \
+	} while (0)
+
+static uint32_t
+inode_of(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
+}
+
+static void
+it_says_what_proc_says(void **state)
+{
+	(void)state;
+	struct identity self;
+	struct process_stat stat;
+	assert_true(identity_get(&self));
+	assert_true(process_stat_read("self", &stat));
+	assert_int_equal(self.who, identity_who());
+	assert_int_equal(who_kind(self.who), WHO_KIND_OWNER);
+	assert_int_equal(who_pid(self.who), getpid());
+	assert_int_equal(who_start(self.who), stat.start & WHO_LOW_MASK);
+	assert_int_not_equal(stat.start, 0);
+	assert_int_equal(self.uid, geteuid());
+	assert_int_equal(inode_of("/proc/self/ns/pid"), self.pid_ns);
+	assert_int_equal(inode_of("/proc/self/ns/time"), self.time_ns);
+}
+
+static int
+is_not_the_parent(void *arg)
+{
+	const uint64_t parent = *(const uint64_t *)arg;
+	CHECK(identity_who() != parent);
+	CHECK(who_pid(identity_who()) == (uint32_t)getpid());
+	struct identity self;
+	CHECK(identity_get(&self));
+	CHECK(self.who == identity_who() && self.pid_ns != 0);
+	return 0;
+}
+
+static int
+is_not_the_parent_nor_its_child(void *arg)
+{
+	CHECK(is_not_the_parent(arg) == 0);
+	uint64_t mine = identity_who();
+	return end_of_child(start_child(is_not_the_parent, &mine));
+}
+
+static void
+fork_makes_another(void **state)
+{
+	(void)state;
+	uint64_t mine = identity_who();
+	assert_int_equal(end_of_child(start_child(is_not_the_parent, &mine)), 0);
+	assert_int_equal(end_of_child(start_child(is_not_the_parent_nor_its_child, &mine)), 0);
+	assert_int_equal(identity_who(), mine);
+}
+
+/* No handler of pthread_atfork() runs here: only the kernel can tell. */
+static void
+a_fork_behind_the_library_makes_another(void **state)
+{
+	(void)state;
+	uint64_t mine = identity_who();
+	const long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	assert_true(pid >= 0);
+	if (pid == 0)
+		syscall(SYS_exit_group,
+		        who_pid(identity_who()) == (uint32_t)syscall(SYS_getpid) && identity_who() != mine ? 0 : 1);
+	assert_int_equal(end_of_child((pid_t)pid), 0);
+}
+
+static void *
+who_of_thread(void *arg)
+{
+	*(uint64_t *)arg = identity_who();
+	return NULL;
+}
+
+static void
+threads_are_the_same(void **state)
+{
+	(void)state;
+	enum { THREADS = 8 };
+	pthread_t threads[THREADS];
+	uint64_t seen[THREADS] = {0};
+	for (size_t i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, who_of_thread, &seen[i]), 0);
+	for (size_t i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(seen[i], identity_who());
+	}
+}
+
+static int
+first_use_by_many_threads(void *unused)
+{
+	enum { THREADS = 8 };
+	pthread_t threads[THREADS];
+	uint64_t seen[THREADS] = {0};
+	(void)unused;
+	for (size_t i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&threads[i], NULL, who_of_thread, &seen[i]) == 0);
+	for (size_t i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		CHECK(seen[i] == identity_who());
+	}
+	CHECK(who_pid(identity_who()) == (uint32_t)getpid());
+	return 0;
+}
+
+static void
+threads_of_a_child_agree(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(end_of_child(start_child(first_use_by_many_threads, NULL)), 0);
+}
+
+/* The parent's memory is the child's here: the child must see itself, and leave the parent's identity as it is. */
+static void
+a_child_of_vfork_reads_itself(void **state)
+{
+	(void)state;
+	static struct identity child;
+	const uint64_t mine = identity_who();
+	const pid_t pid = vfork();
+	if (pid == 0) {
+		identity_read(&child);
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(end_of_child(pid), 0);
+	assert_int_equal(who_pid(child.who), pid);
+	assert_int_not_equal(child.pid_ns, 0);
+	assert_int_equal(identity_who(), mine);
+}
+
+static int
+compare_behind_exec(void *unused)
+{
+	char who[32];
+	(void)unused;
+	snprintf(who, sizeof(who), "%llx", (unsigned long long)identity_who());
+	execl("/proc/self/exe", "test_identity", "--same-as", who, (char *)NULL);
+	return 1;
+}
+
+static void
+exec_keeps_it(void **state)
+{
+	(void)state;
+	assert_int_equal(end_of_child(start_child(compare_behind_exec, NULL)), 0);
+}
+
+/* In this mode anything but read, write, exit and sigreturn kills. The exit must be that of one thread. */
+static int
+without_system_calls(void *unused)
+{
+	(void)unused;
+	identity_who();
+	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+		return 77;
+	int wrong = 0;
+	struct identity self;
+	for (int i = 0; i < 1000; i++)
+		wrong |= identity_who() == 0 || !identity_get(&self);
+	syscall(SYS_exit, wrong);
+	return 1;
+}
+
+static void
+no_system_call_after_the_first(void **state)
+{
+	(void)state;
+	identity_who();
+	const int status = end_of_child(start_child(without_system_calls, NULL));
+	if (status == 77) {
+		print_message("# seccomp is refused here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+static void
+command_names_cannot_lie(void **state)
+{
+	(void)state;
+	struct process_stat before, after;
+	char old[16];
+	assert_int_equal(prctl(PR_GET_NAME, old), 0);
+	assert_true(process_stat_read("self", &before));
+	assert_int_equal(prctl(PR_SET_NAME, ") Z 1 (x) 9 9"), 0);
+	assert_true(process_stat_read("self", &after));
+	assert_int_equal(prctl(PR_SET_NAME, "a b\nc"), 0);
+	assert_true(process_stat_read("self", &after));
+	prctl(PR_SET_NAME, old);
+	assert_int_equal(after.start, before.start);
+	assert_int_equal(after.threads, before.threads);
+	assert_int_equal(after.state, 'R');
+	assert_false(process_stat_read("0", &after));
+	assert_false(process_stat_read("4194305", &after));
+}
+
+static void
+pids_in_decimal(void **state)
+{
+	(void)state;
+	char text[12];
+	pid_to_text(0, text);
+	assert_string_equal(text, "0");
+	pid_to_text(10, text);
+	assert_string_equal(text, "10");
+	pid_to_text(INT32_MAX, text);
+	assert_string_equal(text, "2147483647");
+	pid_to_text(-5, text);
+	assert_string_equal(text, "0");
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_says_what_proc_says),
+		cmocka_unit_test(fork_makes_another),
+		cmocka_unit_test(a_fork_behind_the_library_makes_another),
+		cmocka_unit_test(threads_are_the_same),
+		cmocka_unit_test(threads_of_a_child_agree),
+		cmocka_unit_test(a_child_of_vfork_reads_itself),
+		cmocka_unit_test(exec_keeps_it),
+		cmocka_unit_test(no_system_call_after_the_first),
+		cmocka_unit_test(command_names_cannot_lie),
+		cmocka_unit_test(pids_in_decimal),
+	};
+	if (argc == 3 && strcmp(argv[1], "--same-as") == 0)
+		return strtoull(argv[2], NULL, 16) == identity_who() ? 0 : 1;
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

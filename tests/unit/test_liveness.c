@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Life and death of real processes: "certainly dead" only when it is certain. */
+#include "support.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "identity.h"
+#include "layout.h"
+#include "liveness.h"
+
+static struct process_stat
+stat_of_process(pid_t pid)
+{
+	char text[12];
+	struct process_stat stat = {0};
+	pid_to_text(pid, text);
+	assert_true(process_stat_read(text, &stat));
+	return stat;
+}
+
+/* As it would stand in a record. */
+static struct owner
+owner_of(pid_t pid)
+{
+	struct identity self;
+	assert_true(identity_get(&self));
+	return (struct owner){
+		.pid = (uint32_t)pid,
+		.start = stat_of_process(pid).start & WHO_LOW_MASK,
+		.pid_ns = self.pid_ns,
+		.time_ns = self.time_ns,
+	};
+}
+
+static void
+expect(const struct owner *owner, enum liveness verdict)
+{
+	errno = 4321;
+	assert_int_equal(liveness_judge(owner), verdict);
+	assert_int_equal(errno, 4321);
+}
+
+static int
+sleep_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void
+alive_zombie_reaped(void **state)
+{
+	(void)state;
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	const struct owner owner = owner_of(child);
+	expect(&owner, LIVENESS_ALIVE);
+	kill(child, SIGSTOP);
+	expect(&owner, LIVENESS_ALIVE);
+	kill(child, SIGKILL);
+	await_zombie(child);
+	expect(&owner, LIVENESS_DEAD);
+	end_of_child(child);
+	expect(&owner, LIVENESS_DEAD);
+}
+
+static void
+oneself(void **state)
+{
+	(void)state;
+	const struct owner owner = owner_of(getpid());
+	expect(&owner, LIVENESS_ALIVE);
+}
+
+/* The number is somebody else's by now: a process that started at another time. */
+static void
+a_pid_used_again(void **state)
+{
+	(void)state;
+	struct owner owner = owner_of(getpid());
+	owner.start--;
+	expect(&owner, LIVENESS_DEAD);
+	owner.start += 2;
+	expect(&owner, LIVENESS_DEAD);
+}
+
+static void
+without_a_start_time_the_living_are_in_doubt(void **state)
+{
+	(void)state;
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	struct owner owner = owner_of(child);
+	owner.start = 0;
+	expect(&owner, LIVENESS_UNKNOWN);
+	kill(child, SIGKILL);
+	end_of_child(child);
+	expect(&owner, LIVENESS_DEAD);
+}
+
+/* A start time of another time namespace is shifted: a difference means nothing. */
+static void
+start_times_of_another_time_namespace(void **state)
+{
+	(void)state;
+	struct owner owner = owner_of(getpid());
+	const uint32_t time_ns = owner.time_ns;
+	owner.start += 1000;
+	owner.time_ns = time_ns + 1;
+	expect(&owner, LIVENESS_UNKNOWN);
+	owner.time_ns = 0;
+	expect(&owner, LIVENESS_UNKNOWN);
+}
+
+static void
+pids_of_another_pid_namespace(void **state)
+{
+	(void)state;
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	struct owner owner = owner_of(child);
+	const uint32_t pid_ns = owner.pid_ns;
+	kill_child(child);
+	expect(&owner, LIVENESS_DEAD);
+	owner.pid_ns = pid_ns + 1;
+	expect(&owner, LIVENESS_UNKNOWN);
+	owner.pid_ns = 0;
+	expect(&owner, LIVENESS_UNKNOWN);
+	owner.pid_ns = pid_ns;
+	owner.pid = 0;
+	expect(&owner, LIVENESS_UNKNOWN);
+}
+
+static void *
+thread_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static int
+leave_a_thread_behind(void *unused)
+{
+	pthread_t thread;
+	(void)unused;
+	if (pthread_create(&thread, NULL, thread_for_ever, NULL) != 0)
+		return 1;
+	pthread_exit(NULL);
+	return 0;
+}
+
+/* Its leader has ended and looks like a zombie, but the process goes on, and so does its hold. */
+static void
+a_leader_that_left_its_threads(void **state)
+{
+	(void)state;
+	const pid_t child = start_child(leave_a_thread_behind, NULL);
+	EVENTUALLY(stat_of_process(child).state == 'Z');
+	struct owner owner = owner_of(child);
+	expect(&owner, LIVENESS_ALIVE);
+	const uint64_t start = owner.start;
+	owner.start = 0;
+	expect(&owner, LIVENESS_UNKNOWN);
+	owner.start = start;
+	kill(child, SIGKILL);
+	await_zombie(child);
+	expect(&owner, LIVENESS_DEAD);
+	end_of_child(child);
+}
+
+/* ---- what refuses to be looked at ---- */
+
+/* In a child, where assertions do not reach: the first that does not hold is the exit status. */
+#define CHECK(condition)               \
+	do {                               \
+		if (!(condition))              \
+			return __LINE__ % 251 + 1; \
+	} while (0)
+
+static int
+without_descriptors(void *arg)
+{
+	const struct owner *owners = arg;
+	const struct rlimit none = {0, 0};
+	CHECK(liveness_judge(&owners[0]) == LIVENESS_ALIVE);
+	CHECK(liveness_judge(&owners[1]) == LIVENESS_DEAD);
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	CHECK(liveness_judge(&owners[0]) == LIVENESS_UNKNOWN);
+	CHECK(liveness_judge(&owners[1]) == LIVENESS_UNKNOWN); /* the zombie, too: any doubt counts */
+	CHECK(liveness_judge(&owners[2]) == LIVENESS_DEAD);    /* this needs none */
+	return 0;
+}
+
+static void
+no_descriptor_is_left(void **state)
+{
+	(void)state;
+	const pid_t alive = start_child(sleep_for_ever, NULL);
+	const pid_t zombie = start_child(sleep_for_ever, NULL);
+	const pid_t reaped = start_child(sleep_for_ever, NULL);
+	struct owner owners[3] = {owner_of(alive), owner_of(zombie), owner_of(reaped)};
+	kill(zombie, SIGKILL);
+	await_zombie(zombie);
+	kill_child(reaped);
+	assert_int_equal(end_of_child(start_child(without_descriptors, owners)), 0);
+	end_of_child(zombie);
+	kill_child(alive);
+}
+
+static int
+as_nobody(void *arg)
+{
+	struct owner *owner = arg;
+	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+	CHECK(kill((pid_t)owner->pid, 0) != 0 && errno == EPERM);
+	CHECK(liveness_judge(owner) == LIVENESS_ALIVE);
+	owner->start = 0;
+	CHECK(liveness_judge(owner) == LIVENESS_UNKNOWN);
+	return 0;
+}
+
+static void
+a_process_of_another_user(void **state)
+{
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("# not root: cannot become another user\n");
+		skip();
+	}
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	struct owner owner = owner_of(child);
+	assert_int_equal(end_of_child(start_child(as_nobody, &owner)), 0);
+	kill_child(child);
+}
+
+enum { REFUSED = 77 };
+
+/* First process of a new PID namespace, with the /proc of the old one. */
+static int
+in_a_new_namespace(void *unused)
+{
+	(void)unused;
+	CHECK(getpid() == 1);
+	CHECK(!proc_is_trustworthy());
+	const pid_t child = fork();
+	CHECK(child >= 0);
+	if (child == 0)
+		return sleep_for_ever(NULL);
+
+	struct identity self;
+	CHECK(identity_get(&self));
+	/* No start time matches what this /proc says about the number, so a comparison would call it dead. */
+	struct owner owner = {.pid = (uint32_t)child, .start = 1, .pid_ns = self.pid_ns, .time_ns = self.time_ns};
+	CHECK(liveness_judge(&owner) == LIVENESS_UNKNOWN);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	CHECK(liveness_judge(&owner) == LIVENESS_DEAD);
+	return 0;
+}
+
+static int
+enter_a_new_namespace(void *unused)
+{
+	if (unshare(CLONE_NEWPID) != 0)
+		return REFUSED;
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(in_a_new_namespace(unused));
+	int status = 0;
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 250;
+}
+
+static void
+a_proc_of_another_namespace_is_not_believed(void **state)
+{
+	(void)state;
+	assert_true(proc_is_trustworthy());
+	const int status = end_of_child(start_child(enter_a_new_namespace, NULL));
+	if (status == REFUSED) {
+		print_message("# no new PID namespace allowed here\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alive_zombie_reaped),
+		cmocka_unit_test(oneself),
+		cmocka_unit_test(a_pid_used_again),
+		cmocka_unit_test(without_a_start_time_the_living_are_in_doubt),
+		cmocka_unit_test(start_times_of_another_time_namespace),
+		cmocka_unit_test(pids_of_another_pid_namespace),
+		cmocka_unit_test(a_leader_that_left_its_threads),
+		cmocka_unit_test(no_descriptor_is_left),
+		cmocka_unit_test(a_process_of_another_user),
+		cmocka_unit_test(a_proc_of_another_namespace_is_not_believed),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
