@@ -13,12 +13,12 @@
 # memory is removed, whether it passed or failed.
 
 if [[ -n ${TSEM-} ]]; then
-  PATH=$(dirname "$TSEM"):$PATH
+  PATH=$(dirname "$TSEM"):/usr/bin:/bin:$PATH # and the system's own tools, not somebody's wrappers around them
 fi
 export LC_ALL=C.UTF-8
 
 # Seconds after which something is taken to hang. No test waits so long unless it fails.
-DEADLINE=${DEADLINE:-20}
+DEADLINE=${DEADLINE:-30}
 
 setup() {
   SEM=bats-$$-$BATS_TEST_NUMBER-$RANDOM
@@ -108,8 +108,9 @@ enqueue() {
   eventually is_waiting "$PID"
 }
 
+# It, or something that it started.
 is_waiting() {
-  is_shown "any(.waiters[]; .pid == $1)" true
+  is_shown "any(.waiters[]; [.pid] | inside([$(pgrep -d, -s "$1")]))" true
 }
 
 field() {

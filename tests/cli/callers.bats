@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+# Where tsem is called from, and what the command sees of it: nothing but its environment variables.
+load helper
+
+# Runs a line of shell twice, with and without tsem in front of "$@", and expects the file `seen` to be the same.
+expect_same() {
+  local line=$1
+  shift
+  rm -f seen
+  attempt bash -c "$line" bash "$@"
+  mv seen directly
+  attempt bash -c "$line" bash tsem run -j 1 "$SEM" "$@"
+  expect_status 0
+  expect_equal "through tsem, for $line" "$(<seen)" "$(<directly)"
+  expect_at_rest 1
+}
+
+# Which descriptors there are, and what is behind them.
+LOOK_AT_DESCRIPTORS='
+import os
+lines = []
+for fd in range(1024):
+    try:
+        lines.append("%d %s %o\n" % (fd, os.readlink("/proc/self/fd/%d" % fd), os.stat(fd).st_mode))
+    except OSError:
+        pass
+file = os.open("seen", os.O_CREAT | os.O_WRONLY)
+os.write(file, "".join(lines).encode())
+'
+
+@test "callers: descriptors pass through as they are, and none of tsem's own" {
+  local redirections
+  for redirections in '' '</dev/null' '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-' '3>&- 4>&- 5</etc/passwd 9>>log' \
+    '<&- >&- 2>&- 3</etc/passwd 77</etc/passwd'; do
+    expect_same "exec \"\$@\" $redirections" python3 -IS -c "$LOOK_AT_DESCRIPTORS"
+  done
+}
+
+@test "callers: signal mask and dispositions, umask and capabilities pass through" {
+  local look='grep -E "^(Umask|SigBlk|SigIgn|SigCgt|Seccomp|Cap...):" /proc/self/status >seen'
+  expect_same '"$@"' sh -c "$look"
+  expect_same 'umask 027; "$@"' sh -c "$look"
+  expect_same 'trap "" INT QUIT HUP TERM USR1 USR2 TSTP CHLD PIPE CONT; exec "$@"' sh -c "$look"
+  expect_same 'exec python3 -IS -c "import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [1, 2, 3, 10, 12, 13, 15, 17, 18, 20, 34, 64])
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execvp(sys.argv[1], sys.argv[1:])" "$@"' sh -c "$look"
+}
+
+@test "callers: the command stays in the caller's process group and session" {
+  attempt bash -c 'ps -o pgid=,sid= -p $$; tsem run -j 1 "$SEM" sh -c "ps -o pgid=,sid= -p \$\$"; true'
+  expect_status 0
+  expect_equal 'inside' "${OUT#*$'\n'}" "${OUT%%$'\n'*}"
+}
+
+@test "callers: an ignored SIGCHLD does not hide the exit status" {
+  attempt bash -c 'trap "" CHLD; exec tsem run -j 1 "$SEM" bash -c "exit 42"'
+  expect_silence 42
+}
+
+@test "callers: blocked signals do not keep it from noticing the end" {
+  attempt python3 -IS -c 'import os, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+os.execvp("tsem", ["tsem", "run", "-j", "1", sys.argv[1], "sh", "-c", "exit 42"])' "$SEM"
+  expect_silence 42
+}
+
+@test "callers: arguments are untouched" {
+  local show='import sys
+print(sys.argv[1:])'
+  attempt tsem run -j 1 "$SEM" python3 -c "$show" '' 'two words' -j 9 -- --help $'new\nline' '$HOME' '*' '' -
+  expect_status 0
+  expect_out "['', 'two words', '-j', '9', '--', '--help', 'new\\nline', '\$HOME', '*', '', '-']"
+  attempt tsem run -j 1 "$SEM" -- python3 -c "$show" "$(printf '\xff\xfe')" "$(printf 'x%.0s' {1..100000})"
+  expect_status 0
+  expect_equal 'length' "${#OUT}" $((100000 + 20))
+}
+
+@test "callers: the environment: two variables more, the others untouched" {
+  attempt env -i PATH="$PATH" A='b  c' TSEM_NAME=old tsem run -j 3 -k 2 "$SEM" env
+  expect_status 0
+  expect_equal 'environment' "$(sort attempt.out)" "A=b  c"$'\n'"PATH=$PATH"$'\n'"TSEM_COUNT=2"$'\n'"TSEM_NAME=$SEM"
+}
+
+@test "callers: working directory and limits pass through" {
+  expect_same 'cd /; ulimit -S -n 100; ulimit -c 0; "$@"' sh -c 'cd "$0"; { ulimit -a; nice; echo "$OLDPWD"; } >seen' "$PWD"
+}
+
+@test "callers: standard input is for the command alone" {
+  attempt bash -c 'printf "%s\n" 1 2 3 | while read -r line; do tsem run -j 1 "$SEM" true; echo "$line"; done'
+  expect_out $'1\n2\n3'
+  attempt bash -c 'seq 100000 | tsem run -j 1 "$SEM" md5sum'
+  expect_out "$(seq 100000 | md5sum)"
+}
+
+@test "callers: two shells" {
+  tsem create "$SEM"
+  mkfifo fifo
+  start bash -c 'tsem acquire --owner $$ "$SEM"; read -r line <fifo; echo first >>order'
+  local first=$PID
+  eventually is_shown .held 1
+  enqueue bash -c 'tsem acquire --owner $$ "$SEM"; echo second >>order'
+  echo go >fifo
+  finish "$first"
+  finish "$PID"
+  expect_equal 'order' "$(<order)" $'first\nsecond'
+  tsem recover "$SEM"
+  expect_at_rest 1
+}
+
+@test "callers: pipelines" {
+  attempt bash -c 'tsem run -j 2 "$SEM" seq 5 | tsem run -j 2 "$SEM" tac | tsem run -j 2 "$SEM.2" head -n 2
+    echo "${PIPESTATUS[*]}"'
+  expect_status 0
+  expect_out $'5\n4\n0 0 0'
+  attempt bash -c 'tsem run -j 2 "$SEM" yes | head -n 1; echo "${PIPESTATUS[*]}"'
+  expect_out $'y\n141 0'
+  expect_at_rest 2
+}
+
+@test "callers: subshells hold for themselves" {
+  attempt bash -ec '
+    (tsem run -j 1 "$SEM" true)
+    (
+      tsem acquire --owner "$BASHPID" "$SEM"
+      tsem take -n "$SEM" && exit 1
+      tsem release --owner "$BASHPID" "$SEM"
+      tsem acquire --owner "$BASHPID" "$SEM"
+    )
+    tsem take -n "$SEM"'
+  expect_silence
+}
+
+@test "callers: command substitution" {
+  attempt bash -ec '
+    test "$(tsem run -j 1 "$SEM" echo inside)" = inside
+    test -z "$(tsem acquire --owner $$ "$SEM")"
+    test "$(tsem take -n "$SEM"; echo $?)" = 75
+    test -z "$(tsem release --owner $$ "$SEM")"
+    test "$(tsem post -p "$SEM")" = 1'
+  expect_silence
+}
+
+@test "callers: command substitution and pipeline end although the command left somebody behind" {
+  attempt bash -c 'x=$(tsem run -j 1 "$SEM" bash -c "sleep 1000 >/dev/null 2>&1 & echo \$!"); kill -KILL "$x"'
+  expect_silence
+}
+
+@test "callers: a make recipe, and its job server" {
+  cat >Makefile <<'EOF'
+all: a b c d e f
+a b c d e f:
+	@tsem run -j 2 "$$SEM" sh -c 'echo + >>log; sleep 0.01; echo - >>log'
+below:
+	+@tsem run -j 2 "$$SEM" $(MAKE) --no-print-directory all
+fails:
+	@tsem run -j 2 "$$SEM" false
+EOF
+  attempt make -j 6 all
+  expect_silence
+  expect_equal 'recipes, and the most at once' \
+    "$(awk '{ now += $1 == "+" ? 1 : -1 } now > most { most = now } END { print NR, (most <= 2) }' log)" '12 1'
+  attempt make -j 3 below
+  expect_silence
+  attempt make fails
+  expect_status 2
+  expect_at_rest 2
+}
+
+@test "callers: xargs" {
+  attempt bash -c 'seq 30 | xargs -P 8 -I{} tsem run -j 2 "$SEM" sh -c "echo + >>log; echo {} >>jobs; echo - >>log"'
+  expect_silence
+  expect_equal 'jobs' "$(sort -n jobs | tr '\n' ' ')" "$(seq 30 | tr '\n' ' ')"
+  expect_equal 'no more than 2' "$(awk '{ now += $1 == "+" ? 1 : -1 } now > 2 { print "3 at once" }' log)" ''
+}
+
+@test "callers: as cron does: no terminal, no standard input, hardly an environment" {
+  attempt setsid --wait env -i PATH=/usr/bin:/bin "$(command -v tsem)" run -j 1 "$SEM" sh -c 'echo hello; exit 3' <&-
+  expect_status 3
+  expect_out hello
+  expect_err ''
+}
+
+@test "callers: without standard descriptors every verb works, and the segment is never one of them" {
+  attempt bash -c 'exec <&- >&- 2>&-
+    tsem create "$SEM" && tsem take "$SEM" && tsem post "$SEM" && tsem acquire --owner $$ "$SEM" &&
+      tsem release --owner $$ "$SEM" && tsem run "$SEM" true && tsem run -n "$SEM" sh -c "exit 9"'
+  expect_silence 9
+  expect_at_rest 1
+  tsem take "$SEM"
+  enqueue bash -c 'exec <&- >&- 2>&- tsem run "$SEM" true'
+  local fd
+  for fd in 0 1 2; do
+    [[ ! -e /proc/$PID/fd/$fd ]] || fail "descriptor $fd is $(readlink "/proc/$PID/fd/$fd")"
+  done
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
+# A command that notes each signal it gets in the file `signals`.
+NOTE_SIGNALS='
+import os, signal
+log = os.open("signals", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+def note(number, frame):
+    os.write(log, (signal.Signals(number).name + "\n").encode())
+for name in "TERM HUP INT QUIT USR1 USR2 CONT TSTP WINCH".split():
+    signal.signal(getattr(signal, "SIG" + name), note)
+open("ready", "w").close()
+while True:
+    signal.pause()
+'
+
+is_noted() {
+  [[ $(tail -n 1 signals) == "SIG$1" && $(wc -l <signals) == "$2" ]]
+}
+
+@test "callers: signals sent to run are forwarded, each once" {
+  start tsem run -j 1 "$SEM" python3 -c "$NOTE_SIGNALS"
+  eventually test -e ready
+  local signal n=0
+  for signal in TERM HUP INT QUIT USR1 USR2 CONT TERM INT; do
+    kill -"$signal" "$PID"
+    n=$((n + 1))
+    eventually is_noted "$signal" "$n"
+  done
+  expect_equal 'signals' "$(tr '\n' ' ' <signals)" \
+    'SIGTERM SIGHUP SIGINT SIGQUIT SIGUSR1 SIGUSR2 SIGCONT SIGTERM SIGINT '
+  expect_shown .held 1
+}
+
+@test "callers: timeout(1) in front of run ends the command and frees the permit" {
+  attempt timeout 0.2 tsem run -j 1 "$SEM" sleep 1000
+  expect_silence 124
+  expect_at_rest 1
+  attempt timeout --signal=INT 0.2 tsem run -j 1 "$SEM" sleep 1000
+  expect_silence 124
+  expect_at_rest 1
+}
+
+@test "callers: timeout(1) behind run ends the command only" {
+  attempt tsem run -j 1 "$SEM" timeout 0.05 sleep 1000
+  expect_silence 124
+  expect_at_rest 1
+}
+
+@test "callers: the command may stop and go on" {
+  start tsem run -j 1 "$SEM" bash -c 'touch ready; until [[ -e stop ]]; do sleep 0.005; done; exit 3'
+  eventually test -e ready
+  local command
+  command=$(pgrep -P "$PID")
+  kill -STOP "$command"
+  eventually in_state T "$PID" # what stops the command stops tsem, so that a shell takes the job for stopped
+  expect_shown .held 1
+  kill -CONT "$PID"
+  eventually in_state '[SR]' "$command"
+  touch stop
+  finish "$PID"
+  expect_status 3
+}
+
+in_state() {
+  [[ $(ps -o state= -p "$2") =~ ^$1 ]]
+}
