@@ -55,6 +55,7 @@ run_command(const struct options *o, char **command, tsem_hold *hold)
 	sigset_t mask;
 	set_environment(o);
 	spawn_block_signals(&mask);
+	spawn_let_pending_signals_end_us(&mask);
 	int rc = spawn_command(command, &mask, hold, &spawned);
 	if (rc < 0) {
 		tsem_release(hold);
@@ -66,7 +67,8 @@ run_command(const struct options *o, char **command, tsem_hold *hold)
 	if (spawned.adopt_error == -EXDEV)
 		return complain(o->name, "the command would get a PID or time namespace of its own (use 'unshare --fork')");
 	if (spawned.adopt_error < 0)
-		return complain_error(o->name, spawned.adopt_error);
+		return complain(o->name, "the permit was lost before the command started: %s (try again)",
+		                strerror(-spawned.adopt_error));
 	if (spawned.exec_error != 0) {
 		const bool missing = spawned.exec_error == ENOENT;
 		complain(o->name, "cannot run '%s': %s (%s)", command[0], strerror(spawned.exec_error),

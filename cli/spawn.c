@@ -30,6 +30,19 @@ spawn_block_signals(sigset_t *old)
 	child_was_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 }
 
+void
+spawn_let_pending_signals_end_us(const sigset_t *old)
+{
+	sigset_t pending;
+	sigset_t blocked;
+	sigpending(&pending);
+	if (!sigismember(&pending, SIGINT) && !sigismember(&pending, SIGQUIT) && !sigismember(&pending, SIGTERM)
+	    && !sigismember(&pending, SIGHUP))
+		return;
+	sigprocmask(SIG_SETMASK, old, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 /*
  * vfork: the parent stands still until the command executes, and nothing is copied. The child touches only the record
  * in shared memory, its own identity, and *spawned. It makes the hold its own before it executes, so that no instant

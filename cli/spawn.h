@@ -17,6 +17,12 @@ struct spawned {
 /* Blocks the signals that `tsem run` passes on; `old`: the mask from before, which the command gets back. */
 void spawn_block_signals(sigset_t *old);
 
+/*
+ * A Ctrl-C that came before the command existed goes to nobody else: it ends us here, or, if it is ignored, nothing
+ * happens. What we hold comes back, as from any dead process.
+ */
+void spawn_let_pending_signals_end_us(const sigset_t *old);
+
 /* Starts the command as the new owner of `hold`. 0, or a negative errno if there is no child. */
 int spawn_command(char **argv, const sigset_t *mask, tsem_hold *hold, struct spawned *spawned);
 

@@ -218,9 +218,10 @@ wait_for_permits(tsem *sem, const struct options *o, tsem_hold *hold)
 		return hold == NULL ? tsem_try_take(sem, o->count) : tsem_try_acquire(sem, o->count, hold);
 	install_handlers(old);
 	const int rc = wait_with_report(sem, o, hold);
+	/* First: a signal between the look at what was caught and this would be swallowed. */
+	restore_handlers(old);
 	if (caught)
 		die_of_signal(sem, o, hold, rc);
-	restore_handlers(old);
 	return rc;
 }
 

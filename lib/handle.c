@@ -5,9 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "hold.h"
 #include "identity.h"
+#include "protocol.h"
 #include "record.h"
 #include "wait.h"
 
@@ -37,10 +41,14 @@ fill_handle(struct tsem *sem)
 	STORE_RLX(&sem->spin, spin_ceiling());
 }
 
-static struct tsem *
-allocate_handle(void)
+static int
+allocate_handle(struct tsem **sem)
 {
-	return identity_who() == 0 ? NULL : calloc(1, sizeof(struct tsem));
+	int rc = identity_prepare();
+	if (rc < 0)
+		return rc;
+	*sem = calloc(1, sizeof(struct tsem));
+	return *sem == NULL ? -ENOMEM : 0;
 }
 
 int
@@ -48,18 +56,23 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 {
 	if ((flags & ~(TSEM_FOREIGN | TSEM_READ_ONLY)) != 0)
 		return -EINVAL;
-	struct tsem *sem = allocate_handle();
-	if (sem == NULL)
-		return -ENOMEM;
+	struct tsem *sem;
+	int rc = allocate_handle(&sem);
+	if (rc < 0)
+		return rc;
 
 	unsigned how = (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0;
 	how |= (flags & TSEM_READ_ONLY) != 0 ? SEGMENT_READ_ONLY : 0;
-	int rc = segment_attach(name, how, &sem->segment);
+	rc = segment_attach(name, how, &sem->segment);
 	if (rc < 0) {
 		free(sem);
 		return rc;
 	}
 	fill_handle(sem);
+	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* its name is about to go, or somebody has brought it back */
+		tsem_close(sem);
+		return -EIDRM;
+	}
 	*out = sem;
 	return 0;
 }
@@ -73,6 +86,40 @@ tsem_close(tsem *sem)
 	segment_detach(&sem->segment);
 	free(sem);
 }
+
+/* ---- names ---- */
+
+/*
+ * Removes the name if it leads to this segment. Two removers and a creator between them must not cost the creator its
+ * semaphore, so the look and the deed are one for all who remove this segment. Whoever holds the lock for long has no
+ * business with it, and is not waited for.
+ */
+static int
+unlink_locked(const char *name, const struct segment *segment)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	for (int i = 0; i < 1000 && flock(segment->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; i++)
+		nanosleep(&pause, NULL);
+	int rc = segment_unlink(name, segment);
+	flock(segment->fd, LOCK_UN);
+	return rc;
+}
+
+/* A segment that was removed, and whose name is still or again there, is nobody's any more. -ENOENT: the name is free. */
+static int
+unlink_removed(const char *name, unsigned flags)
+{
+	struct segment segment;
+	int rc = segment_attach(name, (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0, &segment);
+	if (rc < 0)
+		return rc;
+	if (LOAD_ACQ(&segment.header->removed) != 0)
+		rc = unlink_locked(name, &segment);
+	segment_detach(&segment);
+	return rc == 0 ? -ENOENT : rc;
+}
+
+/* ---- create ---- */
 
 static int
 check_config(const struct tsem_config *config)
@@ -91,10 +138,11 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 		.max = config->max,
 		.mode = config->mode == 0 ? MODE_DEFAULT : config->mode,
 	};
-	struct tsem *sem = allocate_handle();
-	if (sem == NULL)
-		return -ENOMEM;
-	int rc = segment_create(name, &how, &sem->segment);
+	struct tsem *sem;
+	int rc = allocate_handle(&sem);
+	if (rc < 0)
+		return rc;
+	rc = segment_create(name, &how, &sem->segment);
 	if (rc < 0) {
 		free(sem);
 		return rc;
@@ -127,6 +175,8 @@ tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 		/* The cheaper look first: with TSEM_EXIST_OK it mostly does exist. */
 		if ((config->flags & TSEM_EXIST_OK) != 0) {
 			rc = open_same(name, config, &sem);
+			if (rc == -EIDRM)
+				rc = unlink_removed(name, config->flags & TSEM_FOREIGN);
 			if (rc != -ENOENT)
 				break;
 		}
@@ -145,19 +195,55 @@ tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 
 /* ---- remove ---- */
 
-/* Nobody has a permit or a place after this, and nobody can get one: what was available is ours. */
+/* Some record other than `own` has a permit or a place in line, or is about to get one. */
+static bool
+is_in_use(struct tsem *sem, uint64_t own)
+{
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+		if (i != own && LOAD_ACQ(&record->who) != 0 && what_state(LOAD_SEQ(&record->what)) != STATE_IDLE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Takes the whole capacity, and what was posted beyond it, so that nobody can get a permit any more without a place in
+ * line; and then nobody else may have one. -EBUSY.
+ */
 static int
 seize(struct tsem *sem, tsem_hold *hold)
 {
 	const uint32_t capacity = LOAD_SEQ(&sem->segment.header->capacity);
-	if (capacity > 0) {
-		int rc = tsem_try_acquire(sem, capacity, hold);
-		return rc == -EAGAIN ? -EBUSY : rc;
+	const int64_t room = counter_diff(enabled_limit(sem), word_counter(LOAD_SEQ(&sem->segment.header->tickets)));
+	const int64_t all = room > (int64_t)capacity ? room : (int64_t)capacity;
+	uint64_t own = NO_RECORD;
+	if (all > (int64_t)UINT32_MAX)
+		return -EBUSY;
+	if (all > 0) {
+		int rc = hold_try_any(sem, (uint32_t)all, hold);
+		if (rc < 0)
+			return rc == -EAGAIN ? -EBUSY : rc;
+		own = ((const struct hold *)(const void *)hold)->record;
 	}
-	struct tsem_stat stat = {.size = sizeof(stat)};
-	int rc = tsem_stat(sem, &stat);
-	if (rc == 0 && (stat.held > 0 || stat.waiting > 0))
-		rc = -EBUSY;
+	if (!is_in_use(sem, own))
+		return 0;
+	tsem_release(hold);
+	return -EBUSY;
+}
+
+static int
+remove_opened(const char *name, struct tsem *sem, unsigned flags)
+{
+	tsem_hold hold = {{0}};
+	int rc = (flags & TSEM_FORCE) != 0 ? 0 : seize(sem, &hold);
+	if (rc < 0)
+		return rc;
+	rc = unlink_locked(name, &sem->segment);
+	if (rc == 0)
+		mark_removed(sem);
+	else
+		tsem_release(&hold); /* EPERM where nothing was seized */
 	return rc;
 }
 
@@ -168,25 +254,15 @@ tsem_remove(const char *name, unsigned flags)
 		return -EINVAL;
 	struct tsem *sem;
 	int rc = tsem_open(name, flags & TSEM_FOREIGN, &sem);
+	if (rc == -EIDRM) {
+		rc = unlink_removed(name, flags);
+		return rc == -ENOENT ? 0 : rc;
+	}
 	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT) && (flags & TSEM_FORCE) != 0)
 		return segment_unlink_any(name);
 	if (rc < 0)
 		return rc;
-
-	tsem_hold hold = {{0}};
-	if ((flags & TSEM_FORCE) == 0)
-		rc = seize(sem, &hold);
-	if (rc == 0) {
-		rc = segment_unlink(name, &sem->segment);
-		if (rc == 0) {
-			/* Without capacity every arrival takes the slow road, where it sees the flag. */
-			STORE_SEQ(&sem->segment.header->removed, 1);
-			STORE_SEQ(&sem->segment.header->capacity, 0);
-			wake_everybody(sem);
-		} else {
-			tsem_release(&hold);
-		}
-	}
+	rc = remove_opened(name, sem, flags);
 	tsem_close(sem);
 	return rc;
 }

@@ -46,14 +46,30 @@ _Static_assert(sizeof(struct hold) <= sizeof(tsem_hold), "a hold fits");
 /* Spins, when there is more than one processor to spin on. */
 uint32_t spin_ceiling(void);
 
-/* Record `index`, or NULL if there is none: tags and hints come from memory that anybody may have written. */
+/*
+ * Record `index`, or NULL if there is none: tags and hints come from memory that anybody may have written. False: there
+ * is one, but this process cannot get at it, because it has closed the segment's descriptor or may not use it.
+ */
+static inline bool
+record_find(struct tsem *sem, uint32_t index, struct record **record)
+{
+	*record = NULL;
+	if (index >= LOAD_ACQ(&sem->segment.reserved)) {
+		if (index >= RECORDS_MAX || index >= LOAD_ACQ(&sem->segment.header->reserved))
+			return true;
+		if (segment_reserve(&sem->segment, index + 1) < 0)
+			return false;
+	}
+	*record = &sem->segment.records[index];
+	return true;
+}
+
+/* For loops over all records, which end where there are no more: NULL. */
 static inline struct record *
 record_at(struct tsem *sem, uint32_t index)
 {
-	if (index >= LOAD_ACQ(&sem->segment.reserved)
-	    && (index >= LOAD_ACQ(&sem->segment.header->reserved) || segment_reserve(&sem->segment, index + 1) < 0))
-		return NULL;
-	return &sem->segment.records[index];
+	struct record *record;
+	return index < LOAD_ACQ(&sem->segment.header->reserved) && record_find(sem, index, &record) ? record : NULL;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "hold.h"
 #include "identity.h"
 #include "liveness.h"
 #include "platform.h"
@@ -90,16 +91,21 @@ acquire_until(struct tsem *sem, uint32_t count, const struct timespec *deadline,
 	return acquire_in_line(sem, count, &options, hold);
 }
 
-static __attribute__((noinline)) int
-acquire_or_fail(struct tsem *sem, uint32_t count, tsem_hold *hold)
+int
+hold_try_any(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
 	struct place_in_line place;
-	int rc = queue_check(sem, count, NULL);
-	if (rc == 0)
-		rc = queue_try_enter(sem, count, USE_HOLD, &place);
+	int rc = queue_try_enter(sem, count, USE_HOLD, &place);
 	if (rc == 0)
 		become_holder(sem, &place, hold);
 	return rc;
+}
+
+static __attribute__((noinline)) int
+acquire_or_fail(struct tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	int rc = queue_check(sem, count, NULL);
+	return rc < 0 ? rc : hold_try_any(sem, count, hold);
 }
 
 int
@@ -138,8 +144,13 @@ release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
 {
 	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
 	struct grant grant;
+	const enum move move = move_grant(sem, index, claim.record, releasing, &grant);
+	if (move == MOVE_STUCK) {
+		STORE_REL(&claim.record->what, what_next(releasing, STATE_HELD, what_value(releasing)));
+		return -EBADMSG;
+	}
 	/* A plain store: a helper could only have written the same. */
-	if (move_grant(sem, index, claim.record, releasing, &grant))
+	if (move == MOVE_DONE)
 		STORE_REL(&claim.record->what, what_released(claim.record, releasing));
 	record_keep_or_free(sem, &claim);
 	after_grant(sem, &grant);
@@ -205,7 +216,9 @@ find_process(pid_t pid, uint64_t *start)
 		return 0;
 	if (stat.state == 'Z' && stat.threads == 1)
 		return -ESRCH;
-	*start = stat.start & WHO_LOW_MASK;
+	/* Its start time as we read it means something as long as our time namespace exists, which its own outlives. */
+	if (is_in_our_time_namespace(text))
+		*start = stat.start & WHO_LOW_MASK;
 	return 0;
 }
 
@@ -225,7 +238,7 @@ tsem_hand_over(tsem_hold *out, pid_t pid)
 	if (!is_held(record, hold->ticket, &what))
 		return -EPERM;
 
-	/* The namespaces in the record stay: they are those in which this process knows the new owner. */
+	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
 	STORE_REL(&record->start, start);
 	if (!CAS_SEQ(&record->who, hold->who, who_handed((uint32_t)pid, hold->ticket)))
 		return -EPERM;
@@ -239,11 +252,8 @@ static uint32_t
 find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *self, uint64_t *who, uint64_t *what)
 {
 	uint32_t newest = NO_RECORD;
-	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
-	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		const uint64_t owner = LOAD_ACQ(&record->who);
 		if (who_kind(owner) != WHO_KIND_HANDED || who_pid(owner) != (uint32_t)pid)
 			continue;
@@ -262,6 +272,17 @@ find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *
 	return newest;
 }
 
+/* From RELEASING to the end. */
+static void
+finish_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t releasing)
+{
+	struct record *record = &sem->segment.records[index];
+	struct grant grant;
+	if (release_for_owner(sem, index, record, releasing, &grant))
+		record_free_for(sem, index, record, who);
+	after_grant(sem, &grant);
+}
+
 /*
  * Releases a hold for an owner that is dead, or that it was handed over to: HELD -> RELEASING by CAS. From there on any
  * recoverer carries it on, should this process die. `who` cannot come back in this record.
@@ -273,10 +294,7 @@ release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
 	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
 	if (!CAS_SEQ(&record->what, what, releasing))
 		return false;
-	struct grant grant;
-	release_for_owner(sem, index, record, releasing, &grant);
-	record_free_for(sem, index, record, who);
-	after_grant(sem, &grant);
+	finish_foreign(sem, index, who, releasing);
 	return true;
 }
 
@@ -309,7 +327,9 @@ tsem_adopt(tsem_hold *out)
 {
 	struct hold *hold = inside(out);
 	struct identity self;
-	identity_read(&self);
+	int rc = identity_read(&self);
+	if (rc < 0)
+		return rc;
 	struct tsem *sem = hold_sem(hold);
 	if (hold->who == 0 || hold->who == self.who)
 		return -EPERM;
@@ -324,10 +344,17 @@ tsem_adopt(tsem_hold *out)
 	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
 	 * is about to act on the state. So the state changes, too. If it was faster, the hold is lost; if not, it fails.
 	 */
-	if (!CAS_SEQ(&record->what, what, what ^ WHAT_MOVED))
-		return -EPERM;
-	hold->who = self.who;
-	return 0;
+	if (CAS_SEQ(&record->what, what, what_adopted(what))) {
+		hold->who = self.who;
+		return 0;
+	}
+	/* What the recoverer began it leaves to the new owner, who has to finish it. */
+	const uint64_t releasing = what_next(what, STATE_RELEASING, hold->ticket);
+	if (LOAD_ACQ(&record->what) == releasing)
+		finish_foreign(sem, (uint32_t)hold->record, self.who, releasing);
+	else
+		record_free_for(sem, (uint32_t)hold->record, record, self.who);
+	return -EPERM;
 }
 
 int

@@ -54,44 +54,81 @@ parse_stat(char *line, struct process_stat *stat)
 	return true;
 }
 
-/* Reads with open, read and close only: it must work in signal handlers and after vfork(). */
-bool
-process_stat_read(const char *pid, struct process_stat *stat)
+/* The start of /proc/PID/FILE, with open, read and close only: it must work in signal handlers and after vfork(). */
+static bool
+read_proc_file(const char *pid, const char *file, char *text, size_t size)
 {
-	char path[32] = "/proc/";
-	strncat(path, pid, sizeof(path) - 12);
-	strcat(path, "/stat");
+	char path[40] = "/proc/";
+	strncat(path, pid, 12);
+	strncat(path, file, 16);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-
-	char line[1024];
-	ssize_t length = read(fd, line, sizeof(line) - 1);
+	ssize_t length = read(fd, text, size - 1);
+	const int error = errno;
 	close(fd);
+	errno = error;
 	if (length <= 0)
 		return false;
-	line[length] = '\0';
-	return parse_stat(line, stat);
+	text[length] = '\0';
+	return true;
+}
+
+bool
+process_stat_read(const char *pid, struct process_stat *stat)
+{
+	char line[1024];
+	return read_proc_file(pid, "/stat", line, sizeof(line)) && parse_stat(line, stat);
 }
 
 static uint32_t
-namespace_inode(const char *path)
+namespace_of(const char *pid, const char *kind)
 {
+	char path[48] = "/proc/";
 	struct stat st;
+	strncat(path, pid, 12);
+	strcat(path, "/ns/");
+	strncat(path, kind, 8);
 	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
 }
 
-void
+uint32_t
+time_namespace_of(const char *pid)
+{
+	const uint32_t inode = namespace_of(pid, "time");
+	/* Before Linux 5.6 there is but one, and it has no file. */
+	return inode == 0 && errno == ENOENT && namespace_of(pid, "pid") != 0 ? 1 : inode;
+}
+
+int
 identity_read(struct identity *identity)
 {
 	const int saved = errno;
+	int rc = 0;
 	struct process_stat stat = {0};
-	process_stat_read("self", &stat);
+	errno = 0;
+	/* Half an identity would differ from the whole one that a later look might find. */
+	if (!process_stat_read("self", &stat) && (errno == EMFILE || errno == ENFILE))
+		rc = -errno;
 	identity->who = who_owner((uint32_t)getpid(), stat.start);
-	identity->pid_ns = namespace_inode("/proc/self/ns/pid");
-	identity->time_ns = namespace_inode("/proc/self/ns/time");
+	identity->pid_ns = namespace_of("self", "pid");
+	identity->time_ns = time_namespace_of("self");
 	identity->uid = geteuid();
 	errno = saved;
+	return rc;
+}
+
+/* "NSpid:" is followed by our pid in the namespace of that /proc and in each one below it. */
+static bool
+status_says_one_pid(const char *status)
+{
+	const char *at = strstr(status, "\nNSpid:");
+	if (at == NULL)
+		return false;
+	at += strlen("\nNSpid:");
+	at += strspn(at, " \t");
+	at += strspn(at, "0123456789");
+	return *at == '\n';
 }
 
 static struct identity_cache *
@@ -107,47 +144,75 @@ create_page(void)
 		munmap(memory, PAGE_BYTES);
 		return expected;
 	}
+	/* Before that every look at it costs a getpid(). */
 	if (cleared_by_fork)
 		atomic_store_explicit(&identity_trusted_cache, memory, memory_order_release);
 	return memory;
 }
 
-/* The filled page, its content looked up anew if this process is not the one that filled it. */
-static struct identity_cache *
-filled_page(void)
+/* The page, its content looked up anew if this process is not the one that filled it. 0 or a negative errno. */
+static int
+fill_page(struct identity_cache **filled)
 {
 	struct identity_cache *cache = atomic_load_explicit(&page, memory_order_acquire);
 	if (cache == NULL && (cache = create_page()) == NULL)
-		return NULL;
+		return -ENOMEM;
+	*filled = cache;
 	const uint64_t who = LOAD_ACQ(&cache->who);
 	if (who != 0 && who_pid(who) == (uint32_t)getpid())
-		return cache;
+		return 0;
 
 	struct identity fresh;
-	identity_read(&fresh);
+	int rc = identity_read(&fresh);
+	if (rc < 0)
+		return rc;
 	STORE_RLX(&cache->pid_ns, fresh.pid_ns);
 	STORE_RLX(&cache->time_ns, fresh.time_ns);
 	STORE_RLX(&cache->uid, fresh.uid);
+	STORE_RLX(&cache->one_pid, 0);
 	STORE_REL(&cache->who, fresh.who);
-	return cache;
+	return 0;
+}
+
+int
+identity_prepare(void)
+{
+	struct identity_cache *cache;
+	return fill_page(&cache);
 }
 
 uint64_t
 identity_who_uncached(void)
 {
-	const struct identity_cache *cache = filled_page();
-	return cache == NULL ? 0 : LOAD_ACQ(&cache->who);
+	struct identity_cache *cache;
+	return fill_page(&cache) < 0 ? 0 : LOAD_ACQ(&cache->who);
 }
 
 bool
 identity_get(struct identity *identity)
 {
-	const struct identity_cache *cache = filled_page();
-	if (cache == NULL)
+	struct identity_cache *cache;
+	if (fill_page(&cache) < 0)
 		return false;
 	identity->who = LOAD_ACQ(&cache->who);
 	identity->pid_ns = LOAD_RLX(&cache->pid_ns);
 	identity->time_ns = LOAD_RLX(&cache->time_ns);
 	identity->uid = LOAD_RLX(&cache->uid);
 	return true;
+}
+
+bool
+identity_has_one_pid(void)
+{
+	enum { UNKNOWN, YES, NO };
+	struct identity_cache *cache;
+	if (fill_page(&cache) < 0)
+		return false;
+	if (LOAD_RLX(&cache->one_pid) == UNKNOWN) {
+		char status[4096];
+		if (!read_proc_file("self", "/status", status, sizeof(status)))
+			return false;
+		STORE_RLX(&cache->one_pid, status_says_one_pid(status) ? YES : NO);
+	}
+	return LOAD_RLX(&cache->one_pid) == YES;
 }

@@ -33,6 +33,7 @@ struct identity_cache {
 	_Atomic uint32_t pid_ns;
 	_Atomic uint32_t time_ns;
 	_Atomic uint32_t uid;
+	_Atomic uint32_t one_pid; /* 0: not looked up yet, 1: yes, 2: no */
 };
 
 /* NULL until the first use, and for good where the kernel does not clear it (before Linux 4.14). */
@@ -61,10 +62,22 @@ identity_who(void)
 
 bool identity_get(struct identity *identity);
 
-/* The calling process, read afresh: in a child of vfork() the parent's memory is not to be believed, nor written to. */
-void identity_read(struct identity *identity);
+/* Looks the calling process up, if need be. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
+int identity_prepare(void);
 
-/* False if there is no such process here, or no /proc to ask. `pid` "self" is the calling one. */
+/* /proc knows one pid for us: so it is that of our own PID namespace, and not that of one around it. */
+bool identity_has_one_pid(void);
+
+/* Its inode number; 0 if it cannot be told. `pid` "self" is the calling process. */
+uint32_t time_namespace_of(const char *pid);
+
+/*
+ * The calling process, read afresh: in a child of vfork() the parent's memory is not to be believed, nor written to.
+ * -EMFILE or -ENFILE: not possible now. Without a /proc it succeeds, and leaves unknown what only that could tell.
+ */
+int identity_read(struct identity *identity);
+
+/* False, with errno, if there is no such process here, or no /proc to ask. `pid` "self" is the calling one. */
 bool process_stat_read(const char *pid, struct process_stat *stat);
 
 /* Writes `pid` in decimal: snprintf is not async-signal-safe. */

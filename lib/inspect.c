@@ -67,8 +67,10 @@ sight(const struct record *record, uint32_t index, const struct counters *c)
 		queued = true; /* has its ticket, and nobody has written it down yet */
 		s.ticket = counter_add(word_counter(c->tickets), (UINT64_C(1) << 48) - s.count);
 	}
-	if (queued && counter_diff(c->limit, s.ticket) < (int64_t)s.count)
-		s.role = who_kind(s.who) == WHO_KIND_ORPHAN ? ROLE_LEFT : ROLE_WAITER;
+	if (who_kind(s.who) == WHO_KIND_ORPHAN)
+		s.role = queued && counter_diff(c->limit, s.ticket) < (int64_t)s.count ? ROLE_LEFT : ROLE_NONE;
+	else if (queued && counter_diff(c->limit, s.ticket) < (int64_t)s.count)
+		s.role = ROLE_WAITER;
 	else if (queued || what_state(what) == STATE_HELD)
 		s.role = taking ? ROLE_NONE : ROLE_HOLDER;
 	else if (what_state(what) == STATE_RELEASING && word_tag(c->grants) != tag_make(index, what_b(what)))
@@ -88,10 +90,8 @@ inspect_position(struct tsem *sem, uint64_t ticket)
 {
 	const struct counters c = read_counters(sem);
 	uint32_t position = 1;
-	for (uint32_t i = 0; i < record_limit(sem); i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		const struct sighting s = sight(record, i, &c);
 		position += s.role == ROLE_WAITER && counter_diff(s.ticket, ticket) < 0;
 	}
@@ -107,18 +107,17 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 	struct stat st;
 	if (stat->size != sizeof(*stat))
 		return -EINVAL;
-	if (fstat(sem->segment.fd, &st) != 0)
-		return -errno;
+	int rc = segment_stat(&sem->segment, &st);
+	if (rc < 0)
+		return rc;
 
 	const struct counters c = read_counters(sem);
 	const int64_t room = counter_diff(c.limit, word_counter(c.tickets));
 	const int64_t out = counter_diff(word_counter(c.tickets), word_counter(c.grants));
 	uint64_t queued = 0;
 	uint32_t waiting = 0;
-	for (uint32_t i = 0; i < record_limit(sem); i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		const struct sighting s = sight(record, i, &c);
 		if (s.role == ROLE_WAITER || s.role == ROLE_LEFT)
 			queued += s.count;
@@ -154,25 +153,30 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 
 /* ---- owners ---- */
 
+/* What is sorted: the distance is from a fixed point, so that nonsense in a segment has an order, too. */
+struct seen {
+	int64_t distance;
+	struct tsem_owner owner;
+};
+
 static int
 by_role_and_ticket(const void *a, const void *b)
 {
-	const struct tsem_owner *x = a;
-	const struct tsem_owner *y = b;
-	if ((x->position == 0) != (y->position == 0))
-		return x->position == 0 ? -1 : 1;
-	const int64_t ahead = counter_diff(x->ticket, y->ticket);
-	return (ahead > 0) - (ahead < 0);
+	const struct seen *x = a;
+	const struct seen *y = b;
+	if ((x->owner.position == 0) != (y->owner.position == 0))
+		return x->owner.position == 0 ? -1 : 1;
+	return (x->distance > y->distance) - (x->distance < y->distance);
 }
 
-static void
-describe(const struct tsem *sem, const struct record *record, const struct sighting *s, struct tsem_owner *owner)
+static struct tsem_owner
+describe(const struct tsem *sem, const struct record *record, const struct sighting *s)
 {
 	const uint64_t now = platform.now();
 	const uint64_t since = LOAD_ACQ(&record->since);
 	const uint64_t until = LOAD_ACQ(&record->until);
-	*owner = (struct tsem_owner){
-		.size = sizeof(*owner),
+	struct tsem_owner owner = {
+		.size = sizeof(owner),
 		.pid = (pid_t)who_pid(s->who),
 		.uid = LOAD_ACQ(&record->uid),
 		.count = s->count,
@@ -185,37 +189,45 @@ describe(const struct tsem *sem, const struct record *record, const struct sight
 		.remaining_ns = -1,
 	};
 	if (s->role == ROLE_WAITER && until != 0)
-		owner->remaining_ns = until > now ? (int64_t)(until - now) : 0;
+		owner.remaining_ns = until > now ? (int64_t)(until - now) : 0;
+	return owner;
+}
+
+/* Returns how many there are. */
+static size_t
+collect_owners(struct tsem *sem, struct seen *all, size_t room)
+{
+	const struct counters c = read_counters(sem);
+	const struct record *record;
+	size_t n = 0;
+	for (uint32_t i = 0; n < room && (record = record_at(sem, i)) != NULL; i++) {
+		const struct sighting s = sight(record, i, &c);
+		if (s.role != ROLE_HOLDER && s.role != ROLE_WAITER)
+			continue;
+		all[n].distance = counter_diff(s.ticket, word_counter(c.grants));
+		all[n++].owner = describe(sem, record, &s);
+	}
+	return n;
 }
 
 int
 tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg)
 {
-	const uint32_t limit = record_limit(sem);
-	struct tsem_owner *owners = calloc(limit, sizeof(*owners));
-	if (owners == NULL)
+	const size_t room = record_limit(sem);
+	struct seen *all = calloc(room, sizeof(*all));
+	if (all == NULL)
 		return -ENOMEM;
-
-	const struct counters c = read_counters(sem);
-	size_t n = 0;
-	for (uint32_t i = 0; i < limit; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
-		const struct sighting s = sight(record, i, &c);
-		if (s.role == ROLE_HOLDER || s.role == ROLE_WAITER)
-			describe(sem, record, &s, &owners[n++]);
-	}
-	qsort(owners, n, sizeof(*owners), by_role_and_ticket);
+	const size_t n = collect_owners(sem, all, room);
+	qsort(all, n, sizeof(*all), by_role_and_ticket);
 
 	int rc = 0;
 	uint32_t position = 0;
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		if (owners[i].position != 0)
-			owners[i].position = ++position;
-		rc = each(&owners[i], arg);
+		if (all[i].owner.position != 0)
+			all[i].owner.position = ++position;
+		rc = each(&all[i].owner, arg);
 	}
-	free(owners);
+	free(all);
 	return rc;
 }
 

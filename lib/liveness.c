@@ -21,7 +21,14 @@ proc_is_trustworthy(void)
 		return false;
 	link[length] = '\0';
 	pid_to_text(getpid(), self);
-	return strcmp(link, self) == 0;
+	return strcmp(link, self) == 0 && identity_has_one_pid();
+}
+
+bool
+is_in_our_time_namespace(const char *pid)
+{
+	struct identity self;
+	return identity_get(&self) && self.time_ns != 0 && time_namespace_of(pid) == self.time_ns;
 }
 
 /* True once every thread of the process has ended, reaped or not. */
@@ -59,8 +66,9 @@ judge(const struct owner *owner)
 	pid_to_text(pid, text);
 	const bool comparable = owner->start != 0 && owner->time_ns != 0 && owner->time_ns == self.time_ns;
 	if (comparable && proc_is_trustworthy() && process_stat_read(text, &stat)) {
+		/* Unless it is our own clock that has moved: setns() may take a process to another time namespace. */
 		if ((stat.start & WHO_LOW_MASK) != owner->start)
-			return LIVENESS_DEAD;
+			return time_namespace_of("self") == self.time_ns ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
 		/* The leader may have ended while other threads live on: then it is a zombie, too. */
 		if (stat.state != 'Z')
 			return LIVENESS_ALIVE;

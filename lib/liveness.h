@@ -19,7 +19,13 @@ struct owner {
 /* Returns enum liveness. Async-signal-safe; errno is kept. */
 int liveness_judge(const struct owner *owner);
 
-/* readlink of /proc/self says our own pid: in a new PID namespace without a /proc of its own, /proc/1 is the host's. */
+/*
+ * /proc shows our own PID namespace: in a new one without a /proc of its own, /proc/1 is the host's. It says our own pid
+ * under /proc/self, and knows no further number for us, so that the first is not equal by chance.
+ */
 bool proc_is_trustworthy(void);
+
+/* The process shares our time namespace, as far as we may know. */
+bool is_in_our_time_namespace(const char *pid);
 
 #endif

@@ -1,46 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 #include "protocol.h"
 
-void
+bool
 finish_arrival(struct tsem *sem, uint64_t tickets)
 {
 	const uint64_t tag = word_tag(tickets);
-	struct record *record = record_at(sem, tag_record(tag)); /* NULL for TAG_NONE, too */
-	if (record == NULL)
-		return;
+	struct record *record;
+	if (!record_find(sem, tag_record(tag), &record))
+		return false;
+	if (record == NULL) /* TAG_NONE, or nonsense */
+		return true;
 
 	/* Acquire, each before the next: the second look at T must come after the reads that it vouches for. */
 	const uint64_t what = LOAD_ACQ(&record->what);
 	if (what_state(what) != STATE_CLAIMED || what_a(what) != tag_face(tag))
-		return;
+		return true;
 	const uint32_t count = LOAD_ACQ(&record->count);
-	if (LOAD_SEQ(&sem->segment.header->tickets) != tickets)
-		return;
-	CAS_SEQ(&record->what, what, what_next(what, STATE_QUEUED, word_counter(tickets) - count));
+	if (LOAD_SEQ(&sem->segment.header->tickets) == tickets)
+		CAS_SEQ(&record->what, what, what_next(what, STATE_QUEUED, word_counter(tickets) - count));
+	return true;
 }
 
-void
+bool
 finish_release(struct tsem *sem, uint64_t grants)
 {
 	const uint64_t tag = word_tag(grants);
-	struct record *record = record_at(sem, tag_record(tag));
+	struct record *record;
+	if (!record_find(sem, tag_record(tag), &record))
+		return false;
 	if (record == NULL)
-		return;
+		return true;
 
 	const uint64_t what = LOAD_ACQ(&record->what);
 	if (what_state(what) != STATE_RELEASING || what_b(what) != tag_face(tag))
-		return;
+		return true;
 	const uint64_t released = what_released(record, what);
-	if (LOAD_SEQ(&sem->segment.header->grants) != grants)
-		return;
-	CAS_SEQ(&record->what, what, released);
+	if (LOAD_SEQ(&sem->segment.header->grants) == grants)
+		CAS_SEQ(&record->what, what, released);
+	return true;
 }
 
-void
+bool
 release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant)
 {
-	if (move_grant(sem, index, record, what, grant))
+	const enum move move = move_grant(sem, index, record, what, grant);
+	if (move == MOVE_DONE)
 		CAS_SEQ(&record->what, what, what_released(record, what));
+	return move != MOVE_STUCK;
 }
 
 int

@@ -63,11 +63,14 @@ is_finished(uint64_t tag, uint64_t mine)
 	return tag == TAG_NONE || (tag ^ mine) <= 1;
 }
 
-/* If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. */
-void finish_arrival(struct tsem *sem, uint64_t tickets);
+/*
+ * If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. False: that record is out of reach
+ * (see record_find), so the tag must not be overwritten.
+ */
+bool finish_arrival(struct tsem *sem, uint64_t tickets);
 
-/* If G is {c, (r, face)}, unfinished, and still `grants`: makes record r IDLE. */
-void finish_release(struct tsem *sem, uint64_t grants);
+/* If G is {c, (r, face)}, unfinished, and still `grants`: makes record r IDLE. False as above. */
+bool finish_release(struct tsem *sem, uint64_t grants);
 
 /*
  * Takes `count` tickets for the CLAIMED record of `tag`, or for nobody (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG.
@@ -87,8 +90,8 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 			if ((int64_t)count - room > COUNTER_DRIFT)
 				return -EOVERFLOW;
 		}
-		if (!is_finished(word_tag(tickets), tag))
-			finish_arrival(sem, tickets);
+		if (!is_finished(word_tag(tickets), tag) && !finish_arrival(sem, tickets))
+			break;
 		if (CAS_SEQ(&header->tickets, tickets, word_make(counter_add(at, count), tag))) {
 			*ticket = at;
 			return 0;
@@ -116,10 +119,13 @@ struct grant {
 };
 
 /*
- * Moves G for a RELEASING record, `what`, whoever it belongs to; on return somebody has done so, exactly once. True: G
- * may still carry the record's tag, so the state has to go on to what_released() before anything else.
+ * Moves G for a RELEASING record, `what`, whoever it belongs to. MOVE_DONE: G moved and may still carry the record's
+ * tag, so the state has to go on to what_released() before anything else. MOVE_OVER: somebody has done all of that.
+ * Either way G was moved exactly once. MOVE_STUCK: it was not, a record is out of reach or the segment is damaged.
  */
-static inline bool
+enum move { MOVE_OVER, MOVE_DONE, MOVE_STUCK };
+
+static inline enum move
 move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant)
 {
 	struct header *header = sem->segment.header;
@@ -129,11 +135,11 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t grants = LOAD_SEQ(&header->grants);
 		if (word_tag(grants) == tag)
-			return true;
+			return MOVE_DONE;
 		if (LOAD_ACQ(&record->what) != what)
-			return false;
-		if (!is_finished(word_tag(grants), tag))
-			finish_release(sem, grants);
+			return MOVE_OVER;
+		if (!is_finished(word_tag(grants), tag) && !finish_release(sem, grants))
+			break;
 		const uint64_t at = word_counter(grants);
 		if (CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag))) {
 			/* C after G, as everywhere. */
@@ -141,10 +147,10 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 			grant->moved = true;
 			grant->from = counter_add(at, capacity);
 			grant->to = counter_add(grant->from, count);
-			return true;
+			return MOVE_DONE;
 		}
 	}
-	return false;
+	return MOVE_STUCK;
 }
 
 /* The same in one look, for a live owner's own record. False: use move_grant(). Sets E from before. */
@@ -172,8 +178,8 @@ what_released(const struct record *record, uint64_t what)
 	return what_next(what ^ WHAT_FACES, STATE_IDLE, gen + 1);
 }
 
-/* Both steps, for another process's record: the second one by CAS. */
-void release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant);
+/* Both steps, for another process's record: the second one by CAS. False: stuck, the record stays RELEASING. */
+bool release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant);
 
 /* Moves G by `count` for nobody. -EOVERFLOW, -EBADMSG. */
 int grant_anonymously(struct tsem *sem, uint32_t count, struct grant *grant, uint32_t *previous);

@@ -49,6 +49,8 @@ claim_until(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 		if (rc != -EUSERS)
 			return rc;
 		recover_if_due(sem, platform.now());
+		if (options->progress != NULL && options->progress(options->arg, RECORDS_MAX) != 0)
+			return -ECANCELED;
 		rc = record_wait_for_vacancy(sem, until);
 		if (rc == -ETIMEDOUT)
 			return -EUSERS;

@@ -22,7 +22,8 @@ void
 record_keep_or_free(struct tsem *sem, const struct claim *claim)
 {
 	struct kept *entry = take_kept_entry(sem);
-	if (entry == NULL || record_is_kept(entry, claim->who)) {
+	const bool wanted = (LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0;
+	if (entry == NULL || record_is_kept(entry, claim->who) || wanted) {
 		record_free(sem, claim);
 		return;
 	}
@@ -57,12 +58,10 @@ search(struct tsem *sem, uint64_t who, uint32_t *index)
 		if (at >= limit)
 			at = 0;
 		struct record *record = record_at(sem, at);
-		if (record == NULL || LOAD_RLX(&record->who) != 0 || !CAS_SEQ(&record->who, 0, who))
+		/* Nobody's, but not IDLE: scribbled over, and not ours to repair. */
+		if (record == NULL || LOAD_ACQ(&record->who) != 0 || what_state(LOAD_RLX(&record->what)) != STATE_IDLE
+		    || !CAS_SEQ(&record->who, 0, who))
 			continue;
-		if (what_state(LOAD_ACQ(&record->what)) != STATE_IDLE) { /* scribbled over: not ours to repair */
-			CAS_SEQ(&record->who, who, 0);
-			continue;
-		}
 		STORE_RLX(&header->free_hint, at + 1);
 		*index = at;
 		return record;
@@ -109,9 +108,10 @@ int
 record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
 {
 	struct identity self;
+	int rc;
 	claim->who = identity_who();
-	if (claim->who == 0)
-		return -ENOMEM;
+	if (claim->who == 0 && (rc = identity_prepare()) < 0)
+		return rc;
 	struct kept *entry = record_kept_entry(sem);
 	if (record_is_kept(entry, claim->who)) {
 		claim->index = entry->record - 1;
@@ -120,7 +120,7 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
-		int rc = search_or_grow(sem, claim->who, claim);
+		rc = search_or_grow(sem, claim->who, claim);
 		if (rc < 0)
 			return rc;
 		STORE_RLX(&claim->record->pid_ns, self.pid_ns);

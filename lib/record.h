@@ -47,6 +47,7 @@ record_fill(struct record *record, uint32_t count, enum use use, uint64_t until)
 {
 	const uint64_t idle = LOAD_RLX(&record->what);
 	const uint32_t gen = (uint32_t)what_value(idle);
+	/* Not before the last use's IDLE: every release ends with sequentially consistent loads. */
 	STORE_RLX(&record->gen, gen);
 	STORE_RLX(&record->count, count);
 	/* Mostly these are what they were, and a look costs less than a store that a CAS has to wait for. */

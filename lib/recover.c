@@ -95,7 +95,8 @@ recover_step(struct tsem *sem, uint32_t index, struct record *record, uint64_t w
 			begin_release(sem, record, what, count, true, permits);
 		return dead;
 	case STATE_RELEASING:
-		release_for_owner(sem, index, record, what, &grant);
+		if (!release_for_owner(sem, index, record, what, &grant))
+			return false;
 		wake_enabled(sem, &grant);
 		return true;
 	default:
@@ -147,11 +148,8 @@ static size_t
 collect_places(struct tsem *sem, uint64_t origin, int64_t after, struct place places[PLACES_MAX])
 {
 	size_t n = 0;
-	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
-	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		const uint64_t what = LOAD_ACQ(&record->what);
 		if (what_state(what) != STATE_QUEUED)
 			continue;
@@ -177,22 +175,27 @@ pass_over(struct tsem *sem, const struct place *place, uint64_t origin, uint32_t
 	return !still_there || is_enabled(sem, ticket, LOAD_ACQ(&record->count));
 }
 
-/* The lowest ticket among orphans still in line goes into the hint, unless somebody has noted another meanwhile. */
+/*
+ * The lowest ticket among orphans still in line goes into the hint, unless somebody has noted another meanwhile. Those
+ * that have left it, and whose recoverer died before it had freed the record, are freed here.
+ */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 {
 	if ((hint & 1) == 0)
 		return;
 	int64_t lowest = INT64_MAX;
-	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
-	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
-		const uint64_t who = LOAD_ACQ(&record->who);
-		if (who_kind(who) != WHO_KIND_ORPHAN)
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+		if (who_kind(LOAD_ACQ(&record->who)) != WHO_KIND_ORPHAN)
 			continue;
-		const int64_t distance = counter_diff(who, origin);
+		const uint64_t what = LOAD_ACQ(&record->what);
+		if (what_state(what) != STATE_QUEUED) {
+			uint32_t permits = 0;
+			recover_record(sem, i, &permits);
+			continue;
+		}
+		const int64_t distance = counter_diff(what_value(what), origin);
 		if (distance < lowest)
 			lowest = distance;
 	}
@@ -255,8 +258,10 @@ after_grant(struct tsem *sem, const struct grant *grant)
 int
 after_move(struct tsem *sem, uint64_t from, uint32_t count)
 {
+	const int saved = errno;
 	const struct grant grant = {.moved = true, .from = from, .to = counter_add(from, count)};
 	after_grant(sem, &grant);
+	errno = saved;
 	return 0;
 }
 
@@ -266,11 +271,8 @@ after_move(struct tsem *sem, uint64_t from, uint32_t count)
 static void
 recover_states(struct tsem *sem, unsigned states, uint32_t *permits)
 {
-	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
-	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		if (LOAD_RLX(&record->who) != 0 && (states >> what_state(LOAD_RLX(&record->what)) & 1) != 0)
 			recover_record(sem, i, permits);
 	}
@@ -287,11 +289,8 @@ uint32_t
 recover_spare_records(struct tsem *sem)
 {
 	uint32_t freed = 0;
-	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
-	for (uint32_t i = 0; i < limit && i < RECORDS_MAX; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record == NULL)
-			break;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		if (LOAD_RLX(&record->who) == 0 || what_state(LOAD_RLX(&record->what)) > STATE_CLAIMED)
 			continue;
 		uint32_t permits = 0;

@@ -101,7 +101,7 @@ post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
 	int rc = grant_anonymously(sem, count, &grant, &before);
 	if (rc < 0)
 		return rc;
-	after_grant(sem, &grant);
+	after_move(sem, grant.from, count);
 	if (previous != NULL)
 		*previous = before;
 	return 0;

@@ -97,7 +97,7 @@ void tsem_close(tsem *sem);
  * Removes the name; whoever waits fails at once with EIDRM. Without TSEM_FORCE it first acquires the whole capacity, so
  * that nobody slips in. `flags`: 0, TSEM_FORCE, TSEM_FOREIGN.
  *
- * EBUSY: somebody holds or waits. ENOENT, and the other errors of tsem_open(). With TSEM_FORCE, a file that is damaged
+ * EBUSY: somebody holds or waits, or permits that were taken have not been posted back. ENOENT, and the other errors of tsem_open(). With TSEM_FORCE, a file that is damaged
  * or of another version is removed, too.
  */
 int tsem_remove(const char *name, unsigned flags);
@@ -202,14 +202,14 @@ struct tsem_stat {
 	uint64_t histogram[TSEM_HISTOGRAM_BINS]; /* bin i counts waits below 2^i microseconds and above bin i - 1 */
 };
 
-/* A snapshot. EINVAL: stat->size is not that of a known version. */
+/* A snapshot. EINVAL: stat->size is not that of a known version. EBADF: the program closed the handle's descriptor. */
 int tsem_stat(tsem *sem, struct tsem_stat *stat);
 
 enum tsem_alive { TSEM_DEAD, TSEM_ALIVE, TSEM_UNKNOWN };
 
 struct tsem_owner {
 	size_t size;
-	pid_t pid; /* in the PID namespace of that process; 0: gave up, its place is still in line */
+	pid_t pid; /* in the PID namespace of that process */
 	uid_t uid;
 	uint32_t count;    /* permits */
 	uint32_t position; /* 0: holds; from 1: place in line */

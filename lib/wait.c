@@ -23,13 +23,27 @@ relax(void)
 bool
 wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 {
-	return is_enabled(sem, waiter->ticket, waiter->count) || what_state(LOAD_ACQ(&waiter->record->what)) == STATE_HELD;
+	return is_enabled(sem, waiter->ticket, waiter->count) || what_state(LOAD_SEQ(&waiter->record->what)) == STATE_HELD;
+}
+
+void
+mark_removed(struct tsem *sem)
+{
+	STORE_SEQ(&sem->segment.header->removed, 1);
+	/* Without capacity every arrival takes the long way, where it sees the flag. */
+	STORE_SEQ(&sem->segment.header->capacity, 0);
+	wake_everybody(sem);
 }
 
 bool
-is_removed(const struct tsem *sem)
+is_removed(struct tsem *sem)
 {
-	return LOAD_ACQ(&sem->segment.header->removed) != 0 || segment_is_unlinked(&sem->segment);
+	if (LOAD_ACQ(&sem->segment.header->removed) != 0)
+		return true;
+	if (!segment_is_unlinked(&sem->segment))
+		return false;
+	mark_removed(sem);
+	return true;
 }
 
 /*
@@ -80,21 +94,19 @@ struct pace {
 static int
 look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
 {
-	const bool ticked = pace->tick != 0 && now >= pace->tick;
-	if (LOAD_ACQ(&sem->segment.header->removed) != 0 || (ticked && segment_is_unlinked(&sem->segment)))
+	const bool first = pace->tick == 0;
+	const bool ticked = now >= pace->tick;
+	if (LOAD_ACQ(&sem->segment.header->removed) != 0 || (ticked && !first && is_removed(sem)))
 		return -EIDRM;
 	if (LOAD_ACQ(&sem->segment.header->cancels) != waiter->cancels)
 		return -ECANCELED;
-	if (now >= pace->tick) {
-		const uint64_t looked = recover_if_due(sem, now);
-		pace->tick = looked + TICK;
-	}
-	if (now >= pace->progress) {
-		pace->progress = now + waiter->options->every_ms * NS_PER_MS;
-		if (report_progress(sem, waiter))
-			return -ECANCELED;
-	}
-	return 0;
+	if (ticked)
+		pace->tick = recover_if_due(sem, now) + TICK;
+	const uint32_t every_ms = waiter->options->every_ms;
+	const bool due = every_ms == 0 ? ticked && !first : now >= pace->progress;
+	if (due && every_ms != 0)
+		pace->progress = now + every_ms * NS_PER_MS;
+	return due && report_progress(sem, waiter) ? -ECANCELED : 0;
 }
 
 static uint64_t
@@ -110,7 +122,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter)
 	_Atomic uint32_t *word = &sem->segment.array[slot_index(last, sem->salt)];
 	const struct tsem_wait *options = waiter->options;
 	struct pace pace = {.tick = 0, .progress = NS_FOREVER};
-	if (options->progress != NULL)
+	if (options->progress != NULL && options->every_ms != 0)
 		pace.progress = platform.now() + options->every_ms * NS_PER_MS;
 
 	while (!wait_is_over(sem, waiter)) {
@@ -187,13 +199,15 @@ wake_everybody(struct tsem *sem)
 void
 wake_enabled(struct tsem *sem, const struct grant *grant)
 {
+	if (!grant->moved)
+		return;
 	/* Behind the move of G: the other half of the arrival's "move T, then read E". */
 	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
 	const int64_t waiting = counter_diff(issued, grant->from);
 	int64_t enabled = counter_diff(grant->to, grant->from);
 	if (enabled > waiting)
 		enabled = waiting;
-	if (!grant->moved || waiting <= 0)
+	if (waiting <= 0)
 		return;
 	if (enabled >= ARRAY_WORDS) {
 		wake_everybody(sem);

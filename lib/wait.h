@@ -29,7 +29,10 @@ void wake_enabled(struct tsem *sem, const struct grant *grant);
 /* Wakes every sleeper there is, to look again: the capacity was raised, the name removed, all waits cancelled. */
 void wake_everybody(struct tsem *sem);
 
-/* The segment was removed: by tsem_remove(), or by somebody who deleted its file. */
-bool is_removed(const struct tsem *sem);
+/* The segment was removed: by tsem_remove(), or by somebody who deleted its file. Who notices tells the others. */
+bool is_removed(struct tsem *sem);
+
+/* From now on everybody fails with EIDRM. */
+void mark_removed(struct tsem *sem);
 
 #endif

@@ -28,8 +28,8 @@
  *
  * `what` of a record, the state:
  *
- *     bits    63 ........ 16    5       4   3   2 .. 0
- *             value             moved   b   a   state
+ *     bits    63 ........ 16    15 .. 5   4   3   2 .. 0
+ *             value             moved     b   a   state
  *
  *     state       value    meaning                              who may write the next state
  *     IDLE        gen      not in use                           owner -> CLAIMED
@@ -42,8 +42,8 @@
  *     RELEASING   ticket   its permits go back into G           whoever moved G, or finisher of G's tag -> IDLE
  *
  *     a, b        the faces of the next arrival (in T's tag) and release (in G's tag); each flips when used
- *     moved       flips when the hold is adopted by a child: a recoverer that took the parent for dead before that
- *                 must fail when it acts on the hold after it
+ *     moved       counts how often the hold was adopted by a child: a recoverer that took the parent for dead before
+ *                 that must fail when it acts on the hold after it
  *
  * A tag {r, face} in T is *unfinished* while record r is CLAIMED with a == face; one in G, while it is RELEASING with
  * b == face. Nobody overwrites a tag before it is finished. lib/protocol.h has the rules and the reasons.
@@ -183,13 +183,21 @@ enum state { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE_RELE
 #define WHAT_A (UINT64_C(1) << 3)
 #define WHAT_B (UINT64_C(1) << 4)
 #define WHAT_FACES (WHAT_A | WHAT_B)
-#define WHAT_MOVED (UINT64_C(1) << 5)
+#define WHAT_MOVED_ONE (UINT64_C(1) << 5)
+#define WHAT_MOVED_MASK (UINT64_C(0x7ff) << 5)
 
 /* The same faces, another state and value. */
 static inline uint64_t
 what_next(uint64_t what, enum state state, uint64_t value)
 {
 	return (value & COUNTER_MASK) << COUNTER_SHIFT | (what & WHAT_FACES) | (uint64_t)state;
+}
+
+/* The same, adopted once more. */
+static inline uint64_t
+what_adopted(uint64_t what)
+{
+	return (what & ~WHAT_MOVED_MASK) | ((what + WHAT_MOVED_ONE) & WHAT_MOVED_MASK);
 }
 
 static inline unsigned

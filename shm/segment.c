@@ -101,26 +101,28 @@ fill_header(struct header *header, const struct segment_config *config)
 	STORE_RLX(&header->magic, LAYOUT_MAGIC);
 }
 
-/* An unnamed file; or, where the file system has none, one whose name no listing takes for a semaphore's. */
 static int
-open_unnamed(char temporary[PATH_BYTES])
+open_unnamed(void)
 {
-	temporary[0] = '\0';
-	int fd = open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
-		return above_standard(fd);
+	return above_standard(open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+}
 
+/* Where unnamed files are missing, or cannot be given a name: one that no listing takes for a semaphore's. */
+static int
+open_temporary(char temporary[PATH_BYTES])
+{
 	uuid_t unique;
 	char text[37];
 	uuid_generate(unique);
 	uuid_unparse_lower(unique, text);
 	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/." SHM_PREFIX "%s", text);
-	fd = above_standard(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+	int fd = above_standard(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
 	if (fd < 0)
 		temporary[0] = '\0';
 	return fd;
 }
 
+/* -EOPNOTSUPP: an unnamed file cannot be given a name here. */
 static int
 publish(int fd, const char *temporary, const char *path)
 {
@@ -134,7 +136,9 @@ publish(int fd, const char *temporary, const char *path)
 		return -errno;
 	char self[32];
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	return linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : -errno;
+	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	return errno == ENOENT || errno == EPERM ? -EOPNOTSUPP : -errno;
 }
 
 static int
@@ -162,18 +166,22 @@ int
 segment_create(const char *name, const struct segment_config *config, struct segment *segment)
 {
 	char path[PATH_BYTES];
-	char temporary[PATH_BYTES];
+	char temporary[PATH_BYTES] = "";
 	int rc = name_to_path(name, path);
 	if (rc < 0)
 		return rc;
-	int fd = open_unnamed(temporary);
-	if (fd < 0)
-		return fd;
 
-	rc = build(fd, temporary, path, config, segment);
-	if (temporary[0] != '\0')
-		unlink(temporary);
-	if (rc < 0)
+	int fd = open_unnamed();
+	rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
+	if (rc == -EOPNOTSUPP || rc == -EISDIR) {
+		if (fd >= 0)
+			close(fd);
+		fd = open_temporary(temporary);
+		rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
+		if (temporary[0] != '\0')
+			unlink(temporary);
+	}
+	if (rc < 0 && fd >= 0)
 		close(fd);
 	return rc;
 }
@@ -265,6 +273,23 @@ segment_detach(struct segment *segment)
 		close(segment->fd);
 }
 
+/*
+ * Without the descriptor, which a program may have closed along with all others: pages that exist can be had all the
+ * same (Linux 5.14), and touching those that do not fails here and not by SIGBUS.
+ */
+static int
+populate(const struct segment *segment, size_t from, size_t to)
+{
+#ifdef MADV_POPULATE_WRITE
+	unsigned char *base = (unsigned char *)segment->header;
+	if (segment->writable && madvise(base + from, to - from, MADV_POPULATE_WRITE) == 0)
+		return 0;
+#else
+	(void)segment, (void)from, (void)to;
+#endif
+	return -EBADMSG;
+}
+
 int
 segment_reserve(struct segment *segment, uint32_t records)
 {
@@ -272,13 +297,17 @@ segment_reserve(struct segment *segment, uint32_t records)
 	const uint32_t known = LOAD_ACQ(&segment->reserved);
 	if (records <= known)
 		return 0;
-	if (records > RECORDS_MAX || !stat_ours(segment, &st))
+	if (records > RECORDS_MAX)
 		return -EBADMSG;
 
 	const size_t from = RECORDS_OFFSET + (size_t)known * sizeof(struct record);
 	const size_t end = RECORDS_OFFSET + (size_t)records * sizeof(struct record);
 	const size_t to = (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	if (segment->writable) {
+	if (!stat_ours(segment, &st)) {
+		int rc = populate(segment, from, to);
+		if (rc < 0)
+			return rc;
+	} else if (segment->writable) {
 		int rc = allocate(segment->fd, st.st_size, from, to);
 		if (rc < 0)
 			return rc;
@@ -290,6 +319,12 @@ segment_reserve(struct segment *segment, uint32_t records)
 	/* Another thread may have stored a larger number meanwhile; a smaller one only costs another call. */
 	STORE_REL(&segment->reserved, records_within(to));
 	return 0;
+}
+
+int
+segment_stat(const struct segment *segment, struct stat *st)
+{
+	return stat_ours(segment, st) ? 0 : -EBADF;
 }
 
 bool

@@ -9,6 +9,7 @@
 #define TSEM_SHM_SEGMENT_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "layout.h"
@@ -48,6 +49,9 @@ void segment_detach(struct segment *segment);
 
 /* Makes sure that the first `records` records may be touched. -ENOSPC, -EFBIG, -EBADMSG. Async-signal-safe. */
 int segment_reserve(struct segment *segment, uint32_t records);
+
+/* What the file system says of it. -EBADF: the program has closed the descriptor. */
+int segment_stat(const struct segment *segment, struct stat *st);
 
 /* No name leads here any more. */
 bool segment_is_unlinked(const struct segment *segment);
