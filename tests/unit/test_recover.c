@@ -381,7 +381,7 @@ static void
 adopted_by_a_child(void)
 {
 	STORE_SEQ(&sem->segment.records[RECORD].who, who_owner(1, 1));
-	STORE_SEQ(&sem->segment.records[RECORD].what, what_of(sem, RECORD) ^ WHAT_MOVED);
+	STORE_SEQ(&sem->segment.records[RECORD].what, what_adopted(what_of(sem, RECORD)));
 }
 
 static void
