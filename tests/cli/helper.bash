@@ -48,8 +48,8 @@ attempt() {
   local end=$((SECONDS + DEADLINE))
   STATUS=0
   timeout --kill-after=2 "$DEADLINE" "$@" >attempt.out 2>attempt.err || STATUS=$?
-  OUT=$(tr '\0' '@' <attempt.out)
-  ERR=$(tr '\0' '@' <attempt.err)
+  OUT=$(<attempt.out)
+  ERR=$(<attempt.err)
   printf '%.800s\n' "$ ${*@Q}" ${OUT:+"$OUT"} ${ERR:+"$ERR"} "[status $STATUS]"
   if ((STATUS >= 124 && SECONDS >= end)); then
     fail "still running after $DEADLINE seconds: ${*@Q}"
@@ -133,7 +133,7 @@ expect_at_rest() {
 # Everything about the semaphore that a refused command must leave as it is.
 books() {
   if [[ -e $FILE ]]; then
-    field 'del(.holders[]?.seconds, .waiters[]?.seconds) | @json'
+    timeout "$DEADLINE" tsem show -J "$SEM" | grep -v '"seconds"'
   else
     echo absent
   fi
@@ -168,7 +168,10 @@ expect_silence() {
 
 # One line on standard error that says what happened and, in parentheses, what to do.
 expect_message() {
-  expect_equal 'lines on standard error' "$(wc -l <attempt.err)" 1 &&
+  local lines
+  mapfile lines <attempt.err
+  expect_equal 'lines on standard error' "${#lines[@]}" 1 &&
+    expect_match 'end of the line on standard error' "${lines[0]}" $'\n$' &&
     expect_match 'standard error' "$ERR" '^tsem: .+ \(.+\)$' &&
     expect_match 'standard error' "${ERR#tsem: }" "$1"
 }

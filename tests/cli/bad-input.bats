@@ -1,0 +1,401 @@
+# SPDX-License-Identifier: MIT
+# What is wrong is refused: one line on standard error that says what and what to do, exit status 125, nothing taken,
+# nothing left behind.
+load helper
+
+# Every verb that uses a semaphore which exists, as it would be written in a script.
+each_verb() {
+  local verbs=(
+    'take' 'take -n' 'take -w 1' 'post' 'post -p' 'recover' 'show' 'show -J'
+    "acquire --owner $BASHPID" "release --owner $BASHPID"
+  )
+  local words
+  for words in "${verbs[@]}"; do
+    # shellcheck disable=SC2086
+    "$1" "$2" $words "$SEM"
+  done
+  "$1" "$2" run "$SEM" touch ran
+  "$1" "$2" run -j 1 "$SEM" touch ran
+  "$1" "$2" create --exist-ok "$SEM"
+  [[ ! -e ran ]] || fail 'the command ran'
+}
+
+# ---- numbers ----
+
+@test "bad input: durations" {
+  tsem create "$SEM"
+  local duration
+  for duration in -1 -0.5 '' ' ' abc 1x 1sm 5S 1.2.3 . .s s 1e3 0x10 1,5 '1 s' ' 1' '1 ' +1 inf nan infinity \
+    99999999999999999999 99999999999999999999d 18446744073709551616 9223372036854775808 1000000000d 99999999h $'1\n'; do
+    refuses '-w ' take -w "$duration" "$SEM"
+  done
+  refuses "^$SEM: -w '-1' is .*seconds" take "$SEM" --timeout=-1
+  refuses '-w ' run -w -1 "$SEM" touch ran
+  refuses '-w ' acquire --owner $$ -w 1y "$SEM"
+  [[ ! -e ran ]]
+}
+
+@test "bad input: counts of 0, not a number, of more than 32 bits" {
+  tsem create -j 2 "$SEM"
+  local count
+  for count in 0 00 -1 '' abc 1.5 1k 0x1 ' 1' '1 ' +1 4294967296 18446744073709551617 99999999999999999999999; do
+    refuses "-k '" take -k "$count" "$SEM"
+  done
+  refuses "-k '0'.*1 to" post -k 0 "$SEM"
+  refuses "-k '0'" acquire --owner $$ -k 0 "$SEM"
+  refuses "-k '0'" run -k 0 "$SEM" touch ran
+  [[ ! -e ran ]]
+}
+
+@test "bad input: a count beyond the capacity" {
+  tsem create -j 2 "$SEM"
+  refuses "^$SEM: 3 permits.*1 to 2" take -k 3 "$SEM"
+  refuses "^$SEM: 3 permits.*1 to 2" take -n -k 3 "$SEM"
+  refuses "^$SEM: 3 permits.*1 to 2" take -w 1 -k 3 "$SEM"
+  refuses "^$SEM: 3 permits.*1 to 2" acquire --owner $$ -k 3 "$SEM"
+  refuses "^$SEM: 4294967295 permits.*1 to 2" run -k 4294967295 "$SEM" touch ran
+  refuses "^$SEM: 3 permits" run -j 2 -k 3 "$SEM" touch ran
+  [[ ! -e ran ]]
+}
+
+@test "bad input: permits of 0, not a number, of more than 32 bits" {
+  local permits
+  for permits in 0 -1 '' abc 1.5 4294967296 18446744073709551617 % 0% -5% 1.5% %5 '5 %' 5%% 99999999999999999999%; do
+    refuses "-j '" create -j "$permits" "$SEM"
+    refuses "-j '" run -j "$permits" "$SEM" touch ran
+  done
+  [[ ! -e ran ]]
+}
+
+@test "bad input: the other numbers" {
+  tsem create "$SEM"
+  local number
+  for number in -1 256 '' x 1.0 99999999999999999999; do
+    refuses "-E '" take -n -E "$number" "$SEM"
+  done
+  for number in 0 -1 4294967296 '' x; do
+    refuses "--max '" create --max "$number" "$SEM.other"
+  done
+  [[ ! -e $FILE.other ]]
+}
+
+# ---- names ----
+
+@test "bad input: impossible names" {
+  local name verb
+  for name in '' . .. .hidden -dash a/b /abs ../up 'a b' ä $'a\nb' 'a*' a:b a,b 'a%' a@b '~'; do
+    refuses 'not a name' create -- "$name"
+    refuses 'not a name' run -j 1 -- "$name" touch ran
+  done
+  for verb in take post recover remove show 'acquire --owner 1' 'release --owner 1' 'create --exist-ok'; do
+    # shellcheck disable=SC2086
+    refuses '^\.\./up: not a name' $verb ../up
+  done
+  [[ ! -e ran && ! -e /dev/shm/tsem. ]]
+  export LC_ALL=C
+  refuses 'not a name' create $'\xff'
+  refuses 'not a name' create $'a\xc3b'
+}
+
+@test "bad input: a name of 200 bytes is fine, of 201 it is too long" {
+  local longest
+  longest=$SEM$(printf 'x%.0s' {1..200})
+  longest=${longest:0:200}
+  attempt tsem create "$longest"
+  expect_silence
+  attempt tsem run "$longest" true
+  expect_silence
+  attempt tsem remove "$longest"
+  expect_silence
+  refuses '200' create "${longest}x"
+  refuses '200' take "${longest}x"
+  refuses '200' run -j 1 "${longest}x" touch ran
+  [[ ! -e ran && ! -e /dev/shm/tsem.${longest}x ]]
+  attempt tsem create "$(printf 'x%.0s' {1..5000})"
+  expect_status 125
+}
+
+@test "bad input: every other character that a name may have" {
+  local name=$SEM.ABCXYZabcxyz0123456789._-
+  attempt tsem create "$name"
+  expect_silence
+  attempt tsem remove "$name"
+  expect_silence
+}
+
+# ---- which semaphore ----
+
+@test "bad input: what does not exist" {
+  local words
+  for words in take 'take -n' post recover remove show 'show -J' "acquire --owner $$" "release --owner $$"; do
+    # shellcheck disable=SC2086
+    refuses "^$SEM: no such semaphore" $words "$SEM"
+  done
+  refuses "^$SEM: no such semaphore .*create" run "$SEM" touch ran
+  [[ ! -e ran && ! -e $FILE ]]
+}
+
+@test "bad input: what exists with another limit" {
+  tsem create -j 2 "$SEM"
+  refuses "^$SEM: .*-j 2.*-j 3" run -j 3 "$SEM" touch ran
+  refuses "^$SEM: .*-j 2.*-j 1" run -n -j 1 "$SEM" touch ran
+  refuses "^$SEM: .*-j 2.*-j 3" create --exist-ok -j 3 "$SEM"
+  [[ ! -e ran ]]
+}
+
+@test "bad input: what belongs to somebody else" {
+  need_another_user
+  "${AS_NOBODY[@]}" tsem create -m 0666 "$SEM"
+  theirs() {
+    [[ $2 == show ]] || refuses "$@"
+  }
+  each_verb theirs "^$SEM: .*another user.*--foreign"
+  attempt tsem take --foreign "$SEM"
+  expect_silence
+  attempt tsem post --foreign "$SEM"
+  expect_silence
+  attempt tsem run --foreign "$SEM" true
+  expect_silence
+  expect_at_rest 1
+}
+
+@test "bad input: what belongs to root is trusted, and what its mode does not allow is refused" {
+  need_another_user
+  tsem create -m 0666 "$SEM"
+  attempt "${AS_NOBODY[@]}" tsem run "$SEM" true
+  expect_silence
+  chmod 0600 "$FILE"
+  attempt "${AS_NOBODY[@]}" tsem take "$SEM"
+  expect_failure "^$SEM: permission denied"
+  chmod 0644 "$FILE" # reading is not enough
+  attempt "${AS_NOBODY[@]}" tsem take "$SEM"
+  expect_failure "^$SEM: permission denied"
+  attempt "${AS_NOBODY[@]}" tsem recover "$SEM"
+  expect_failure "^$SEM: permission denied"
+  expect_at_rest 1
+}
+
+@test "bad input: removed while it is waited for" {
+  local words
+  for words in 'take $SEM' 'acquire --owner $PPID $SEM' 'run $SEM touch ran'; do
+    tsem create "$SEM"
+    tsem take "$SEM"
+    enqueue bash -c "exec tsem $words 2>said"
+    rm "$FILE" # as logind and careless scripts do it
+    finish "$PID"
+    expect_status 125
+    cp said attempt.err
+    ERR=$(<said)
+    expect_message "^$SEM: .*removed"
+  done
+  [[ ! -e ran ]]
+}
+
+# ---- damage ----
+
+# refuses() looks at the books, which a damaged file has not: its bytes must stay.
+refuses_file() {
+  local before
+  before=$(describe_file)
+  attempt tsem "${@:2}"
+  expect_failure "$1"
+  expect_equal 'the file' "$(describe_file)" "$before"
+}
+
+describe_file() {
+  stat -c '%F %i %s %f' "$FILE"
+  [[ -h $FILE || ! -f $FILE ]] || cksum "$FILE"
+}
+
+@test "bad input: damaged: garbage" {
+  head -c 40960 /dev/urandom >"$FILE"
+  each_verb refuses_file "^$SEM: not a semaphore.*remove -f"
+}
+
+@test "bad input: damaged: empty, short, and without its content" {
+  : >"$FILE"
+  each_verb refuses_file "^$SEM: not a semaphore"
+  echo garbage >"$FILE"
+  each_verb refuses_file "^$SEM: not a semaphore"
+  rm "$FILE"
+  truncate -s 24576 "$FILE"
+  chmod 0400 "$FILE"
+  attempt tsem show "$SEM"
+  expect_failure "^$SEM: not a semaphore"
+  chmod 0600 "$FILE"
+  attempt tsem take "$SEM"
+  expect_failure "^$SEM: not a semaphore"
+}
+
+@test "bad input: damaged: cut off" {
+  local bytes
+  for bytes in 1 4096 8192 20480 24575; do
+    tsem create "$SEM"
+    truncate -s "$bytes" "$FILE"
+    each_verb refuses_file "^$SEM: not a semaphore"
+    rm "$FILE"
+  done
+}
+
+@test "bad input: a symbolic link, even to a semaphore" {
+  tsem create "$SEM.real"
+  ln -s "tsem.$SEM.real" "$FILE"
+  each_verb refuses_file "^$SEM: "
+  refuses_file "^$SEM: " create "$SEM"
+  attempt tsem remove "$SEM.real"
+  expect_silence
+  each_verb refuses_file "^$SEM: " # to nothing
+}
+
+@test "bad input: a directory, a pipe, a socket, a device" {
+  mkdir "$FILE"
+  each_verb refuses_file "^$SEM: "
+  rmdir "$FILE"
+  mkfifo "$FILE"
+  each_verb refuses_file "^$SEM: not a semaphore"
+  rm "$FILE"
+  python3 -IS -c 'import _socket, sys
+_socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
+  each_verb refuses_file "^$SEM: not a semaphore"
+  rm "$FILE"
+  mknod "$FILE" c 1 5 2>/dev/null || skip 'devices may not be made here'
+  each_verb refuses_file "^$SEM: "
+}
+
+@test "bad input: another version" {
+  tsem create "$SEM"
+  printf '\x02' | dd of="$FILE" bs=1 seek=8 conv=notrunc status=none
+  each_verb refuses_file "^$SEM: .*version.*remove -f"
+  rm "$FILE"
+  tsem create "$SEM"
+  printf '\xff\xff' | dd of="$FILE" bs=1 seek=12 conv=notrunc status=none
+  each_verb refuses_file "^$SEM: .*version"
+}
+
+# ---- no room ----
+
+@test "bad input: shared memory is full" {
+  need_private_shm
+  attempt "${PRIVATE_SHM[@]}" 64k bash -c '
+    df --output=avail -B 1 /dev/shm | tail -n 1 >free
+    head -c 61440 /dev/zero >/dev/shm/other
+    tsem create "$SEM" 2>create; echo $? >>create
+    tsem run -j 1 "$SEM" touch ran 2>run; echo $? >>run
+    ls -A /dev/shm'
+  expect_out other
+  local verb
+  for verb in create run; do
+    expect_match "what $verb says" "$(<$verb)" "^tsem: $SEM: .*full \(.*\)"$'\n125$'
+  done
+  [[ ! -e ran ]]
+}
+
+@test "bad input: shared memory becomes full: who finds no room for a record is refused, the others go on" {
+  need_private_shm
+  # 64 records fit into a semaphore at rest.
+  attempt "${PRIVATE_SHM[@]}" 24k bash -c '
+    tsem create -j 100 "$SEM"
+    for i in {1..64}; do tsem acquire --owner $$ "$SEM" || echo "number $i: $?"; done
+    tsem acquire --owner $$ "$SEM" 2>said; echo $? >>said
+    tsem acquire -n --owner $$ "$SEM" 2>>said; echo $? >>said
+    tsem run "$SEM" touch ran 2>>said; echo $? >>said
+    tsem show -J "$SEM" | jq -c "[.held, .available, .waiting]"
+    tsem take -k 36 "$SEM" && tsem post -k 36 "$SEM"
+    tsem release --owner $$ "$SEM"
+    tsem run "$SEM" true && echo fine'
+  expect_status 0
+  expect_out $'[64,36,0]\nfine'
+  expect_match 'what is said' "$(<said)" "^(tsem: $SEM: [^"$'\n'"]*full \([^"$'\n'"]*\)"$'\n125\n?){3}$'
+  [[ ! -e ran ]]
+}
+
+@test "bad input: the limit of file sizes" {
+  attempt bash -c 'ulimit -f 8; exec tsem create "$SEM"'
+  expect_failure "^$SEM: .*ulimit -f"
+  attempt bash -c 'ulimit -f 1; exec tsem run -j 1 "$SEM" touch ran'
+  expect_failure "^$SEM: .*ulimit -f"
+  [[ ! -e ran && ! -e $FILE ]]
+  # One that exists can be used, as far as it need not grow.
+  tsem create "$SEM"
+  attempt bash -c 'ulimit -f 1; tsem take "$SEM" && tsem post "$SEM" && tsem run "$SEM" true'
+  expect_silence
+}
+
+@test "bad input: the limit of file sizes when the table of records must grow" {
+  tsem create -j 100 "$SEM"
+  for _ in {1..64}; do
+    tsem acquire --owner $$ "$SEM"
+  done
+  local before
+  before=$(books)
+  attempt bash -c 'ulimit -f 24; exec tsem run "$SEM" touch ran'
+  expect_failure "^$SEM: .*ulimit -f"
+  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  attempt tsem run "$SEM" true
+  expect_silence
+  [[ ! -e ran ]]
+}
+
+@test "bad input: no memory for the mapping" {
+  attempt bash -c 'ulimit -v 4500; tsem --version >/dev/null || exit 1; exec tsem create "$SEM"'
+  ((STATUS != 1)) || skip 'so little memory that nothing starts'
+  if ((STATUS == 0)); then
+    skip 'that much memory is enough'
+  fi
+  expect_failure "^$SEM: .*memory"
+  [[ ! -e $FILE ]]
+}
+
+# ---- standard output ----
+
+# What prints, where nothing can be printed.
+expect_one_complaint() {
+  expect_status 125
+  expect_equal 'lines on standard error' "$(wc -l <attempt.err)" 1
+  expect_match 'standard error' "$ERR" '^tsem: .*standard output.* \(.+\)$'
+}
+
+@test "bad input: standard output is full" {
+  [[ -e /dev/full ]] || skip 'there is no /dev/full'
+  tsem create "$SEM"
+  local words
+  for words in "show $SEM" "show -J $SEM" 'list' 'list -J' "recover $SEM" "post -p $SEM" --help --version 'run --help'; do
+    # shellcheck disable=SC2086
+    attempt bash -c 'exec tsem "$@" >/dev/full' bash $words
+    if [[ $words == list* ]]; then
+      sed -i '/standard output/!d' attempt.err # it may complain about other tests' semaphores, too
+      ERR=$(<attempt.err)
+    fi
+    expect_one_complaint
+  done
+}
+
+@test "bad input: standard output is closed" {
+  tsem create "$SEM"
+  local words before
+  before=$(books)
+  for words in "show $SEM" "show -J $SEM" 'list' 'list -J' "recover $SEM" "post -p $SEM" --help --version 'run --help'; do
+    # shellcheck disable=SC2086
+    attempt bash -c 'exec tsem "$@" >&-' bash $words
+    if [[ $words == list* ]]; then
+      sed -i '/standard output/!d' attempt.err
+      ERR=$(<attempt.err)
+    fi
+    expect_one_complaint
+  done
+  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+}
+
+@test "bad input: what prints nothing does not mind" {
+  attempt bash -c 'exec >&-; tsem create "$SEM" && tsem take "$SEM" && tsem post "$SEM" && tsem run "$SEM" true'
+  expect_silence
+  attempt bash -c 'exec >/dev/full; tsem take "$SEM" && tsem post "$SEM" && tsem run "$SEM" true'
+  expect_silence
+}
+
+@test "bad input: standard error is closed: the exit status says it all the same" {
+  attempt bash -c 'exec tsem take "$SEM" 2>&-'
+  expect_silence 125
+  attempt bash -c 'exec tsem nonsense >&- 2>&- <&-'
+  expect_silence 125
+}
