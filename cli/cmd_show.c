@@ -65,7 +65,7 @@ show_owner(const struct tsem_owner *owner, void *arg)
 	duration_to_text(owner->elapsed_ns, text[TIME]);
 	cells[ALIVE] = alive_to_text(owner->alive);
 	cells[OWNED] = owner->owned ? "yes" : "no";
-	process_command(owner->pid, command, sizeof(command));
+	owner_command(owner, command, sizeof(command));
 	cells[COMMAND] = command;
 	return table_add(showing->table, cells);
 }
@@ -148,6 +148,8 @@ cmd_show(const struct options *o)
 	int rc = open_for_viewing(o->name, &sem);
 	if (rc == 0)
 		rc = tsem_stat(sem, &stat);
+	if (rc == -ENOENT)
+		return complain(o->name, "no such semaphore (see 'tsem list')");
 	if (rc < 0)
 		return complain_error(o->name, rc);
 	const int status = o->json ? show_json(sem, o, &stat) : show_table(sem, o, &stat);

@@ -83,7 +83,7 @@ json_t *
 owner_to_json(const struct tsem_owner *owner)
 {
 	char command[4096];
-	process_command(owner->pid, command, sizeof(command));
+	owner_command(owner, command, sizeof(command));
 	json_t *json =
 		json_pack("{s:I, s:I, s:s, s:I, s:o, s:b, s:s}", "pid", (json_int_t)owner->pid, "uid", (json_int_t)owner->uid,
 	              "command", command, "count", (json_int_t)owner->count, "seconds", seconds_to_json(owner->elapsed_ns),

@@ -36,7 +36,7 @@ complain(const char *name, const char *format, ...)
 
 	append_printable(line, &length, "tsem: ");
 	if (name != NULL) {
-		append_printable(line, &length, name);
+		append_printable(line, &length, name[0] == '\0' ? "''" : name);
 		append_printable(line, &length, ": ");
 	}
 	append_printable(line, &length, text);

@@ -256,10 +256,13 @@ make_grammar(const struct verb *verb, struct grammar *grammar)
 static int
 bad_option(const struct verb *verb, const struct options *o, int problem, char **argv)
 {
-	char option[3] = {'-', (char)optopt, '\0'};
-	const char *word = optopt > 0 && optopt < OPT_MAX ? option : argv[optind - 1];
-	return complain(o->name, "%s '%s' (see 'tsem %s --help')",
-	                problem == ':' ? "missing argument of option" : "unknown option", word, verb->name);
+	const char letter[3] = {'-', (char)optopt, '\0'};
+	const char *last = argv[optind - 1];
+	const bool is_long = strncmp(last, "--", 2) == 0;
+	const char *what = problem == ':'           ? "missing argument of option"
+	                   : is_long && optopt != 0 ? "superfluous argument of option"
+	                                            : "unknown option";
+	return complain(o->name, "%s '%s' (see 'tsem %s --help')", what, is_long ? last : letter, verb->name);
 }
 
 /* Options up to the next word that is none. Sets *end at "--". */

@@ -87,3 +87,10 @@ process_command(pid_t pid, char *text, size_t size)
 	if (text[0] == '\0')
 		snprintf(text, size, "?");
 }
+
+void
+owner_command(const struct tsem_owner *owner, char *text, size_t size)
+{
+	const bool known = owner->alive != TSEM_DEAD && !owner->foreign_pid;
+	process_command(known ? owner->pid : 0, text, size);
+}

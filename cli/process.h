@@ -6,6 +6,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "tsem.h"
+
+/* The command line of an owner: "?" if it is dead, or its pid is not ours to look up. */
+void owner_command(const struct tsem_owner *owner, char *text, size_t size);
+
 /* The command line, arguments separated by spaces, as valid UTF-8 without control characters; "?" if unknown. */
 void process_command(pid_t pid, char *text, size_t size);
 

@@ -127,7 +127,7 @@ describe_holders(tsem *sem, char *text, size_t size)
 		return;
 	}
 	char command[64];
-	process_command(holders.first.pid, command, sizeof(command));
+	owner_command(&holders.first, command, sizeof(command));
 	int length = snprintf(text, size, "held by %d (%s) for %.0f s", (int)holders.first.pid, command,
 	                      (double)holders.first.elapsed_ns / 1e9);
 	if (holders.n > 1 && length > 0 && (size_t)length < size)
@@ -236,8 +236,8 @@ explain_wait(tsem *sem, const struct options *o, int error)
 	case -ETIMEDOUT:
 	case -ECANCELED:
 		if (o->verbose)
-			complain(o->name, error == -EAGAIN      ? "no permit is free"
-			                  : error == -ETIMEDOUT ? "no permit came free in time"
+			complain(o->name, error == -EAGAIN      ? "not enough permits are free"
+			                  : error == -ETIMEDOUT ? "not enough permits came free in time"
 			                                        : "the wait was cancelled");
 		return o->conflict_status;
 	case -EINVAL:

@@ -159,7 +159,8 @@ fill_page(struct identity_cache **filled)
 		return -ENOMEM;
 	*filled = cache;
 	const uint64_t who = LOAD_ACQ(&cache->who);
-	if (who != 0 && who_pid(who) == (uint32_t)getpid())
+	const bool cleared_by_fork = atomic_load_explicit(&identity_trusted_cache, memory_order_relaxed) != NULL;
+	if (who != 0 && (cleared_by_fork || who_pid(who) == (uint32_t)getpid()))
 		return 0;
 
 	struct identity fresh;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "identity.h"
 #include "name.h"
 #include "platform.h"
 #include "protocol.h"
@@ -172,6 +173,7 @@ by_role_and_ticket(const void *a, const void *b)
 static struct tsem_owner
 describe(const struct tsem *sem, const struct record *record, const struct sighting *s)
 {
+	struct identity self;
 	const uint64_t now = platform.now();
 	const uint64_t since = LOAD_ACQ(&record->since);
 	const uint64_t until = LOAD_ACQ(&record->until);
@@ -184,6 +186,7 @@ describe(const struct tsem *sem, const struct record *record, const struct sight
 		.alive = (enum tsem_alive)owner_liveness(sem, record, s->who),
 		.owned = LOAD_ACQ(&record->use) != USE_TAKE,
 		.handed_over = who_kind(s->who) == WHO_KIND_HANDED,
+		.foreign_pid = !identity_get(&self) || self.pid_ns == 0 || LOAD_ACQ(&record->pid_ns) != self.pid_ns,
 		.ticket = s->ticket,
 		.elapsed_ns = now > since ? now - since : 0, /* the clocks of time namespaces differ */
 		.remaining_ns = -1,

@@ -124,7 +124,11 @@ queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 	waiter.record = claim->record;
 	waiter.ticket = place->ticket;
 	rc = wait_until_enabled(sem, &waiter);
-	return rc == 0 ? 0 : give_up(sem, &waiter, claim, rc);
+	if (rc < 0)
+		rc = give_up(sem, &waiter, claim, rc);
+	if (rc == 0)
+		STORE_RLX(&claim->record->since, coarse_now()); /* held since now, and no longer waiting since then */
+	return rc;
 }
 
 int

@@ -86,7 +86,7 @@ int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
  *
  * ENOENT: there is none of that name. EACCES: its mode does not let you. EPERM: another user's (not root's), and
  * TSEM_FOREIGN was not given. EBADMSG: not a semaphore, or damaged. EPROTONOSUPPORT: made by a build with another
- * layout. EINVAL, ENAMETOOLONG, EMFILE, ENFILE, ENOMEM.
+ * layout. EIDRM: removed, but the name is still there. EINVAL, ENAMETOOLONG, EMFILE, ENFILE, ENOMEM.
  */
 int tsem_open(const char *name, unsigned flags, tsem **out);
 
@@ -107,7 +107,9 @@ int tsem_remove(const char *name, unsigned flags);
  * until `deadline`.
  *
  * ETIMEDOUT, EINVAL, EIDRM: removed meanwhile. EUSERS: all 32,767 records are in use and stay so until the deadline.
- * ENOSPC: waiting needs a record and shared memory is full. EOVERFLOW: the counters' range. EPERM: opened read-only.
+ * ENOSPC, EFBIG: waiting needs a record, and shared memory is full, or RLIMIT_FSIZE too low, for more of them.
+ * EOVERFLOW: the counters' range. EPERM: opened read-only. EBADMSG: the segment is damaged, or out of reach because the
+ * program closed its descriptor. ENOMEM, EMFILE, ENFILE: of a forked child's first call only.
  * A process killed during the call has taken the permits or it has not; if it was waiting, its place is skipped.
  */
 int tsem_take(tsem *sem, uint32_t count, const struct timespec *deadline);
@@ -149,7 +151,8 @@ int tsem_release(tsem_hold *hold);
 int tsem_hand_over(tsem_hold *hold, pid_t pid);
 
 /*
- * Gives back the newest hold that was handed over to `pid`, whoever calls. ENOENT: there is none.
+ * Gives back the newest hold that was handed over to `pid`, whoever calls. ENOENT: there is none. ESRCH: no such
+ * process. EPERM: opened read-only.
  */
 int tsem_release_for(tsem *sem, pid_t pid);
 
@@ -216,6 +219,7 @@ struct tsem_owner {
 	enum tsem_alive alive;
 	bool owned; /* false: waits in tsem_take() */
 	bool handed_over;
+	bool foreign_pid; /* of another PID namespace than the caller's, or it cannot be told: not to be looked up */
 	uint64_t ticket;
 	uint64_t elapsed_ns;  /* held or waited for so long */
 	int64_t remaining_ns; /* of a waiter: until its deadline; -1: none */
