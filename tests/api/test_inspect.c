@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_stat, tsem_owners, tsem_list. */
+#include "support.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SEEN_MAX = 32 };
+
+struct seen {
+	struct tsem_owner owners[SEEN_MAX];
+	size_t n;
+	size_t stop_at;
+};
+
+static int
+note_owner(const struct tsem_owner *owner, void *arg)
+{
+	struct seen *seen = arg;
+	if (seen->n < SEEN_MAX)
+		seen->owners[seen->n] = *owner;
+	return ++seen->n == seen->stop_at ? 4711 : 0;
+}
+
+static struct seen
+owners_of(tsem *sem)
+{
+	struct seen seen = {.n = 0};
+	assert_int_equal(tsem_owners(sem, note_owner, &seen), 0);
+	return seen;
+}
+
+static void
+stat_sizes(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 7);
+	struct tsem_stat stat, untouched;
+	memset(&untouched, 0x5a, sizeof(untouched));
+	static const size_t bad[] = {0, sizeof(stat) - 1, sizeof(stat) + 1, SIZE_MAX};
+	for (size_t i = 0; i < 4; i++) {
+		untouched.size = bad[i];
+		stat = untouched;
+		assert_int_equal(tsem_stat(sem, &stat), -EINVAL);
+		assert_memory_equal(&stat, &untouched, sizeof(stat));
+	}
+	stat = stat_of(sem);
+	assert_int_equal(stat.size, sizeof(stat));
+	assert_int_equal(stat.permits, 2);
+	assert_int_equal(stat.capacity, 2);
+	assert_int_equal(stat.max, 7);
+	assert_int_equal(stat.available, 2);
+	assert_int_equal(stat.held, 0);
+	assert_int_equal(stat.waiting, 0);
+	assert_int_equal(stat.uid, geteuid());
+	assert_in_range(stat.created, time(NULL) - 60, time(NULL) + 1);
+	tsem_close(sem);
+}
+
+struct arrival {
+	tsem *sem;
+	uint32_t count;
+	bool owned;
+	const struct timespec *deadline;
+};
+
+static int
+arrive(void *arg)
+{
+	const struct arrival *arrival = arg;
+	tsem_hold hold;
+	const int rc = arrival->owned ? tsem_acquire(arrival->sem, arrival->count, arrival->deadline, &hold)
+	                              : tsem_take(arrival->sem, arrival->count, arrival->deadline);
+	if (rc != 0)
+		return -rc;
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void
+owners_in_order(void **state)
+{
+	(void)state;
+	enum { WAITERS = 4 };
+	tsem *sem = new_semaphore(5, 0);
+	tsem_hold first, second;
+	const struct timespec late = deadline_in(100000);
+	struct arrival arrivals[WAITERS] = {
+		{sem, 2, true, NULL}, {sem, 1, false, NULL}, {sem, 5, true, &late}, {sem, 1, true, NULL}};
+	pid_t children[WAITERS];
+	assert_int_equal(tsem_acquire(sem, 3, NULL, &first), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		children[i] = start_child(arrive, &arrivals[i]);
+		EVENTUALLY(stat_of(sem).waiting == i + 1);
+	}
+
+	struct seen seen = owners_of(sem);
+	assert_int_equal(seen.n, 2 + WAITERS);
+	static const uint32_t counts[] = {3, 1, 2, 1, 5, 1};
+	for (size_t i = 0; i < seen.n; i++) {
+		const struct tsem_owner *owner = &seen.owners[i];
+		assert_int_equal(owner->size, sizeof(*owner));
+		assert_int_equal(owner->pid, i < 2 ? getpid() : children[i - 2]);
+		assert_int_equal(owner->uid, geteuid());
+		assert_int_equal(owner->count, counts[i]);
+		assert_int_equal(owner->position, i < 2 ? 0 : i - 1);
+		assert_int_equal(owner->alive, TSEM_ALIVE);
+		assert_int_equal(owner->owned, i != 3);
+		assert_false(owner->handed_over);
+		assert_true(owner->elapsed_ns < UINT64_C(60) * 1000000000);
+		if (i == 4)
+			assert_in_range(owner->remaining_ns, 1, INT64_C(100) * 1000000000);
+		else
+			assert_int_equal(owner->remaining_ns, -1);
+	}
+	const struct tsem_stat stat = stat_of(sem);
+	assert_int_equal(stat.held, 4);
+	assert_int_equal(stat.available, 0);
+
+	/* One leaves from the middle: those behind move up. */
+	kill_child(children[0]);
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	seen = owners_of(sem);
+	assert_int_equal(seen.n, 4); /* the second one took the permit that was free */
+	assert_int_equal(seen.owners[2].pid, children[2]);
+	assert_int_equal(seen.owners[2].position, 1);
+	assert_int_equal(seen.owners[3].position, 2);
+	for (size_t i = 1; i < WAITERS; i++)
+		kill_child(children[i]);
+	tsem_close(sem);
+}
+
+static void
+the_dead_and_the_handed_over(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(3, 0);
+	struct arrival arrival = {sem, 1, true, NULL};
+	tsem_hold hold;
+	const pid_t child = start_child(arrive, &arrival);
+	EVENTUALLY(stat_of(sem).held == 1);
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	assert_int_equal(tsem_hand_over(&hold, getpid()), 0);
+	kill_child(child);
+	const struct seen seen = owners_of(sem);
+	assert_int_equal(seen.n, 2);
+	assert_int_equal(seen.owners[0].pid, child);
+	assert_int_equal(seen.owners[0].alive, TSEM_DEAD);
+	assert_int_equal(seen.owners[1].pid, getpid());
+	assert_int_equal(seen.owners[1].alive, TSEM_ALIVE);
+	assert_true(seen.owners[1].handed_over);
+	assert_int_equal(stat_of(sem).held, 3); /* looking changes nothing */
+	tsem_close(sem);
+}
+
+static void
+an_enumeration_can_be_ended(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(3, 0);
+	tsem_hold holds[3];
+	struct seen seen = {.stop_at = 2};
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
+	assert_int_equal(tsem_owners(sem, note_owner, &seen), 4711);
+	assert_int_equal(seen.n, 2);
+	tsem_close(sem);
+}
+
+static void
+waits_are_counted(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const struct timespec past = {0};
+	const struct timespec soon = deadline_in(3);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	struct tsem_stat stat = stat_of(sem);
+	assert_int_equal(stat.contended, 0);
+	assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
+	stat = stat_of(sem);
+	assert_int_equal(stat.contended, 2);
+	assert_int_equal(stat.timeouts, 2);
+	assert_true(stat.wait_longest_ns > 0);
+	assert_true(stat.wait_total_ns >= stat.wait_longest_ns);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < TSEM_HISTOGRAM_BINS; i++) {
+		sum += stat.histogram[i];
+		if (i > 0 && stat.histogram[i] != 0) /* some bin holds the longest one */
+			assert_true(stat.wait_longest_ns / 1000 >= UINT64_C(1) << (i - 1));
+	}
+	assert_int_equal(sum, 2);
+	tsem_close(sem);
+}
+
+/* ---- list ---- */
+
+struct listed {
+	char previous[256];
+	size_t n;
+	size_t mine;
+	size_t stop_at;
+	bool sorted;
+	char prefix[64];
+};
+
+static int
+note_name(const char *name, void *arg)
+{
+	struct listed *listed = arg;
+	listed->sorted = listed->sorted && strcmp(listed->previous, name) < 0;
+	strncpy(listed->previous, name, sizeof(listed->previous) - 1);
+	listed->mine += strncmp(name, listed->prefix, strlen(listed->prefix)) == 0;
+	return ++listed->n == listed->stop_at ? 815 : 0;
+}
+
+static void
+names_are_sorted(void **state)
+{
+	(void)state;
+	enum { NAMES = 30 };
+	struct listed before = {.sorted = true};
+	tsem *sems[NAMES];
+	/* All of this process's begin alike, up to the second point. */
+	const char *name = fresh_name();
+	const size_t length = (size_t)(strchr(strchr(name, '.') + 1, '.') - name) + 1;
+	memcpy(before.prefix, name, length);
+	struct listed after = before;
+	assert_int_equal(tsem_list(note_name, &before), 0);
+	for (size_t i = 0; i < NAMES; i++)
+		sems[i] = new_semaphore(1, 0);
+	assert_int_equal(tsem_list(note_name, &after), 0);
+	assert_int_equal(after.mine, before.mine + NAMES);
+	assert_true(after.sorted);
+
+	struct listed some = {.stop_at = 3};
+	assert_int_equal(tsem_list(note_name, &some), 815);
+	assert_int_equal(some.n, 3);
+	for (size_t i = 0; i < NAMES; i++)
+		tsem_close(sems[i]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stat_sizes),
+		cmocka_unit_test(owners_in_order),
+		cmocka_unit_test(the_dead_and_the_handed_over),
+		cmocka_unit_test(an_enumeration_can_be_ended),
+		cmocka_unit_test(waits_are_counted),
+		cmocka_unit_test(names_are_sorted),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

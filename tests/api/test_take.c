@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_take, tsem_try_take, tsem_post: the anonymous pair and its errors. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/time.h>
+
+static void
+take_and_post(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(3, 0);
+	uint32_t previous = 99;
+	assert_int_equal(tsem_take(sem, 3, NULL), 0);
+	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
+	assert_int_equal(tsem_post(sem, 2, &previous), 0);
+	assert_int_equal(previous, 0);
+	assert_int_equal(tsem_try_take(sem, 3), -EAGAIN);
+	assert_int_equal(tsem_try_take(sem, 2), 0);
+	assert_int_equal(tsem_post(sem, 3, &previous), 0);
+	assert_int_equal(tsem_post(sem, 4, &previous), 0);
+	assert_int_equal(previous, 3);
+	assert_int_equal(stat_of(sem).available, 7);
+	tsem_close(sem);
+}
+
+static void
+counts_that_can_never_be(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(3, 5);
+	const struct timespec past = {0};
+	uint32_t previous = 99;
+	assert_int_equal(tsem_take(sem, 0, NULL), -EINVAL);
+	assert_int_equal(tsem_take(sem, 6, NULL), -EINVAL);
+	assert_int_equal(tsem_take(sem, UINT32_MAX, NULL), -EINVAL);
+	assert_int_equal(tsem_try_take(sem, 0), -EINVAL);
+	assert_int_equal(tsem_try_take(sem, 6), -EINVAL);
+	assert_int_equal(tsem_post(sem, 0, &previous), -EINVAL);
+	assert_int_equal(previous, 99);
+	/* Five may come together by posting. */
+	assert_int_equal(tsem_take(sem, 5, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_post(sem, 2, NULL), 0);
+	assert_int_equal(tsem_take(sem, 5, &past), 0);
+	tsem_close(sem);
+}
+
+static void
+a_maximum(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 3);
+	uint32_t previous = 99;
+	assert_int_equal(tsem_post(sem, 2, &previous), -EOVERFLOW);
+	assert_int_equal(previous, 99);
+	assert_int_equal(stat_of(sem).available, 2);
+	assert_int_equal(tsem_post(sem, 1, &previous), 0);
+	assert_int_equal(previous, 2);
+	assert_int_equal(tsem_post(sem, 1, &previous), -EOVERFLOW);
+	assert_int_equal(tsem_try_take(sem, 3), 0);
+	assert_int_equal(tsem_post(sem, 3, &previous), 0);
+	tsem_close(sem);
+}
+
+static void
+deadlines(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const struct timespec soon = deadline_in(20);
+	const struct timespec past = {.tv_sec = -5};
+	assert_int_equal(tsem_take(sem, 1, &past), 0); /* there is one: no reason to look at the clock */
+	assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
+	assert_true(deadline_has_passed(&soon));
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(stat_of(sem).available, 1);
+	assert_int_equal(stat_of(sem).timeouts, 2);
+	tsem_close(sem);
+}
+
+static void
+structures_that_are_none(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const struct timespec too_many = {.tv_nsec = 1000000000};
+	const struct timespec negative = {.tv_nsec = -1};
+	const struct tsem_wait bad[] = {
+		{.size = 0},
+		{.size = sizeof(struct tsem_wait) - 1},
+		{.size = sizeof(struct tsem_wait) + 1},
+		{.size = sizeof(struct tsem_wait), .flags = 2},
+		{.size = sizeof(struct tsem_wait), .flags = 1U << 31},
+		{.size = sizeof(struct tsem_wait), .deadline = &too_many},
+		{.size = sizeof(struct tsem_wait), .deadline = &negative},
+	};
+	/* Whether there is a permit or not. */
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+			tsem_hold hold;
+			assert_int_equal(tsem_take_wait(sem, 1, &bad[i]), -EINVAL);
+			assert_int_equal(tsem_acquire_wait(sem, 1, &bad[i], &hold), -EINVAL);
+		}
+		assert_int_equal(stat_of(sem).available, 1 - round);
+		if (round == 0)
+			assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	}
+	assert_int_equal(tsem_take(sem, 1, &too_many), -EINVAL);
+	assert_int_equal(tsem_take(sem, 1, &negative), -EINVAL);
+	tsem_close(sem);
+}
+
+static int
+take_three_times(void *arg)
+{
+	for (int i = 0; i < 3; i++) {
+		const int rc = tsem_take(arg, 1, NULL);
+		if (rc != 0)
+			return -rc;
+	}
+	return 0;
+}
+
+static void
+a_post_lets_a_waiter_in(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	const pid_t child = start_child(take_three_times, sem);
+	for (int i = 0; i < 3; i++) {
+		EVENTUALLY(stat_of(sem).waiting == 1);
+		uint32_t previous = 99;
+		assert_int_equal(tsem_post(sem, 1, &previous), 0);
+		assert_int_equal(previous, 0);
+	}
+	assert_int_equal(end_of_child(child), 0);
+	assert_int_equal(stat_of(sem).available, 0);
+	assert_int_equal(stat_of(sem).held, 1);
+	tsem_close(sem);
+}
+
+/* ---- signals ---- */
+
+static tsem *posted_by_handler;
+static volatile sig_atomic_t posts;
+static volatile sig_atomic_t failed;
+
+static void
+post_in_handler(int signal_number)
+{
+	(void)signal_number;
+	if (tsem_post(posted_by_handler, 1, NULL) != 0)
+		failed = 1;
+	posts++;
+}
+
+/* The handler comes in between any two instructions of everything else. */
+static void
+posts_from_a_signal_handler(void **state)
+{
+	(void)state;
+	enum { POSTS = 300, PERMITS = 2 };
+	tsem *sem = new_semaphore(PERMITS, 0);
+	const struct sigaction action = {.sa_handler = post_in_handler, .sa_flags = SA_RESTART};
+	const struct itimerval often = {{0, 700}, {0, 700}};
+	const struct itimerval never = {{0, 0}, {0, 0}};
+	posted_by_handler = sem;
+	sigaction(SIGPROF, &action, NULL);
+	setitimer(ITIMER_PROF, &often, NULL);
+	/* The kernel may round the time between two signals up to its tick, so there are some raised by hand, too. */
+	assert_int_equal(tsem_post(sem, 1, NULL), 0); /* three are needed at once */
+	for (int i = 0; posts < POSTS; i++) {
+		tsem_hold hold;
+		assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+		assert_int_equal(tsem_take(sem, 1, NULL), 0);
+		assert_int_equal(tsem_post(sem, 1, NULL), 0);
+		assert_int_equal(tsem_release(&hold), 0);
+		if (i % 10000 == 9999)
+			raise(SIGPROF);
+	}
+	setitimer(ITIMER_PROF, &never, NULL);
+	signal(SIGPROF, SIG_IGN);
+	assert_int_equal(failed, 0);
+	assert_int_equal(stat_of(sem).available, PERMITS + 1 + posts);
+	tsem_close(sem);
+}
+
+static int
+be_posted_by_oneself(void *arg)
+{
+	const struct sigaction action = {.sa_handler = post_in_handler};
+	posted_by_handler = arg;
+	posts = 0;
+	sigaction(SIGUSR1, &action, NULL);
+	const int rc = tsem_take(arg, 1, NULL);
+	return rc != 0 ? -rc : failed != 0 || posts != 1;
+}
+
+/* Its own handler, in the middle of its own wait: nobody else could end that. */
+static void
+a_handler_posts_for_its_own_wait(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	const pid_t child = start_child(be_posted_by_oneself, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	kill(child, SIGUSR1);
+	assert_int_equal(end_of_child(child), 0);
+	tsem_close(sem);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(take_and_post),
+		cmocka_unit_test(counts_that_can_never_be),
+		cmocka_unit_test(a_maximum),
+		cmocka_unit_test(deadlines),
+		cmocka_unit_test(structures_that_are_none),
+		cmocka_unit_test(a_post_lets_a_waiter_in),
+		cmocka_unit_test(posts_from_a_signal_handler),
+		cmocka_unit_test(a_handler_posts_for_its_own_wait),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
