@@ -117,13 +117,13 @@ queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 		record_unclaim(sem, claim);
 		return rc;
 	}
-	if (is_enabled(sem, place->ticket, count))
+	waiter.record = claim->record;
+	waiter.ticket = place->ticket;
+	if (is_enabled(sem, place->ticket, count) || wait_spinning(sem, &waiter))
 		return 0;
 
 	line_up(claim, place->ticket);
-	waiter.record = claim->record;
-	waiter.ticket = place->ticket;
-	rc = wait_until_enabled(sem, &waiter);
+	rc = wait_sleeping(sem, &waiter);
 	if (rc < 0)
 		rc = give_up(sem, &waiter, claim, rc);
 	if (rc == 0)

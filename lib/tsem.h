@@ -196,7 +196,7 @@ struct tsem_stat {
 	uid_t uid;       /* of the owner of the segment */
 	mode_t mode;
 	unsigned char uuid[16];
-	uint64_t contended;     /* waits that could not be granted at once */
+	uint64_t contended;     /* waits that had to sleep */
 	uint64_t wait_total_ns; /* how long they took, together and at the longest */
 	uint64_t wait_longest_ns;
 	uint64_t recovered; /* permits that came back from the dead */

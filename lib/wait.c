@@ -50,8 +50,8 @@ is_removed(struct tsem *sem)
  * Spins while it pays off: a spin that ends in success raises the number of rounds worth trying, one in vain lowers
  * it, and once it has fallen to nothing only every 64th wait tries again (after glibc's adaptive mutex and Preshing).
  */
-static bool
-spin(struct tsem *sem, const struct waiter *waiter)
+bool
+wait_spinning(struct tsem *sem, const struct waiter *waiter)
 {
 	const uint32_t ceiling = spin_ceiling();
 	uint32_t rounds = LOAD_RLX(&sem->spin);
@@ -159,12 +159,10 @@ count_wait(struct statistics *statistics, uint64_t ns)
 }
 
 int
-wait_until_enabled(struct tsem *sem, const struct waiter *waiter)
+wait_sleeping(struct tsem *sem, const struct waiter *waiter)
 {
 	struct statistics *statistics = &sem->segment.header->statistics;
 	ADD_RLX(&statistics->contended, 1);
-	if (spin(sem, waiter))
-		return 0;
 	const uint64_t began = platform.now();
 	int rc = sleep_until_enabled(sem, waiter);
 	count_wait(statistics, platform.now() - began);

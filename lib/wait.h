@@ -16,10 +16,16 @@ struct waiter {
 };
 
 /*
+ * Waits in a loop for a little while, if the ticket is near the front and that has been paying off; true: enabled. The
+ * record may still be CLAIMED.
+ */
+bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
+
+/*
  * Returns 0 once the ticket is enabled, or the record was made HELD by somebody who lowered the capacity. Otherwise
  * -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the place in line is still ours, and to be given up.
  */
-int wait_until_enabled(struct tsem *sem, const struct waiter *waiter);
+int wait_sleeping(struct tsem *sem, const struct waiter *waiter);
 
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 

@@ -267,7 +267,7 @@ struct record {
 enum use { USE_HOLD = 0, USE_TAKE = 1 };
 
 struct statistics {
-	_Atomic uint64_t contended;    /* waits that could not be granted at once */
+	_Atomic uint64_t contended;    /* waits that had to sleep */
 	_Atomic uint64_t wait_total;   /* ns */
 	_Atomic uint64_t wait_longest; /* ns */
 	_Atomic uint64_t recovered;    /* permits that came back from the dead */
