@@ -1,0 +1,37 @@
+#!/bin/bash
+# The shared library exports what tsem.h declares, each under the version node of the map, and nothing else.
+# Usage: test_exports.sh LIBRARY HEADER. Speaks TAP.
+set -u
+
+library=$1
+header=$2
+failed=0
+number=0
+
+# check DESCRIPTION EXPECTED FOUND: both are lists, one item a line
+check() {
+	number=$((number + 1))
+	if [ "$2" = "$3" ] && [ -n "$2" ]; then
+		echo "ok $number - $1"
+	else
+		echo "not ok $number - $1"
+		diff <(echo "$2") <(echo "$3") | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+# A declaration starts at the beginning of a line and has the name before its first parenthesis; a typedef is none.
+declared=$(sed -e 's|/\*.*\*/||' "$header" | grep -v '^typedef' | grep -oE '^[a-z][a-z0-9_ *]*\btsem_[a-z_]+\(' |
+	grep -oE 'tsem_[a-z_]+' | sort -u)
+symbols=$(nm -D --defined-only "$library")
+functions=$(awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' <<<"$symbols" | sort)
+versions=$(awk '$2 == "T" { sub(/.*@@?/, "", $3); print $3 }' <<<"$symbols" | sort -u)
+others=$(awk '$2 != "T" { print $2, $3 }' <<<"$symbols" | sort)
+soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
+
+echo 1..4
+check 'what is declared is exported, and nothing else' "$declared" "$functions"
+check 'under one version' LIBTSEM_1 "$versions"
+check 'no data, only the version node itself' 'A LIBTSEM_1' "${others%%@*}"
+check 'soname' libtsem.so.1 "$soname"
+exit "$failed"

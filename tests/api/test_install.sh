@@ -1,0 +1,101 @@
+#!/bin/bash
+# Installs into a directory of its own, then builds and runs a user's program against what is there: with pkg-config,
+# shared and static, as C11 and as C++17. Usage: test_install.sh BUILD_DIRECTORY SOURCE PREFIX LIBDIR. Speaks TAP.
+# shellcheck disable=SC2317 # most functions are called through check
+set -u
+
+build=$1
+source=$2
+prefix=$3
+libdir=$4
+directory=$(mktemp -d "${TMPDIR:-/tmp}/tsem-install.XXXXXX") || exit 99
+trap 'rm -rf "$directory"' EXIT
+number=0
+failed=0
+
+# check DESCRIPTION COMMAND...
+check() {
+	number=$((number + 1))
+	local description=$1
+	shift
+	if "$@" >"$directory/log" 2>&1; then
+		echo "ok $number - $description"
+	else
+		echo "not ok $number - $description: status $?"
+		sed 's/^/# /' "$directory/log"
+		failed=1
+	fi
+}
+
+skip() {
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+# --no-rebuild: a build under way must not be touched from inside a test of it.
+install_here() {
+	DESTDIR="$directory/root" meson install -C "$build" --no-rebuild
+}
+
+files_are_there() {
+	local file
+	for file in "$prefix/include/tsem.h" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" \
+		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem"; do
+		[ -e "$directory/root$file" ] || { echo "missing: $file"; return 1; }
+	done
+}
+
+# What pkg-config says, as if the root were that directory.
+config() {
+	PKG_CONFIG_PATH="$directory/root$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$directory/root" pkg-config "$@" tsem
+}
+
+# compile PROGRAM COMPILER ARGUMENTS...
+compile() {
+	local program=$1
+	shift
+	"$@" -o "$directory/$program"
+}
+
+runs() {
+	LD_LIBRARY_PATH="$directory/root$libdir" "$directory/$1"
+}
+
+needs_the_library() {
+	readelf -d "$directory/$1" | grep -q 'NEEDED.*libtsem\.so\.1'
+}
+
+needs_no_library() {
+	! needs_the_library "$1"
+}
+
+read -ra c_compiler <<<"${CC:-cc}"
+read -ra plus_compiler <<<"${CXX:-c++}"
+strict=(-Wall -Wextra -Wpedantic -Wconversion -Werror)
+if ! command -v pkg-config >/dev/null; then
+	echo '1..0 # SKIP there is no pkg-config'
+	exit 0
+fi
+
+echo 1..11
+check 'installs' install_here
+check 'all that a user needs' files_are_there
+read -ra flags < <(config --cflags --libs)
+# Only libtsem itself is taken from its archive: the rest of the system may have none.
+read -ra static < <(config --static --cflags --libs)
+static=("${static[@]/#-ltsem/-l:libtsem.a}")
+check 'C11' compile shared "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${flags[@]}"
+check 'C11 runs' runs shared
+check 'C11 links the shared library' needs_the_library shared
+check 'C11, static' compile static "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${static[@]}"
+check 'C11, static, runs' runs static
+check 'C11, static, needs no shared one' needs_no_library static
+if command -v "${plus_compiler[0]}" >/dev/null; then
+	check 'C++17' compile plus "${plus_compiler[@]}" -x c++ -std=c++17 "${strict[@]}" "$source" "${flags[@]}"
+	check 'C++17 runs' runs plus
+else
+	skip 'C++17' 'there is no C++ compiler'
+	skip 'C++17 runs' 'there is no C++ compiler'
+fi
+check 'version' test "$(config --modversion)" = "$("$directory/root$prefix/bin/tsem" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)"
+exit "$failed"
