@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything that can be done to a semaphore; each result must be one that the interface knows. */
+#ifndef TSEM_FUZZ_OPERATIONS_H
+#define TSEM_FUZZ_OPERATIONS_H
+
+#include "tsem.h"
+
+enum { HOLDS_MAX = 4 };
+
+struct session {
+	tsem *sem;
+	const char *name;
+	tsem_hold holds[HOLDS_MAX]; /* a newer one takes the place of the oldest */
+	size_t next;
+};
+
+extern const size_t operations_count;
+
+void operate(struct session *session, size_t operation, uint32_t count);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "scribble.h"
+
+#include "identity.h"
+
+static struct header *
+header_of(const struct scribbler *scribbler)
+{
+	return (struct header *)(void *)scribbler->base;
+}
+
+static struct record *
+record_of(const struct scribbler *scribbler, uint32_t index)
+{
+	struct record *records = (struct record *)(void *)(scribbler->base + RECORDS_OFFSET);
+	return &records[index % scribbler->records];
+}
+
+/* A few records at the beginning, the same number at the end, and others in between when there are many. */
+static uint32_t
+spread(const struct scribbler *scribbler, uint32_t argument)
+{
+	if (argument < 16)
+		return argument;
+	return argument < 24 ? scribbler->records - 1 - (argument - 16) : argument * (scribbler->records / 32);
+}
+
+static void
+write_word(unsigned char *base, size_t index, uint64_t value)
+{
+	STORE_RLX((_Atomic uint64_t *)(void *)base + index, value);
+}
+
+/* kind: bits 6 and 7 of the field; for an owner, bit 5 chooses between two. */
+static uint64_t
+choose_who(unsigned field, uint64_t ticket)
+{
+	switch (field >> 6 & 3) {
+	case 0:
+		return (field & 32) != 0 ? identity_who() : 0;
+	case 1:
+		return who_owner((field & 32) != 0 ? PID_ALIVE : PID_DEAD, 77);
+	case 2:
+		return who_handed((field & 32) != 0 ? PID_UNKNOWN : PID_DEAD, ticket);
+	default:
+		return who_orphan(ticket);
+	}
+}
+
+/* `field`: the state in bits 0 to 2, the faces in 3 and 4, the owner's kind in 5 to 7. */
+static void
+write_record(struct scribbler *scribbler, uint32_t index, const struct step *step, int64_t offset)
+{
+	struct header *header = header_of(scribbler);
+	struct record *record = record_of(scribbler, index);
+	const uint64_t limit = counter_add(word_counter(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
+	const uint64_t ticket = counter_add(limit, (uint64_t)(step->distance + offset));
+	const uint64_t who = choose_who(step->field, ticket);
+	STORE_RLX(&record->count, step->count);
+	STORE_RLX(&record->gen, (uint32_t)step->distance);
+	STORE_RLX(&record->start, who);
+	STORE_RLX(&record->what, what_next(step->field & WHAT_FACES, (enum state)(step->field & WHAT_STATE_MASK), ticket));
+	STORE_RLX(&record->who, who);
+}
+
+static void
+write_counter(struct scribbler *scribbler, const struct step *step)
+{
+	struct header *header = header_of(scribbler);
+	const bool tickets = (step->argument & 1) != 0;
+	const uint64_t other = LOAD_RLX(tickets ? &header->grants : &header->tickets);
+	const uint64_t counter = counter_add(word_counter(other), (uint64_t)(int64_t)step->distance);
+	const uint32_t whose = step->argument >> 2;
+	const uint64_t tag = whose == 7 ? TAG_NONE : tag_make(spread(scribbler, whose * 4), step->argument >> 1 & 1);
+	STORE_RLX(tickets ? &header->tickets : &header->grants, word_make(counter, tag));
+}
+
+static void
+write_array(struct scribbler *scribbler, const struct step *step)
+{
+	_Atomic uint32_t *array = (_Atomic uint32_t *)(void *)(scribbler->base + ARRAY_OFFSET);
+	for (uint32_t i = 0; i < ARRAY_WORDS; i += step->argument + 1)
+		STORE_RLX(&array[i], (uint32_t)step->value);
+}
+
+void
+scribble(struct scribbler *scribbler, const struct step *step, uint32_t most)
+{
+	switch (step->kind) {
+	case STEP_HEADER_WORD:
+		write_word(scribbler->base, step->argument, step->value);
+		break;
+	case STEP_RECORD_WORD:
+		write_word((unsigned char *)record_of(scribbler, spread(scribbler, step->argument)), step->field % 8,
+		           step->value);
+		break;
+	case STEP_RECORD:
+		write_record(scribbler, spread(scribbler, step->argument), step, 0);
+		break;
+	case STEP_COUNTER:
+		write_counter(scribbler, step);
+		break;
+	case STEP_ARRAY:
+		write_array(scribbler, step);
+		break;
+	case STEP_RECORDS:
+		for (uint32_t i = 0; i < step->many % scribbler->records && i < most; i++)
+			write_record(scribbler, step->argument + i, step, i);
+		break;
+	case STEP_OPERATION:
+		break;
+	}
+}
+
+void
+scribble_next(struct scribbler *scribbler, uint32_t most)
+{
+	const struct program *program = scribbler->program;
+	for (size_t i = 0; i < program->n; i++) {
+		const size_t at = ADD_RLX(&scribbler->next, 1) % program->n;
+		if (program->steps[at].kind != STEP_OPERATION) {
+			scribble(scribbler, &program->steps[at], most);
+			return;
+		}
+	}
+}
+
+void *
+scribble_on(void *scribbler)
+{
+	struct scribbler *self = scribbler;
+	while (LOAD_RLX(&self->stop) == 0)
+		scribble_next(self, RECORDS_MAX);
+	return NULL;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "identity.h"
+#include "name.h"
+#include "operations.h"
+#include "program.h"
+#include "segment.h"
+#include "world.h"
+
+static char name[64];
+static char path[PATH_BYTES];
+static unsigned char good[SEGMENT_BYTES_MIN];
+
+void
+broken(const char *what, long value)
+{
+	fprintf(stderr, "fault: %s: %ld\n", what, value);
+	abort();
+}
+
+static void
+unlink_file(void)
+{
+	unlink(path);
+}
+
+/* The image of a fresh semaphore, the same every time: its UUID and time of creation are not what is fuzzed. */
+static void
+prepare(void)
+{
+	struct segment segment;
+	const struct segment_config config = {.permits = 2, .max = 0, .mode = 0600};
+	snprintf(name, sizeof(name), "fuzz.%d", (int)getpid());
+	name_to_path(name, path);
+	unlink(path);
+	if (segment_create(name, &config, &segment) != 0)
+		broken("cannot create a segment", errno);
+	atexit(unlink_file);
+	memset(segment.header->uuid, 0x5a, sizeof(segment.header->uuid));
+	segment.header->created = 1700000000;
+	segment.header->uid = 0;
+	STORE_RLX(&segment.header->namespaces, UINT64_C(1) << 32 | 1);
+	memcpy(good, segment.header, sizeof(good));
+	segment_detach(&segment);
+}
+
+/* The file of the semaphore, with this content and no other. */
+static int
+write_file(const void *content, size_t size)
+{
+	unlink(path);
+	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, content, size) != (ssize_t)size)
+		broken("cannot write the segment", errno);
+	return fd;
+}
+
+static void
+begin_scribbling(int fd, bool big, const struct program *program, struct scribbler *scribbler)
+{
+	if (big && fallocate(fd, 0, 0, SEGMENT_BYTES_MAX) != 0)
+		broken("cannot enlarge the segment", errno);
+	void *base = mmap(NULL, SEGMENT_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		broken("cannot map the segment", errno);
+	*scribbler = (struct scribbler){
+		.base = base,
+		.records = big ? RECORDS_MAX : RECORDS_PER_PAGE,
+		.program = program,
+	};
+	if (big)
+		STORE_RLX(&((struct header *)base)->reserved, RECORDS_MAX);
+}
+
+/* Steps up to the first operation make the image that is opened; the number of them. */
+static size_t
+scribble_first(struct scribbler *scribbler)
+{
+	const struct program *program = scribbler->program;
+	size_t i = 0;
+	for (; i < program->n && program->steps[i].kind != STEP_OPERATION; i++)
+		scribble(scribbler, &program->steps[i], RECORDS_MAX);
+	return i;
+}
+
+static void
+run_steps(struct session *session, struct scribbler *scribbler, size_t from)
+{
+	const struct program *program = scribbler->program;
+	for (size_t i = from; i < program->n; i++) {
+		const struct step *step = &program->steps[i];
+		if (step->kind == STEP_OPERATION)
+			operate(session, step->argument, step->count);
+		else
+			scribble(scribbler, step, RECORDS_MAX);
+	}
+	/* Then everything else once, the removals last. */
+	for (size_t i = 0; i < operations_count; i++)
+		operate(session, i, 1);
+}
+
+static void
+run(const struct program *program, struct scribbler *scribbler, size_t from)
+{
+	struct session session = {.name = name};
+	pthread_t thread;
+	const bool peer = (program->flags & FLAG_PEER) != 0 && program->n > 0;
+	world_begin(scribbler, (program->flags & FLAG_REAL) != 0);
+	if (peer && pthread_create(&thread, NULL, scribble_on, scribbler) != 0)
+		broken("cannot start a thread", errno);
+
+	if (tsem_open(name, (program->flags & FLAG_READ_ONLY) != 0 ? TSEM_READ_ONLY : 0, &session.sem) == 0) {
+		run_steps(&session, scribbler, from);
+		tsem_close(session.sem);
+	}
+	if (peer) {
+		STORE_RLX(&scribbler->stop, 1);
+		pthread_join(thread, NULL);
+	}
+	world_end();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct program program;
+	struct scribbler scribbler;
+	if (name[0] == '\0')
+		prepare();
+	if (size == 0)
+		return 0;
+
+	program_decode(data, size, &program);
+	const bool image = (program.flags & FLAG_IMAGE) != 0;
+	int fd = image ? write_file(data + 1, size - 1) : write_file(good, sizeof(good));
+	begin_scribbling(fd, !image && (program.flags & FLAG_BIG) == FLAG_BIG, &program, &scribbler);
+	run(&program, &scribbler, scribble_first(&scribbler));
+	munmap(scribbler.base, SEGMENT_BYTES_MAX);
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "world.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "liveness.h"
+#include "platform.h"
+#include "target.h"
+
+/*
+ * No wait of world_deadline() sleeps more often: each one lets a millisecond pass. The peer acts in the first calls of an
+ * operation and then leaves it alone, or an operation that judges every record would take as long as both together.
+ */
+enum { SLEEPS_MAX = 100, WAIT_MS = 2, ACTS_MAX = 100, RECORDS_PER_ACT = 64 };
+
+static struct platform real_platform;
+static struct scribbler *peer;
+static uint64_t clock_ns;
+static unsigned sleeps;
+static unsigned acts;
+
+static void
+let_peer_act(void)
+{
+	if (peer != NULL && acts++ < ACTS_MAX)
+		scribble_next(peer, RECORDS_PER_ACT);
+}
+
+static uint64_t
+now(void)
+{
+	let_peer_act();
+	return clock_ns;
+}
+
+static int
+sleep_a_moment(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	(void)bits;
+	let_peer_act();
+	if (++sleeps > SLEEPS_MAX)
+		broken("an operation goes on sleeping behind its deadline", (long)until);
+	clock_ns += NS_PER_MS;
+	if (LOAD_SEQ(word) != expected)
+		return -EAGAIN;
+	return clock_ns < until ? 0 : -ETIMEDOUT;
+}
+
+static void
+wake(_Atomic uint32_t *word, uint32_t bits)
+{
+	(void)word;
+	(void)bits;
+	let_peer_act();
+}
+
+static int
+judge(const struct owner *owner)
+{
+	let_peer_act();
+	if (owner->pid == PID_DEAD)
+		return LIVENESS_DEAD;
+	return owner->pid == PID_ALIVE ? LIVENESS_ALIVE : LIVENESS_UNKNOWN;
+}
+
+void
+world_begin(struct scribbler *scribbler, bool real)
+{
+	const struct platform injected = {.now = now, .sleep = sleep_a_moment, .wake = wake, .judge = judge};
+	real_platform = platform;
+	peer = scribbler;
+	clock_ns = 1000 * NS_PER_SECOND;
+	if (!real)
+		platform = injected;
+}
+
+void
+world_end(void)
+{
+	platform = real_platform;
+	peer = NULL;
+}
+
+void
+world_new_operation(void)
+{
+	sleeps = 0;
+	acts = 0;
+}
+
+struct timespec
+world_deadline(void)
+{
+	const uint64_t at = platform.now() + WAIT_MS * NS_PER_MS;
+	return (struct timespec){.tv_sec = (time_t)(at / NS_PER_SECOND), .tv_nsec = (long)(at % NS_PER_SECOND)};
+}
