@@ -226,10 +226,8 @@ static void
 open_what_is_somebody_elses(void **state)
 {
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("# not root: cannot play two users\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		SKIP("not root: cannot play two users");
 	char name[100];
 	strcpy(name, fresh_name());
 	tsem *sem = NULL;

@@ -330,6 +330,8 @@ static void
 adopted_in_a_child_of_vfork(void **state)
 {
 	(void)state;
+	if (UNDER_THREAD_SANITIZER)
+		SKIP("ThreadSanitizer turns vfork() into fork()");
 	tsem *sem = new_semaphore(1, 0);
 	static tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);

@@ -18,6 +18,25 @@
 
 #include "tsem.h"
 
+/* Some things a test cannot ask for under ThreadSanitizer: its vfork() is a fork(), and it makes calls of its own. */
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_THREAD_SANITIZER true
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER true
+#endif
+#endif
+#ifndef UNDER_THREAD_SANITIZER
+#define UNDER_THREAD_SANITIZER false
+#endif
+
+/* Skips the running test, and says why. */
+#define SKIP(...)                        \
+	do {                                 \
+		print_message("# " __VA_ARGS__); \
+		skip();                          \
+	} while (0)
+
 /*
  * To be called first in main(). The program is ended after `seconds`, so that nothing hangs for ever; what the names
  * below lead to is removed then, at exit, and on SIGTERM.

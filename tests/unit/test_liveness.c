@@ -230,10 +230,8 @@ static void
 a_process_of_another_user(void **state)
 {
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("# not root: cannot become another user\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		SKIP("not root: cannot become another user");
 	const pid_t child = start_child(sleep_for_ever, NULL);
 	struct owner owner = owner_of(child);
 	assert_int_equal(end_of_child(start_child(as_nobody, &owner)), 0);
@@ -284,10 +282,8 @@ a_proc_of_another_namespace_is_not_believed(void **state)
 	(void)state;
 	assert_true(proc_is_trustworthy());
 	const int status = end_of_child(start_child(enter_a_new_namespace, NULL));
-	if (status == REFUSED) {
-		print_message("# no new PID namespace allowed here\n");
-		skip();
-	}
+	if (status == REFUSED)
+		SKIP("no new PID namespace allowed here");
 	assert_int_equal(status, 0);
 }
 

@@ -24,9 +24,10 @@ static int
 judge(const struct owner *owner)
 {
 	void (*action)(void) = meanwhile;
-	meanwhile = NULL;
-	if (action != NULL)
+	if (action != NULL) {
+		meanwhile = NULL; /* not written to while threads race */
 		action();
+	}
 	if (everybody_lives || owner->pid != NOBODY_PID)
 		return LIVENESS_ALIVE;
 	return LIVENESS_DEAD;

@@ -390,10 +390,8 @@ static void
 segments_of_other_users(void **state)
 {
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("# not root: cannot give files away\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		SKIP("not root: cannot give files away");
 	const char *name = fresh_name();
 	struct segment segment = created(name);
 	segment_detach(&segment);
@@ -423,10 +421,8 @@ static void
 modes_are_respected(void **state)
 {
 	(void)state;
-	if (geteuid() != 0) {
-		print_message("# not root: cannot become another user\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		SKIP("not root: cannot become another user");
 	char name[100];
 	strcpy(name, fresh_name());
 	struct segment segment = created(name);
