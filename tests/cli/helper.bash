@@ -31,7 +31,11 @@ setup() {
 teardown() {
   local pid
   for pid in "${STARTED[@]}"; do
-    kill -KILL -- "-$pid" 2>/dev/null || true # the whole session: what it started, too
+    kill -KILL -- "-$pid" 2>/dev/null || true # the whole group: what it started, too
+  done
+  # And what has left the group, or what something that failed has left behind: it has SEM in its environment.
+  for pid in $(grep -lsxzF "SEM=$SEM" /proc/[0-9]*/environ | tr -cd '0-9\n'); do
+    kill -KILL "$pid" 2>/dev/null || true
   done
   wait
   rm -rf "$FILE"*
