@@ -18,7 +18,7 @@ struct kept {
 	uint64_t who;    /* for whom: a forked child must not use its parent's */
 };
 
-enum { KEPT_ENTRIES = 16, SPIN_MAX = 2000 };
+enum { KEPT_ENTRIES = 16 /* kept_index() has four bits */, SPIN_MAX = 2000 };
 
 struct tsem {
 	struct segment segment;

@@ -49,26 +49,28 @@ stamp(struct record *record)
 	return 0;
 }
 
-/* Without contention, and with a record from before: a few looks and stores and one CAS. NULL: the long way. */
+/*
+ * Without contention, and with a record from before: a few looks and stores and one CAS. NULL: the long way. What is
+ * needed behind the CAS is read again, so that nothing has to be saved on the stack in front of it: a CAS waits until
+ * every store before it has reached the cache.
+ */
 static inline struct record *
 acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	const uint64_t who = identity_who_cached();
 	struct kept *entry = record_kept_entry(sem);
 	if (!sem->segment.writable || count == 0 || count > LOAD_RLX(&sem->segment.header->capacity)
-	    || !record_is_kept(entry, who))
+	    || !record_is_kept(entry, identity_who_cached()))
 		return NULL;
-	const uint32_t index = entry->record - 1;
-	struct record *record = &sem->segment.records[index];
+	struct record *record = &sem->segment.records[entry->record - 1];
 	const uint64_t claimed = record_fill(record, count, USE_HOLD, 0);
 	uint64_t ticket;
-	if (!arrive_at_once(sem, tag_make(index, what_a(claimed)), count, &ticket)) {
+	if (!arrive_at_once(sem, tag_make(entry->record - 1, what_a(claimed)), count, &ticket)) {
 		record_unfill(record);
 		return NULL;
 	}
+	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket)); /* as in become_holder() */
+	fill_hold(sem, entry->record - 1, entry->who, ticket, hold);
 	entry->record = 0;
-	STORE_REL(&record->what, what_next(claimed, STATE_HELD, ticket)); /* plain, as in become_holder() */
-	fill_hold(sem, index, who, ticket, hold);
 	return record;
 }
 
@@ -159,11 +161,11 @@ release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
 
 /* The end of a release whose record has to be freed, or in which others take part. */
 static __attribute__((noinline)) int
-after_release(struct tsem *sem, uint32_t index, uint64_t from, uint32_t count)
+after_release(struct tsem *sem, uint32_t index, uint64_t grants, uint32_t count)
 {
 	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
 	record_keep_or_free(sem, &claim);
-	return after_move(sem, from, count);
+	return after_move(sem, grants, count);
 }
 
 int
@@ -184,14 +186,14 @@ tsem_release(tsem_hold *out)
 	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
 	STORE_REL(&record->what, releasing);
 	const uint32_t count = LOAD_RLX(&record->count);
-	uint64_t from;
-	if (!move_grant_at_once(sem, tag_make(index, what_b(releasing)), count, &from))
+	uint64_t grants;
+	if (!move_grant_at_once(sem, tag_make(index, what_b(releasing)), count, &grants))
 		return release_the_long_way(sem, index, releasing);
 	STORE_REL(&record->what, what_released(record, releasing));
 
 	struct kept *entry = record_kept_entry(sem);
-	if (entry == NULL || record_is_kept(entry, who) || is_anybody_concerned(sem, from))
-		return after_release(sem, index, from, count);
+	if (entry == NULL || record_is_kept(entry, who) || is_anybody_concerned(sem, grants))
+		return after_release(sem, index, grants, count);
 	entry->record = index + 1;
 	entry->who = who;
 	return 0;

@@ -41,8 +41,9 @@ enum { RETRIES_MAX = 1 << 20 };
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
 {
-	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
-	const uint32_t capacity = LOAD_SEQ(&sem->segment.header->capacity);
+	const struct header *header = sem->segment.header;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint32_t capacity = LOAD_SEQ(&header->capacity);
 	return counter_add(word_counter(grants), capacity);
 }
 
@@ -92,7 +93,7 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 		}
 		if (!is_finished(word_tag(tickets), tag) && !finish_arrival(sem, tickets))
 			break;
-		if (CAS_SEQ(&header->tickets, tickets, word_make(counter_add(at, count), tag))) {
+		if (CAS_SEQ(&header->tickets, tickets, word_advance(tickets, count, tag))) {
 			*ticket = at;
 			return 0;
 		}
@@ -106,9 +107,13 @@ arrive_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *ticket)
 {
 	struct header *header = sem->segment.header;
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint64_t limit = word_advance(grants, LOAD_SEQ(&header->capacity), word_tag(tickets));
 	*ticket = word_counter(tickets);
-	return is_enabled(sem, *ticket, count) && is_finished(word_tag(tickets), tag)
-	       && CAS_SEQ(&header->tickets, tickets, word_make(counter_add(*ticket, count), tag));
+	/* Both carry the same tag here, so the words compare as their counters do, without taking them apart. */
+	return (int64_t)(limit - tickets) >= (int64_t)((uint64_t)count << COUNTER_SHIFT)
+	       && is_finished(word_tag(tickets), tag)
+	       && CAS_SEQ(&header->tickets, tickets, word_advance(tickets, count, tag));
 }
 
 /* What a move of G did: whom to wake. */
@@ -141,7 +146,7 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 		if (!is_finished(word_tag(grants), tag) && !finish_release(sem, grants))
 			break;
 		const uint64_t at = word_counter(grants);
-		if (CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag))) {
+		if (CAS_SEQ(&header->grants, grants, word_advance(grants, count, tag))) {
 			/* C after G, as everywhere. */
 			const uint32_t capacity = LOAD_SEQ(&header->capacity);
 			grant->moved = true;
@@ -153,18 +158,13 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 	return MOVE_STUCK;
 }
 
-/* The same in one look, for a live owner's own record. False: use move_grant(). Sets E from before. */
+/* The same in one look, for a live owner's own record. False: use move_grant(). Sets G from before. */
 static inline bool
-move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *from)
+move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *grants)
 {
 	struct header *header = sem->segment.header;
-	const uint64_t grants = LOAD_SEQ(&header->grants);
-	const uint64_t at = word_counter(grants);
-	if (!is_finished(word_tag(grants), tag)
-	    || !CAS_SEQ(&header->grants, grants, word_make(counter_add(at, count), tag)))
-		return false;
-	*from = counter_add(at, LOAD_SEQ(&header->capacity));
-	return true;
+	*grants = LOAD_SEQ(&header->grants);
+	return is_finished(word_tag(*grants), tag) && CAS_SEQ(&header->grants, *grants, word_advance(*grants, count, tag));
 }
 
 /*

@@ -12,7 +12,7 @@ static struct kept *
 take_kept_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
+	struct kept *entry = &sem->kept[kept_index(self)];
 	uintptr_t nobody = 0;
 	atomic_compare_exchange_strong(&entry->thread, &nobody, self);
 	return record_kept_entry(sem);

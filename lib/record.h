@@ -25,12 +25,19 @@ thread_number(void)
 #endif
 }
 
+/* Fibonacci hashing: the numbers of threads are addresses, alike in their low bits. */
+static inline size_t
+kept_index(uintptr_t thread)
+{
+	return (size_t)((uint64_t)thread * UINT64_C(0x9e3779b97f4a7c15) >> 60);
+}
+
 /* The calling thread's entry of kept records; NULL if it has none yet, or another thread has its place. */
 static inline struct kept *
 record_kept_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = &sem->kept[(self >> 12 ^ self >> 20) % KEPT_ENTRIES];
+	struct kept *entry = &sem->kept[kept_index(self)];
 	return atomic_load_explicit(&entry->thread, memory_order_relaxed) == self ? entry : NULL;
 }
 

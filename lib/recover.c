@@ -256,9 +256,10 @@ after_grant(struct tsem *sem, const struct grant *grant)
 }
 
 int
-after_move(struct tsem *sem, uint64_t from, uint32_t count)
+after_move(struct tsem *sem, uint64_t grants, uint32_t count)
 {
 	const int saved = errno;
+	const uint64_t from = counter_add(word_counter(grants), LOAD_SEQ(&sem->segment.header->capacity));
 	const struct grant grant = {.moved = true, .from = from, .to = counter_add(from, count)};
 	after_grant(sem, &grant);
 	errno = saved;

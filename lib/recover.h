@@ -45,15 +45,18 @@ void skip_orphans(struct tsem *sem);
 /* What everybody does who has moved E: wakes whom it enabled, and passes over orphans that it reached. */
 void after_grant(struct tsem *sem, const struct grant *grant);
 
-/* The same for a grant of `count` from E = `from` on; returns 0, for those who end with it. */
-int after_move(struct tsem *sem, uint64_t from, uint32_t count);
+/* The same for a grant of `count` that found G as `grants`; returns 0, for those who end with it. */
+int after_move(struct tsem *sem, uint64_t grants, uint32_t count);
 
-/* Whether that would find anything to do: T is read behind the move of G. */
+/* Whether that would find anything to do: C and T are read behind the move of G. */
 static inline bool
-is_anybody_concerned(const struct tsem *sem, uint64_t from)
+is_anybody_concerned(const struct tsem *sem, uint64_t grants)
 {
-	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
-	return counter_diff(issued, from) > 0 || (LOAD_SEQ(&sem->segment.header->orphans) & 1) != 0;
+	const struct header *header = sem->segment.header;
+	const uint32_t capacity = LOAD_SEQ(&header->capacity);
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const uint64_t limit = word_advance(grants, capacity, word_tag(tickets));
+	return (int64_t)(tickets - limit) > 0 || (LOAD_SEQ(&header->orphans) & 1) != 0;
 }
 
 #endif

@@ -101,7 +101,9 @@ post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
 	int rc = grant_anonymously(sem, count, &grant, &before);
 	if (rc < 0)
 		return rc;
-	after_move(sem, grant.from, count);
+	const int saved = errno;
+	after_grant(sem, &grant);
+	errno = saved;
 	if (previous != NULL)
 		*previous = before;
 	return 0;
@@ -113,14 +115,13 @@ tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 	struct header *header = sem->segment.header;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	const uint64_t limit = counter_add(word_counter(grants), capacity);
-	const int64_t available = counter_diff(limit, word_counter(LOAD_SEQ(&header->tickets)));
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const int64_t available = counter_diff(counter_add(word_counter(grants), capacity), word_counter(tickets));
 	/* One look and one CAS, when nobody waits and nothing limits. The tag stays, as in grant_anonymously(). */
 	if (!sem->segment.writable || count == 0 || capacity == 0 || sem->max != 0 || available < 0
 	    || available > (int64_t)UINT32_MAX || !CAS_SEQ(&header->grants, grants, grants + word_make(count, 0)))
 		return post_the_long_way(sem, count, previous);
 	if (previous != NULL)
 		*previous = (uint32_t)available;
-	const uint64_t from = counter_add(word_counter(grants), LOAD_SEQ(&header->capacity));
-	return is_anybody_concerned(sem, from) ? after_move(sem, from, count) : 0;
+	return is_anybody_concerned(sem, grants) ? after_move(sem, grants, count) : 0;
 }

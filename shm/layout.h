@@ -96,6 +96,13 @@ word_tag(uint64_t word)
 	return word & TAG_MASK;
 }
 
+/* The counter further by n, and another tag. */
+static inline uint64_t
+word_advance(uint64_t word, uint32_t n, uint64_t tag)
+{
+	return ((word & ~TAG_MASK) + ((uint64_t)n << COUNTER_SHIFT)) | tag;
+}
+
 static inline uint64_t
 tag_make(uint32_t record, unsigned face)
 {

@@ -1,0 +1,62 @@
+"""What the figures were measured on."""
+import datetime
+import json
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+
+VERSIONS = {
+    "flock": ["flock", "--version"],
+    "GNU sem": ["sem", "--version"],
+    "gnuplot": ["gnuplot", "--version"],
+}
+PACKAGES = ("daemontools", "chiark-utils-bin", "s6", "task-spooler", "libc6")
+
+
+def first_line(command):
+    if not shutil.which(command[0]):
+        return "missing"
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (run.stdout or run.stderr).splitlines()[0] if run.stdout or run.stderr else "?"
+
+
+def package_version(package):
+    if not shutil.which("dpkg-query"):
+        return "?"
+    run = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False)
+    return run.stdout or "missing"
+
+
+def processor():
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def build_facts(build):
+    try:
+        info = pathlib.Path(build) / "meson-info"
+        compiler = json.loads((info / "intro-compilers.json").read_text(encoding="utf-8"))["host"]["c"]["full_version"]
+        options = json.loads((info / "intro-buildoptions.json").read_text(encoding="utf-8"))
+        kind = next(option["value"] for option in options if option["name"] == "buildtype")
+    except (OSError, KeyError, StopIteration):
+        return {"compiler": "?", "build type": "?"}
+    return {"compiler": compiler, "build type": kind}
+
+
+def facts(build):
+    with open("/proc/loadavg", encoding="utf-8") as load:
+        before = load.read().split()[0]
+    return {
+        "date": datetime.date.today().isoformat(),
+        "processor": processor(),
+        "CPUs": str(len(os.sched_getaffinity(0))),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "load before": before,
+        **build_facts(build),
+        **{name: first_line(command) for name, command in VERSIONS.items()},
+        **{package: package_version(package) for package in PACKAGES},
+    }

@@ -1,0 +1,34 @@
+"""The results page, and the same as JSON."""
+import json
+
+from . import plots, tables
+
+LOSES = """## What loses, and why
+
+- A strict queue cannot barge. When one process takes and posts in a loop, or when there are more runnable participants
+  than CPUs, an unfair lock lets whoever runs already have it again and again, out of its own cache and without a wake;
+  a queue has to hand the permit to the one whose turn it is, who may be asleep. The robust mutex and glibc's semaphore
+  are ahead there. What that costs the others is in the table of fairness: their longest waits.
+- Recovery waits for somebody to look: peers whose locks lie in the kernel, or that the kernel walks at exit (SysV with
+  SEM_UNDO, flock, robust mutexes), give back within a millisecond; tsem's waiters look within half a second. A semaphore
+  of plain shared memory that needs no daemon has no other moment, and the others have limits of their own: SEM_UNDO
+  takes two system calls a pair, a robust mutex has one permit and no order, flock no count.
+"""
+
+
+def write(results, machine, directory):
+    drawn = plots.draw(results, directory)
+    reach = tables.target_table(results)
+    lines = ["# Results of the benchmark", "",
+             "Written by `./dev bench`. Peers take turns within one run; a figure is the median of its repetitions, with the",
+             "quartiles in brackets; behind it, in bold, how many times better tsem is: above 1 tsem is ahead, below 1 the peer.",
+             "Each repetition has a new semaphore on another cache line.", ""]
+    lines += tables.rows(["", ""], [[name, value] for name, value in machine.items()]) + [""]
+    if reach:
+        lines += ["## Reach", ""] + reach + [""]
+    lines += [LOSES] + [f"![{name}]({name})" for name in drawn]
+    lines += ["", "## Figures"] + tables.sections(results)
+    (directory / "README.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    everything = {"machine": machine, "figures": results.as_json(),
+                  "missing": [dict(zip(("workload", "peer", "participants", "why"), entry)) for entry in results.missing]}
+    (directory / "results.json").write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,61 @@
+"""Which workloads there are, how they are run by default, and what their figures mean."""
+import dataclasses
+
+PROCESS_PEERS = ("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
+                 "ticket-semaphore", "twa-semaphore")
+THREAD_PEERS = ("waiting-chains", "key-wait")
+
+
+@dataclasses.dataclass
+class Workload:
+    """One call of the benchmark program. `participants` are queue lengths or counts where the title says so."""
+    key: str
+    program: str
+    title: str
+    seconds: float = 0.1
+    repetitions: int = 7
+    participants: tuple = ()
+    peers: tuple = PROCESS_PEERS
+    threads: bool = False
+    metrics: tuple = ()  # those worth a table; empty: all
+    note: str = ""
+
+
+WORKLOADS = (
+    Workload("pair", "pair", "Take and give without contention", 0.05, 21, peers=PROCESS_PEERS + THREAD_PEERS),
+    Workload("contend", "contend", "Two processes contending for one permit, each on its own CPU", 0.1, 15,
+             note="Nothing between take and give, and nothing after it. The unfair ones let one process run in bursts, "
+                  "out of its own cache; those in order pass the permit at each step."),
+    Workload("ping-pong", "ping-pong", "Ping-pong between two processes, each on its own CPU", 0.1, 11),
+    Workload("ping-pong-one-cpu", "ping-pong-one-cpu", "Ping-pong between two processes on one CPU", 0.1, 7),
+    Workload("semabench", "semabench", "semabench with processes", 0.1, 7, (1, 2, 4, 8, 16, 64, 256),
+             note="Critical section: a step of a shared mt19937. Outside it: up to 249 steps of a private one. Not pinned."),
+    Workload("semabench-threads", "semabench", "semabench with threads", 0.1, 7, (1, 2, 4, 8, 64, 256),
+             peers=PROCESS_PEERS + THREAD_PEERS, threads=True),
+    Workload("fairness", "fairness", "Fairness in semabench with processes", 0.25, 7, (2, 8, 64),
+             note="Rounds of the luckiest and the unluckiest participant against the mean, and the longest single wait."),
+    Workload("hand-over", "hand-over", "Hand-over to a sleeping waiter, by length of the queue", 0, 9,
+             (10, 40, 100, 1000, 4000, 10000), metrics=("hand-over",),
+             peers=("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
+                    "twa-semaphore"),
+             note="Mean of the hand-overs from a full queue to a half empty one; each waiter gives as soon as it runs."),
+    Workload("post", "post", "Post for n sleeping waiters", 0, 9, (1, 10, 100), peers=("tsem", "glibc", "sysv")),
+    Workload("wrapper", "wrapper", "A command around `true`", 0, 15, peers=()),
+    Workload("drain", "drain", "Each of 30 queued jobs, once the one in front ends", 0, 9, (30,), peers=()),
+    Workload("idle", "idle", "CPU of 1,000 sleeping waiters", 4, 3, (1000,), peers=("tsem", "tsem-owned", "glibc", "sysv")),
+    Workload("memory", "memory", "Memory of a semaphore", 0, 1, (1000,), peers=PROCESS_PEERS + THREAD_PEERS),
+    Workload("recovery", "recovery", "From a SIGKILL to the next admission, by number of waiters", 0, 7, (10, 100, 1000),
+             peers=("tsem-owned", "sysv-undo", "robust-mutex", "flock"),
+             note="The others do not recover: a permit of theirs is lost for good."),
+)
+
+HIGHER_IS_BETTER = ("rate", "least")
+
+
+def choose(workloads, names):
+    """The workloads of these names, in their own order; ValueError names one that does not exist."""
+    known = {workload.key for workload in workloads}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no workload '{name}'; there are: {', '.join(sorted(known))}")
+    return [workload for workload in workloads if not names or workload.key in names]

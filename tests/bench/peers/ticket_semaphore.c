@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The Ticket-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 1), written from the paper: everybody spins on `grant`. */
+#include <stdbool.h>
+
+#include "peer.h"
+#include "ticket.h"
+
+static void *
+ticket_create(unsigned permits)
+{
+	struct counters *counters = fresh_line(sizeof(*counters));
+	atomic_init(&counters->grant, permits);
+	return counters;
+}
+
+static void
+ticket_destroy(void *semaphore)
+{
+	fresh_line_free(semaphore, sizeof(struct counters));
+}
+
+static inline void
+ticket_take(void *semaphore, struct seat *seat)
+{
+	struct counters *counters = semaphore;
+	(void)seat;
+	const uint64_t ticket = atomic_fetch_add(&counters->ticket, 1);
+	while (!is_enabled(counters, ticket))
+		relax();
+}
+
+static inline void
+ticket_give(void *semaphore, struct seat *seat)
+{
+	(void)seat;
+	atomic_fetch_add(&((struct counters *)semaphore)->grant, 1);
+}
+
+DEFINE_PAIRS(ticket)
+
+static size_t
+ticket_bytes(void *semaphore)
+{
+	(void)semaphore;
+	return sizeof(struct counters);
+}
+
+const struct peer peer_ticket_semaphore = {
+	.name = "ticket-semaphore",
+	.traits = SPINS | IN_ORDER,
+	.create = ticket_create,
+	.destroy = ticket_destroy,
+	.take = ticket_take,
+	.give = ticket_give,
+	.bytes = ticket_bytes,
+	.pairs = ticket_pairs,
+};

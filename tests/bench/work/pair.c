@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Take and give without contention, and by two processes that contend, each on its CPU. */
+#include <stdio.h>
+#include "slice.h"
+
+struct subject {
+	const struct peer *peer;
+	void *semaphore;
+	unsigned batch; /* rounds between two looks at the clock */
+};
+
+static void
+do_pairs(struct slice *slice, unsigned index, void *arg)
+{
+	const struct subject *subject = arg;
+	struct seat seat = {0};
+	pin_to(index);
+	peer_join(subject->peer, subject->semaphore, &seat);
+	slice_begin(slice);
+	slice_watch_delay(slice, index);
+	while (!slice_is_over(slice)) {
+		subject->peer->pairs(subject->semaphore, &seat, subject->batch);
+		slice_count(slice, index, subject->batch);
+	}
+	slice_watch_delay(slice, index);
+	peer_leave(subject->peer, subject->semaphore, &seat);
+}
+
+static void
+measure(const struct options *options, unsigned participants, unsigned batch)
+{
+	struct slice *slice = slice_new();
+	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
+		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
+			if (((*peer)->traits & SPINS) != 0 && participants > cpus())
+				continue;
+			struct subject subject = {.peer = *peer, .semaphore = (*peer)->create(1), .batch = batch};
+			const bool threads = options->threads || ((*peer)->traits & THREADS_ONLY) != 0;
+			const double took = slice_run(slice, threads, participants, options->seconds, do_pairs, &subject);
+			say_sample(&(struct sample){.peer = (*peer)->name,
+			                            .metric = "rate",
+			                            .unit = "pairs/s",
+			                            .participants = participants,
+			                            .repetition = repetition,
+			                            .value = (double)slice_rounds(slice, participants) / took});
+			fprintf(stderr, "%s delayed %.3f\n", (*peer)->name, slice_delayed(slice, participants, took));
+			(*peer)->destroy(subject.semaphore);
+		}
+}
+
+void
+run_pair(const struct options *options)
+{
+	measure(options, 1, 1000);
+}
+
+void
+run_contend(const struct options *options)
+{
+	measure(options, 2, 16);
+}

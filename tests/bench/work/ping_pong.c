@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Two processes and two semaphores: each takes from one and gives to the other. On two CPUs, and on one. */
+#include <stdio.h>
+#include "slice.h"
+
+struct table {
+	const struct peer *peer;
+	void *sides[2]; /* the ball is where the permit is */
+	unsigned cpus;
+};
+
+static void
+play(struct slice *slice, unsigned index, void *arg)
+{
+	const struct table *table = arg;
+	struct seat seats[2] = {{0}};
+	pin_to(index % table->cpus);
+	peer_join(table->peer, table->sides[0], &seats[0]);
+	peer_join(table->peer, table->sides[1], &seats[1]);
+	slice_begin(slice);
+	slice_watch_delay(slice, index);
+	/* Whoever sees the end passes the ball once more, or the other would wait for ever. */
+	for (bool over = false; !over;) {
+		table->peer->take(table->sides[index], &seats[index]);
+		over = slice_is_over(slice);
+		slice_count(slice, index, 1);
+		table->peer->give(table->sides[1 - index], &seats[1 - index]);
+	}
+	slice_watch_delay(slice, index);
+	peer_leave(table->peer, table->sides[0], &seats[0]);
+	peer_leave(table->peer, table->sides[1], &seats[1]);
+}
+
+static void
+measure(const struct options *options, unsigned on_cpus)
+{
+	struct slice *slice = slice_new();
+	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
+		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
+			if (((*peer)->traits & LOCK) != 0 || (((*peer)->traits & SPINS) != 0 && on_cpus < 2))
+				continue;
+			struct table table = {.peer = *peer, .sides = {(*peer)->create(1), (*peer)->create(0)}, .cpus = on_cpus};
+			const bool threads = options->threads || ((*peer)->traits & THREADS_ONLY) != 0;
+			const double took = slice_run(slice, threads, 2, options->seconds, play, &table);
+			say_sample(&(struct sample){.peer = (*peer)->name,
+			                            .metric = "rate",
+			                            .unit = "rounds/s",
+			                            .participants = 2,
+			                            .repetition = repetition,
+			                            .value = (double)atomic_load(&slice->tallies[0].rounds) / took});
+			fprintf(stderr, "%s delayed %.3f\n", (*peer)->name, slice_delayed(slice, 2, took));
+			(*peer)->destroy(table.sides[0]);
+			(*peer)->destroy(table.sides[1]);
+		}
+}
+
+void
+run_ping_pong(const struct options *options)
+{
+	measure(options, 2);
+}
+
+void
+run_ping_pong_one_cpu(const struct options *options)
+{
+	measure(options, 1);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many processes that queue up on a semaphore when told to, and otherwise sleep. The same ones serve all peers in turn,
+ * so that 10,000 of them need to be born only once.
+ */
+#ifndef TSEM_BENCH_POOL_H
+#define TSEM_BENCH_POOL_H
+
+#include <sys/types.h>
+
+#include "workload.h"
+
+enum { POOL_MAX = 20000 };
+
+/* What the workers do once they have the permit. */
+enum errand { PASS_ON, KEEP };
+
+struct subject {
+	const struct peer *peer;
+	void *semaphore;
+};
+
+struct pool_control {
+	atomic_uint round;
+	/* What this round is about. */
+	unsigned subject;
+	unsigned from;
+	unsigned to;
+	enum errand errand;
+	_Alignas(64) atomic_uint queueing; /* about to take */
+	_Alignas(64) atomic_uint admitted; /* of this round */
+	_Alignas(64) atomic_uint done;
+	_Atomic uint64_t stamps[POOL_MAX]; /* when, in the order of admission */
+};
+
+struct pool {
+	struct pool_control *control;
+	struct subject subjects[PEERS_MAX];
+	unsigned size;
+	pid_t pids[POOL_MAX];
+};
+
+/* Creates `size` workers for the subjects, which must exist already. False: the machine does not allow so many. */
+bool pool_start(struct pool *pool, unsigned size);
+
+/* Lets the workers `from` to `to` queue up on the subject; returns when all of them sleep in the queue. */
+void pool_queue(struct pool *pool, unsigned subject, unsigned from, unsigned to, enum errand errand);
+
+/* The same without waiting for their sleep: for a queue that may move at once. */
+void pool_send(struct pool *pool, unsigned subject, unsigned from, unsigned to, enum errand errand);
+
+/* Waits until `count` of this round are done; false after `seconds`. */
+bool pool_wait(struct pool *pool, unsigned count, double seconds);
+
+void pool_kill(struct pool *pool, unsigned from, unsigned to);
+void pool_end(struct pool *pool);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* What waiters cost: the hand-over to a sleeping one behind so many others, and waking n of them at once. */
+#include "pool.h"
+
+static struct pool pool;
+
+/* Creates the semaphores of the peers that fit, all permits gone; returns how many. */
+static unsigned
+create_subjects(const struct options *options, unsigned refused, unsigned participants)
+{
+	unsigned n = 0;
+	for (const struct peer *const *peer = options->peers; *peer != NULL; peer++)
+		if (fits(*peer, refused, participants, options))
+			pool.subjects[n++] = (struct subject){.peer = *peer, .semaphore = (*peer)->create(1)};
+	return n;
+}
+
+static void
+destroy_subjects(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		pool.subjects[i].peer->destroy(pool.subjects[i].semaphore);
+}
+
+static double
+microseconds(uint64_t from, uint64_t to)
+{
+	return (double)(to - from) / 1e3;
+}
+
+static void
+say(unsigned subject, const char *metric, unsigned participants, unsigned repetition, double value)
+{
+	say_sample(&(struct sample){.peer = pool.subjects[subject].peer->name,
+	                            .metric = metric,
+	                            .unit = "us",
+	                            .participants = participants,
+	                            .repetition = repetition,
+	                            .value = value});
+}
+
+/*
+ * Each waiter gives as soon as it runs, until the queue is empty. Told is the mean of the first half of the queue: its
+ * waiters are handed the permit while so many, to half as many, wait behind them.
+ */
+static void
+drain_queue(unsigned subject, unsigned length, unsigned repetition)
+{
+	const struct subject *to = &pool.subjects[subject];
+	struct seat seat = {0};
+	peer_join(to->peer, to->semaphore, &seat);
+	to->peer->take(to->semaphore, &seat);
+	pool_queue(&pool, subject, 0, length, PASS_ON);
+	const uint64_t began = now_ns();
+	to->peer->give(to->semaphore, &seat);
+	if (!pool_wait(&pool, length, 60))
+		die("a queue does not move");
+	peer_leave(to->peer, to->semaphore, &seat);
+	const unsigned half = (length + 1) / 2;
+	say(subject, "hand-over", length, repetition, microseconds(began, pool.control->stamps[half - 1]) / half);
+	say(subject, "drain", length, repetition, microseconds(began, pool.control->stamps[length - 1]) / length);
+}
+
+void
+run_hand_over(const struct options *options)
+{
+	for (const unsigned *length = options->participants; *length != 0; length++) {
+		const unsigned count = create_subjects(options, (*length > 100 ? HERD : 0) | SPINS, *length);
+		if (!pool_start(&pool, *length))
+			say_missing("all", *length, "the machine does not allow so many processes");
+		else
+			for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
+				for (unsigned i = 0; i < count; i++)
+					drain_queue(i, *length, repetition);
+		pool_end(&pool);
+		destroy_subjects(count);
+	}
+}
+
+/* One call, or as few as the peer can do with, for `count` sleeping waiters; until it returns, and until all have run. */
+static void
+post_many(unsigned subject, unsigned count, unsigned repetition)
+{
+	const struct subject *to = &pool.subjects[subject];
+	pool_queue(&pool, subject, 0, count, KEEP);
+	const uint64_t began = now_ns();
+	to->peer->give_many(to->semaphore, count);
+	const uint64_t returned = now_ns();
+	if (!pool_wait(&pool, count, 60))
+		die("a post does not arrive");
+	say(subject, "the call", count, repetition, microseconds(began, returned));
+	say(subject, "until all run", count, repetition, microseconds(began, pool.control->stamps[count - 1]));
+}
+
+void
+run_post(const struct options *options)
+{
+	struct seat seat = {0};
+	for (const unsigned *waiters = options->participants; *waiters != 0; waiters++) {
+		const unsigned count = create_subjects(options, LOCK | HERD | SPINS, *waiters);
+		for (unsigned i = 0; i < count; i++)
+			pool.subjects[i].peer->take(pool.subjects[i].semaphore, &seat);
+		if (!pool_start(&pool, *waiters))
+			die("fork");
+		for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
+			for (unsigned i = 0; i < count; i++)
+				if (pool.subjects[i].peer->give_many != NULL)
+					post_many(i, *waiters, repetition);
+		pool_end(&pool);
+		destroy_subjects(count);
+	}
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* What semaphores cost at rest: the CPU of waiters that sleep, and memory. */
+#include <stdio.h>
+#include <time.h>
+
+#include "pool.h"
+
+static struct pool pool;
+
+/* Nanoseconds on a CPU of all workers so far. */
+static uint64_t
+time_on_cpu(void)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < pool.size; i++) {
+		char path[48];
+		unsigned long long ns;
+		snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pool.pids[i]);
+		FILE *file = fopen(path, "re");
+		if (file == NULL || fscanf(file, "%llu", &ns) != 1)
+			die(path);
+		fclose(file);
+		sum += ns;
+	}
+	return sum;
+}
+
+static double
+percent_of_a_core(double seconds)
+{
+	const struct timespec while_asleep = {.tv_sec = (time_t)seconds,
+	                                      .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	const uint64_t began = now_ns();
+	const uint64_t before = time_on_cpu();
+	nanosleep(&while_asleep, NULL);
+	const uint64_t after = time_on_cpu();
+	return 100.0 * (double)(after - before) / (double)(now_ns() - began);
+}
+
+static void
+say(const struct peer *peer, unsigned participants, unsigned repetition, const char *metric, const char *unit,
+    double value)
+{
+	say_sample(&(struct sample){.peer = peer->name,
+	                            .metric = metric,
+	                            .unit = unit,
+	                            .participants = participants,
+	                            .repetition = repetition,
+	                            .value = value});
+}
+
+static void
+idle_once(const struct options *options, const struct peer *peer, unsigned waiters, unsigned repetition)
+{
+	struct seat seat = {0};
+	void *semaphore = peer->create(1);
+	pool.subjects[0] = (struct subject){.peer = peer, .semaphore = semaphore};
+	peer_join(peer, semaphore, &seat);
+	peer->take(semaphore, &seat);
+	if (!pool_start(&pool, waiters))
+		die("fork");
+	pool_queue(&pool, 0, 0, waiters, PASS_ON);
+	say(peer, waiters, repetition, "CPU", "% of a core", percent_of_a_core(options->seconds));
+	pool_end(&pool);
+	peer->destroy(semaphore);
+}
+
+void
+run_idle(const struct options *options)
+{
+	for (const unsigned *waiters = options->participants; *waiters != 0; waiters++)
+		for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
+			for (const struct peer *const *peer = options->peers; *peer != NULL; peer++)
+				if (fits(*peer, SPINS, *waiters, options))
+					idle_once(options, *peer, *waiters, repetition);
+}
+
+/* Before the first use, and with waiters. */
+static void
+weigh(const struct peer *peer, unsigned waiters)
+{
+	struct seat seat = {0};
+	void *semaphore = peer->create(1);
+	pool.subjects[0] = (struct subject){.peer = peer, .semaphore = semaphore};
+	say(peer, 0, 0, "at rest", "bytes", (double)peer->bytes(semaphore));
+	peer_join(peer, semaphore, &seat);
+	peer->take(semaphore, &seat);
+	if (!pool_start(&pool, waiters))
+		die("fork");
+	pool_queue(&pool, 0, 0, waiters, PASS_ON);
+	say(peer, waiters, 0, "with waiters", "bytes", (double)peer->bytes(semaphore));
+	pool_end(&pool);
+	peer->destroy(semaphore);
+}
+
+void
+run_memory(const struct options *options)
+{
+	for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
+		if ((*peer)->bytes == NULL) {
+			say_missing((*peer)->name, 0, "in the kernel, which does not tell");
+		} else if (((*peer)->traits & (THREADS_ONLY | SPINS)) != 0) {
+			void *semaphore = (*peer)->create(1);
+			say(*peer, 0, 0, "at rest", "bytes", (double)(*peer)->bytes(semaphore));
+			(*peer)->destroy(semaphore);
+		} else {
+			weigh(*peer, options->participants[0]);
+		}
+	}
+}

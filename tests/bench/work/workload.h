@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* A workload measures peers in turns, and says each figure as one line of JSON. */
+#ifndef TSEM_BENCH_WORKLOAD_H
+#define TSEM_BENCH_WORKLOAD_H
+
+#include <stdbool.h>
+
+#include "peer.h"
+#include "support.h"
+
+enum { PEERS_MAX = 16, NUMBERS_MAX = 16 };
+
+struct options {
+	const struct peer *peers[PEERS_MAX + 1]; /* ends with NULL */
+	unsigned participants[NUMBERS_MAX + 1];  /* ends with 0; or lengths of the queue, or counts, as the workload says */
+	double seconds;                          /* one repetition of one peer */
+	unsigned repetitions;
+	bool threads;
+	const char *tsem; /* the command */
+	const char *only; /* names of commands to run, separated by commas; NULL: all */
+};
+
+struct workload {
+	const char *name;
+	void (*run)(const struct options *options);
+};
+
+extern const struct workload all_workloads[];
+
+void run_pair(const struct options *options);
+void run_contend(const struct options *options);
+void run_ping_pong(const struct options *options);
+void run_ping_pong_one_cpu(const struct options *options);
+void run_semabench(const struct options *options);
+void run_fairness(const struct options *options);
+void run_hand_over(const struct options *options);
+void run_post(const struct options *options);
+void run_idle(const struct options *options);
+void run_memory(const struct options *options);
+void run_recovery(const struct options *options);
+void run_wrapper(const struct options *options);
+void run_drain(const struct options *options);
+
+/* One figure of one repetition; `participants` is 0 where it means nothing. */
+struct sample {
+	const char *peer;
+	const char *metric;
+	const char *unit;
+	unsigned participants;
+	unsigned repetition;
+	double value;
+};
+void say_sample(const struct sample *sample);
+
+/* Why a peer has no figures. */
+void say_missing(const char *peer, unsigned participants, const char *why);
+
+/* Whether the peer can do it at all: `refused` are the traits that do not fit. Says so when not. */
+bool fits(const struct peer *peer, unsigned refused, unsigned participants, const struct options *options);
+
+#endif
