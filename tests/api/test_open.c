@@ -9,12 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHECK(condition)               \
-	do {                               \
-		if (!(condition))              \
-			return __LINE__ % 251 + 1; \
-	} while (0)
-
 static const struct tsem_config three = {.size = sizeof(three), .permits = 3};
 
 /* ---- create ---- */

@@ -30,10 +30,18 @@
 #define UNDER_THREAD_SANITIZER false
 #endif
 
+/* For bodies of children, where assertions do not reach: the first that does not hold makes the exit status. */
+#define CHECK(condition)               \
+	do {                               \
+		if (!(condition))              \
+			return __LINE__ % 251 + 1; \
+	} while (0)
+
 /* Skips the running test, and says why. */
 #define SKIP(...)                        \
 	do {                                 \
 		print_message("# " __VA_ARGS__); \
+		print_message("\n");             \
 		skip();                          \
 	} while (0)
 

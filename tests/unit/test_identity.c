@@ -16,12 +16,6 @@
 #include "identity.h"
 #include "layout.h"
 
-#define CHECK(condition)               \
-	do {                               \
-		if (!(condition))              \
-			return __LINE__ % 251 + 1; \
-	} while (0)
-
 static uint32_t
 inode_of(const char *path)
 {

@@ -177,13 +177,6 @@ a_leader_that_left_its_threads(void **state)
 
 /* ---- what refuses to be looked at ---- */
 
-/* In a child, where assertions do not reach: the first that does not hold is the exit status. */
-#define CHECK(condition)               \
-	do {                               \
-		if (!(condition))              \
-			return __LINE__ % 251 + 1; \
-	} while (0)
-
 static int
 without_descriptors(void *arg)
 {

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* What is no segment is refused, with the right error and before anything in it is believed. */
+#include "segments.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static void
+nothing_there(void **state)
+{
+	(void)state;
+	struct segment segment;
+	assert_int_equal(segment_attach(fresh_name(), 0, &segment), -ENOENT);
+	assert_int_equal(segment_attach("", 0, &segment), -EINVAL);
+	assert_int_equal(segment_attach("../etc/passwd", 0, &segment), -EINVAL);
+}
+
+static void
+attached_is_the_same_memory(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	struct segment one = created(name);
+	struct segment two;
+	assert_int_equal(segment_attach(name, 0, &two), 0);
+	assert_true(two.writable);
+	STORE_SEQ(&one.header->capacity, 42);
+	assert_int_equal(LOAD_SEQ(&two.header->capacity), 42);
+	STORE_SEQ(&two.array[ARRAY_WORDS - 1], 43);
+	assert_int_equal(LOAD_SEQ(&one.array[ARRAY_WORDS - 1]), 43);
+	segment_detach(&one);
+	segment_detach(&two);
+}
+
+static void
+refused(const char *name, int error)
+{
+	struct segment segment;
+	assert_int_equal(segment_attach(name, 0, &segment), error);
+	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &segment), error);
+}
+
+static void
+what_is_no_file(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	assert_int_equal(mkdir(file_of(name), 0700), 0);
+	refused(name, -EBADMSG);
+	assert_int_equal(rmdir(file_of(name)), 0);
+
+	assert_int_equal(mkfifo(file_of(name), 0600), 0);
+	refused(name, -EBADMSG);
+	assert_int_equal(unlink(file_of(name)), 0);
+
+	const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	strcpy(address.sun_path, file_of(name));
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	refused(name, -EBADMSG);
+	close(fd);
+}
+
+/* Not even a link to a real segment is followed. */
+static void
+links_are_not_followed(void **state)
+{
+	(void)state;
+	char target[300];
+	const char *real = fresh_name();
+	const char *name = fresh_name();
+	struct segment segment = created(real);
+	strcpy(target, file_of(real));
+	assert_int_equal(symlink(target, file_of(name)), 0);
+	refused(name, -EBADMSG);
+	segment_detach(&segment);
+}
+
+static void
+write_file(const char *name, const void *bytes, size_t length, off_t size)
+{
+	const int fd = open(file_of(name), O_CREAT | O_TRUNC | O_RDWR, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, length), (ssize_t)length);
+	assert_int_equal(ftruncate(fd, size), 0);
+	close(fd);
+}
+
+static void
+files_that_are_too_short(void **state)
+{
+	(void)state;
+	static const off_t sizes[] = {0, 1, 8, 63, 4095, 4096, RECORDS_OFFSET, SEGMENT_BYTES_MIN - 1};
+	const char *name = fresh_name();
+	struct segment segment = created(fresh_name());
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		/* With a header as good as any, as far as it fits. */
+		const size_t length = sizes[i] < PAGE_BYTES ? (size_t)sizes[i] : PAGE_BYTES;
+		write_file(name, segment.header, length, sizes[i]);
+		refused(name, -EBADMSG);
+		assert_int_equal(stat_of_file(name).st_size, sizes[i]);
+	}
+	segment_detach(&segment);
+}
+
+static void
+files_with_something_else_in_them(void **state)
+{
+	(void)state;
+	static unsigned char bytes[SEGMENT_BYTES_MIN];
+	const char *name = fresh_name();
+	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
+	refused(name, -EBADMSG);
+	memset(bytes, 0xff, sizeof(bytes));
+	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
+	refused(name, -EBADMSG);
+	srandom(12345);
+	for (int round = 0; round < 50; round++) {
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)random();
+		write_file(name, bytes, sizeof(bytes), sizeof(bytes));
+		refused(name, -EBADMSG);
+	}
+}
+
+/* The size is right and nothing is behind it: with the header of a segment in front, or without. */
+static void
+files_with_holes(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	struct segment segment = created(fresh_name());
+	struct segment sparse;
+	write_file(name, "", 0, SEGMENT_BYTES_MIN);
+	refused(name, -EBADMSG);
+	write_file(name, segment.header, PAGE_BYTES, SEGMENT_BYTES_MIN);
+	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &sparse), -EBADMSG);
+	/* Who may write fills the holes: then they can never be a SIGBUS. */
+	assert_int_equal(segment_attach(name, 0, &sparse), 0);
+	assert_int_equal(stat_of_file(name).st_blocks * 512, SEGMENT_BYTES_MIN);
+	segment_detach(&sparse);
+	segment_detach(&segment);
+}
+
+static void
+headers_of_others(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t at;
+		int error;
+	} fields[] = {
+		{offsetof(struct header, magic), -EBADMSG},
+		{offsetof(struct header, magic) + 7, -EBADMSG},
+		{offsetof(struct header, version), -EPROTONOSUPPORT},
+		{offsetof(struct header, version) + 3, -EPROTONOSUPPORT},
+		{offsetof(struct header, fingerprint), -EPROTONOSUPPORT},
+		{offsetof(struct header, fingerprint) + 3, -EPROTONOSUPPORT},
+	};
+	struct segment segment = created(fresh_name());
+	const char *name = fresh_name();
+	static unsigned char bytes[SEGMENT_BYTES_MIN];
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		for (unsigned bit = 0; bit < 8; bit++) {
+			memcpy(bytes, segment.header, sizeof(bytes));
+			bytes[fields[i].at] ^= (unsigned char)(1U << bit);
+			write_file(name, bytes, sizeof(bytes), sizeof(bytes));
+			refused(name, fields[i].error);
+		}
+	}
+	/* What was changed is all that was wrong. */
+	memcpy(bytes, segment.header, sizeof(bytes));
+	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
+	struct segment copy;
+	assert_int_equal(segment_attach(name, 0, &copy), 0);
+	segment_detach(&copy);
+	segment_detach(&segment);
+}
+
+static void
+segments_of_other_users(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		SKIP("not root: cannot give files away");
+	const char *name = fresh_name();
+	struct segment segment = created(name);
+	segment_detach(&segment);
+	assert_int_equal(chown(file_of(name), 12345, 12345), 0);
+	refused(name, -EPERM);
+	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN, &segment), 0);
+	segment_detach(&segment);
+	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN | SEGMENT_READ_ONLY, &segment), 0);
+	segment_detach(&segment);
+}
+
+static int
+attach_as_nobody(void *arg)
+{
+	struct segment segment;
+	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+	/* root's own are nobody's to refuse, but for the mode */
+	CHECK(chmod(file_of(arg), 0666) != 0);
+	CHECK(segment_attach(arg, 0, &segment) == -EACCES);
+	CHECK(segment_attach(arg, SEGMENT_READ_ONLY, &segment) == 0);
+	CHECK(!segment.writable);
+	segment_detach(&segment);
+	return 0;
+}
+
+static void
+modes_are_respected(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		SKIP("not root: cannot become another user");
+	char name[100];
+	strcpy(name, fresh_name());
+	struct segment segment = created(name);
+	assert_int_equal(chmod(file_of(name), 0644), 0);
+	assert_int_equal(end_of_child(start_child(attach_as_nobody, name)), 0);
+	segment_detach(&segment);
+}
+
+static int
+write_to_the_first_word(void *arg)
+{
+	const struct segment *segment = arg;
+	STORE_SEQ(&segment->header->capacity, 1);
+	return 0;
+}
+
+static void
+read_only_is_read_only(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	struct segment segment = created(name);
+	struct segment reader;
+	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &reader), 0);
+	assert_false(reader.writable);
+	assert_int_equal(LOAD_SEQ(&reader.header->capacity), 3);
+	const int status = end_of_child(start_child(write_to_the_first_word, &reader));
+	assert_int_not_equal(status, 0); /* SIGSEGV, or what a sanitizer makes of it */
+	assert_int_equal(LOAD_SEQ(&segment.header->capacity), 3);
+
+	/* It cannot make pages, but sees those that somebody made. */
+	assert_int_equal(segment_reserve(&reader, RECORDS_PER_PAGE + 1), -EBADMSG);
+	assert_int_equal(segment_reserve(&segment, RECORDS_PER_PAGE + 1), 0);
+	assert_int_equal(segment_reserve(&reader, RECORDS_PER_PAGE + 1), 0);
+	STORE_SEQ(&segment.records[RECORDS_PER_PAGE].who, 5);
+	assert_int_equal(LOAD_SEQ(&reader.records[RECORDS_PER_PAGE].who), 5);
+	segment_detach(&reader);
+	segment_detach(&segment);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_there),
+		cmocka_unit_test(attached_is_the_same_memory),
+		cmocka_unit_test(what_is_no_file),
+		cmocka_unit_test(links_are_not_followed),
+		cmocka_unit_test(files_that_are_too_short),
+		cmocka_unit_test(files_with_something_else_in_them),
+		cmocka_unit_test(files_with_holes),
+		cmocka_unit_test(headers_of_others),
+		cmocka_unit_test(segments_of_other_users),
+		cmocka_unit_test(modes_are_respected),
+		cmocka_unit_test(read_only_is_read_only),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
