@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Take and give without contention, and by two processes that contend, each on its CPU. */
-#include <stdio.h>
 #include "slice.h"
 
 struct subject {
@@ -26,6 +25,23 @@ do_pairs(struct slice *slice, unsigned index, void *arg)
 	peer_leave(subject->peer, subject->semaphore, &seat);
 }
 
+struct outcome {
+	double rate;
+	double delayed;
+};
+
+static struct outcome
+measure_once(const struct options *options, struct slice *slice, const struct peer *peer, unsigned participants,
+             unsigned batch)
+{
+	struct subject subject = {.peer = peer, .semaphore = peer->create(1), .batch = batch};
+	const bool threads = options->threads || (peer->traits & THREADS_ONLY) != 0;
+	const double took = slice_run(slice, threads, participants, options->seconds, do_pairs, &subject);
+	peer->destroy(subject.semaphore);
+	return (struct outcome){.rate = (double)slice_rounds(slice, participants) / took,
+	                        .delayed = slice_delayed(slice, participants, took)};
+}
+
 static void
 measure(const struct options *options, unsigned participants, unsigned batch)
 {
@@ -34,17 +50,23 @@ measure(const struct options *options, unsigned participants, unsigned batch)
 		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
 			if (((*peer)->traits & SPINS) != 0 && participants > cpus())
 				continue;
-			struct subject subject = {.peer = *peer, .semaphore = (*peer)->create(1), .batch = batch};
-			const bool threads = options->threads || ((*peer)->traits & THREADS_ONLY) != 0;
-			const double took = slice_run(slice, threads, participants, options->seconds, do_pairs, &subject);
-			say_sample(&(struct sample){.peer = (*peer)->name,
-			                            .metric = "rate",
-			                            .unit = "pairs/s",
-			                            .participants = participants,
-			                            .repetition = repetition,
-			                            .value = (double)slice_rounds(slice, participants) / took});
-			fprintf(stderr, "%s delayed %.3f\n", (*peer)->name, slice_delayed(slice, participants, took));
-			(*peer)->destroy(subject.semaphore);
+			struct outcome best = {.delayed = 1e9};
+			for (int try = 0; try < TRIES && best.delayed > DISTURBED; try++) {
+				const struct outcome outcome = measure_once(options, slice, *peer, participants, batch);
+				if (outcome.delayed < best.delayed)
+					best = outcome;
+			}
+			struct sample sample = {.peer = (*peer)->name,
+			                        .metric = "rate",
+			                        .unit = "pairs/s",
+			                        .participants = participants,
+			                        .repetition = repetition,
+			                        .value = best.rate};
+			say_sample(&sample);
+			sample.metric = "waited for a CPU";
+			sample.unit = "%";
+			sample.value = 100 * best.delayed;
+			say_sample(&sample);
 		}
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Two processes and two semaphores: each takes from one and gives to the other. On two CPUs, and on one. */
-#include <stdio.h>
 #include "slice.h"
 
 struct table {
@@ -31,6 +30,19 @@ play(struct slice *slice, unsigned index, void *arg)
 	peer_leave(table->peer, table->sides[1], &seats[1]);
 }
 
+static double
+measure_once(const struct options *options, struct slice *slice, const struct peer *peer, unsigned on_cpus,
+             double *delayed)
+{
+	struct table table = {.peer = peer, .sides = {peer->create(1), peer->create(0)}, .cpus = on_cpus};
+	const bool threads = options->threads || (peer->traits & THREADS_ONLY) != 0;
+	const double took = slice_run(slice, threads, 2, options->seconds, play, &table);
+	peer->destroy(table.sides[0]);
+	peer->destroy(table.sides[1]);
+	*delayed = slice_delayed(slice, 2, took);
+	return (double)atomic_load(&slice->tallies[0].rounds) / took;
+}
+
 static void
 measure(const struct options *options, unsigned on_cpus)
 {
@@ -39,18 +51,21 @@ measure(const struct options *options, unsigned on_cpus)
 		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
 			if (((*peer)->traits & LOCK) != 0 || (((*peer)->traits & SPINS) != 0 && on_cpus < 2))
 				continue;
-			struct table table = {.peer = *peer, .sides = {(*peer)->create(1), (*peer)->create(0)}, .cpus = on_cpus};
-			const bool threads = options->threads || ((*peer)->traits & THREADS_ONLY) != 0;
-			const double took = slice_run(slice, threads, 2, options->seconds, play, &table);
+			/* On one CPU each waits for the other by the nature of it. */
+			double rate = 0;
+			double least = 1e9;
+			for (int try = 0; try < TRIES && least > DISTURBED && (on_cpus > 1 || try == 0); try++) {
+				double delayed;
+				const double got = measure_once(options, slice, *peer, on_cpus, &delayed);
+				rate = delayed < least ? got : rate;
+				least = delayed < least ? delayed : least;
+			}
 			say_sample(&(struct sample){.peer = (*peer)->name,
 			                            .metric = "rate",
 			                            .unit = "rounds/s",
 			                            .participants = 2,
 			                            .repetition = repetition,
-			                            .value = (double)atomic_load(&slice->tallies[0].rounds) / took});
-			fprintf(stderr, "%s delayed %.3f\n", (*peer)->name, slice_delayed(slice, 2, took));
-			(*peer)->destroy(table.sides[0]);
-			(*peer)->destroy(table.sides[1]);
+			                            .value = rate});
 		}
 }
 

@@ -53,6 +53,13 @@ struct slice *slice_new(void);
 void slice_watch_delay(struct slice *slice, unsigned index);
 double slice_delayed(const struct slice *slice, unsigned participants, double took);
 
+/*
+ * A pinned participant that something else keeps from its CPU contends with nobody. Such a slice is tried again, this
+ * often at most, and of the tries the least disturbed one counts.
+ */
+enum { TRIES = 4 };
+#define DISTURBED 0.2
+
 uint64_t slice_rounds(const struct slice *slice, unsigned participants);
 
 #endif
