@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lies where: shm/layout.h with short words. Counters count modulo 16 and start at 13, so every configuration
+ * goes through the wrap. Words are packed as in the segment, because "still the same word" is what the protocol asks.
+ */
+#ifndef COUNTER_START
+#define COUNTER_START 13
+#endif
+#ifndef SLOTS
+#define SLOTS 4 /* words of the waiting array */
+#endif
+
+/* ---- counters: value << 4 | tag; the tag is record << 1 | face, or NONE ---- */
+
+#define TAG_NONE 15
+#define word_make(counter, tag) (((counter) << 4) | (tag))
+#define word_counter(word) ((word) >> 4)
+#define word_tag(word) ((word) & 15)
+#define tag_make(record, face) (((record) << 1) | (face))
+#define tag_record(tag) ((tag) >> 1)
+#ifdef MUTANT_NO_FACES
+#define tag_face(tag) 0
+#define what_a(w) 0
+#define what_b(w) 0
+#else
+#define tag_face(tag) ((tag) & 1)
+#define what_a(w) (((w) >> 3) & 1)
+#define what_b(w) (((w) >> 4) & 1)
+#endif
+#define counter_add(a, n) (((a) + (n)) & 15)
+#define counter_diff(a, b) (((((a) - (b)) & 15) ^ 8) - 8)
+
+/* ---- who ---- */
+
+#define who_owner(p) ((p) + 1)
+#define who_handed(p, ticket) (512 | ((p) << 4) | (ticket))
+#ifdef MUTANT_ORPHAN_WITHOUT_TICKET
+#define who_orphan(ticket) 1024
+#else
+#define who_orphan(ticket) (1024 | (ticket))
+#endif
+#define who_is_orphan(w) ((w) >= 1024)
+#define who_is_handed(w) ((w) >= 512 && (w) < 1024)
+#define who_process(w) (who_is_handed(w) -> (((w) >> 4) & 7) : (w) - 1)
+
+/* ---- what: value << 6 | moved, b, a | state ---- */
+
+#define IDLE 0
+#define CLAIMED 1
+#define QUEUED 2
+#define HELD 3
+#define RELEASING 4
+#define WHAT_A 8
+#define WHAT_B 16
+#define WHAT_MOVED 32
+#define what_state(w) ((w) & 7)
+#define what_value(w) ((w) >> 6)
+#ifdef MUTANT_NO_GENERATION
+#define what_next(w, state, value) ((((state) == IDLE || (state) == CLAIMED -> 0 : (value)) << 6) | ((w) & 24) | (state))
+#else
+#define what_next(w, state, value) ((((value) & 15) << 6) | ((w) & 24) | (state))
+#endif
+#define what_released(w, generation) what_next((w) ^ (WHAT_A | WHAT_B), IDLE, (generation) + 1)
+
+/* ---- waiting array: sequence number << 1 | sleepers ---- */
+
+#define slot_index(ticket) ((ticket) & (SLOTS - 1))
+#define slot_bit(ticket) (1 << (((ticket) / SLOTS) & 1))
+#define ALL_BITS 3
+
+/* ---- the segment ---- */
+
+short T = word_make(COUNTER_START, TAG_NONE);
+short G = word_make(COUNTER_START, TAG_NONE);
+#ifdef SETTER
+byte C = CAPACITY;
+#else
+#define C CAPACITY /* nobody writes it */
+#endif
+short who[RECORDS];
+short what[RECORDS];
+byte gen[RECORDS];
+byte count[RECORDS];
+byte slot[SLOTS];
+short hint; /* orphans: ticket << 8 | version << 1 | present */
+
+#define hint_ticket(h) ((h) >> 8)
+
+/* ---- the processes, as the kernel sees them ---- */
+
+bool dead[PROCESSES];
+byte asleep[PROCESSES]; /* 0, or 1 + (word << 2 | bit) it sleeps on */

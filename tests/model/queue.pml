@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/record.c, lib/queue.c, lib/take.c, lib/hold.c: what the public calls do. */
+
+#if RECORDS == 1
+#define FREE_EXISTS (who[0] == 0)
+#elif RECORDS == 2
+#define FREE_EXISTS (who[0] == 0 || who[1] == 0)
+#elif RECORDS == 3
+#define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0)
+#else
+#define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0 || who[3] == 0)
+#endif
+
+/* The free record with the lowest number: reused as soon as can be, which is what the protocol has to stand. */
+inline record_claim(n)
+{
+	if
+	:: kept -> kept = false
+	:: else ->
+		STEP_WHEN(FREE_EXISTS,
+		          r = 0;
+		          do
+		          :: who[r] != 0 -> r++
+		          :: else -> break
+		          od;
+		          who[r] = who_owner(me))
+	fi;
+	STEP(assert(what_state(what[r]) == IDLE /* claimed_in_use */); gen[r] = what_value(what[r]));
+	STEP(count[r] = n);
+	STEP(what[r] = what_next(what[r], CLAIMED, what_value(what[r])))
+}
+
+inline record_keep_or_free()
+{
+#ifdef KEEPS_RECORDS
+	kept = true
+#else
+	STEP(who[r] = 0)
+#endif
+}
+
+inline record_unclaim()
+{
+	STEP(assert(what_state(what[r]) == CLAIMED /* robbed */);
+	     what[r] = what_next(what[r], IDLE, what_value(what[r]) + 1));
+	record_keep_or_free()
+}
+
+inline line_up()
+{
+	STEP(rel_what = what[r]);
+	if
+	:: what_state(rel_what) == CLAIMED -> STEP(CAS(what[r], rel_what, what_next(rel_what, QUEUED, ticket)))
+	:: else
+	fi;
+	rel_what = 0
+}
+
+#ifndef ORPHANS
+#define give_up(n) skip
+#else
+/* Leaves the line. After a deadline it looks for dead owners and at E once more; after a signal or a cancel only at E. */
+inline give_up(n)
+{
+#ifdef RECOVERS_ON_TIMEOUT
+	recover_all();
+#endif
+	look(n);
+	if
+	:: ok
+	:: else ->
+#ifdef MUTANT_TICKET_TAKEN_BACK
+		STEP(if
+		     :: T == word_make(counter_add(ticket, n), tag_make(r, what_a(what[r]))) ->
+			     T = word_make(ticket, TAG_NONE);
+			     ok = true;
+			     waits_for[me] = 0
+		     :: else
+		     fi);
+		if
+		:: ok ->
+			STEP(what[r] = what_next(what[r] ^ WHAT_A, IDLE, gen[r] + 1));
+			STEP(who[r] = 0);
+			ok = false
+		:: else ->
+#endif
+			STEP(who[r] = who_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
+#ifdef MUTANT_ORPHAN_NOTED_TOO_LATE
+			recover_record(r);
+			note_orphan(ticket);
+#else
+			note_orphan(ticket);
+			recover_record(r);
+			skip_orphans();
+#endif
+			ok = false
+#ifdef MUTANT_TICKET_TAKEN_BACK
+		fi
+#endif
+	fi
+}
+#endif
+
+#define THE_RECORD_IS_OURS \
+	(who[r] == who_owner(me) \
+	 && (what_state(what[r]) == CLAIMED \
+	     || ((what_state(what[r]) == QUEUED || what_state(what[r]) == HELD) && what_value(what[r]) == ticket)))
+
+/* queue_enter() up to the admission; `ok`: admitted. */
+inline queue_enter(n, has_deadline)
+{
+	record_claim(n);
+	arrive_in_line(n, true);
+	look(n);
+	if
+	:: ok
+	:: else ->
+		line_up();
+		wait_until_enabled(n, has_deadline);
+		if
+		:: !ok && has_deadline -> give_up(n)
+		:: else
+		fi
+	fi
+}
+
+inline become_holder()
+{
+	STEP(assert(THE_RECORD_IS_OURS /* robbed */); rel_what = what[r]);
+#ifndef MUTANT_HELD_IS_A_COMPARISON
+	STEP(what[r] = what_next(rel_what, HELD, ticket));
+#endif
+	rel_what = 0
+}
+
+inline acquire(n, has_deadline)
+{
+	queue_enter(n, has_deadline);
+	if
+	:: ok ->
+		become_holder();
+		ok = true
+	:: else
+	fi
+}
+
+inline try_acquire(n)
+{
+	record_claim(n);
+	arrive_if_enabled(n, tag_make(r, what_a(what[r])));
+#ifdef TRIES_RECOVER
+	if
+	:: !ok ->
+		recover_all();
+		arrive_if_enabled(n, tag_make(r, what_a(what[r])))
+	:: else
+	fi;
+#endif
+	if
+	:: ok ->
+		become_holder();
+		ok = true
+	:: else ->
+		record_unclaim();
+		ok = false
+	fi
+}
+
+#ifdef MUTANT_HELD_IS_A_COMPARISON
+#define THE_HOLD_IS_OURS THE_RECORD_IS_OURS
+#else
+#define THE_HOLD_IS_OURS (who[r] == who_owner(me) && what_state(what[r]) == HELD && what_value(what[r]) == ticket)
+#endif
+
+inline release(n)
+{
+	STEP(assert(THE_HOLD_IS_OURS /* robbed */);
+	     rel_what = what_next(what[r], RELEASING, ticket);
+	     what[r] = rel_what;
+	     in_use[me] = in_use[me] - n);
+	move_grant(r, rel_what);
+	if
+	:: mg_mine -> STEP(what[r] = what_released(rel_what, gen[r]))
+	:: else
+	fi;
+	rel_what = 0;
+	record_keep_or_free();
+	after_grant()
+}
+
+/* The slow road of a take, admitted: from the store on the permits are nobody's. */
+inline forget_owner(n)
+{
+	STEP(assert(THE_RECORD_IS_OURS /* robbed */); rel_what = what[r]);
+	STEP(what[r] = what_next(rel_what ^ WHAT_A, IDLE, gen[r] + 1);
+	     in_use[me] = in_use[me] - n;
+	     anonymous = anonymous + n);
+	rel_what = 0;
+	record_keep_or_free()
+}
+
+inline take(n, has_deadline)
+{
+	arrive_if_enabled(n, TAG_NONE);
+	if
+	:: ok
+	:: else ->
+		queue_enter(n, has_deadline);
+		if
+		:: ok ->
+			forget_owner(n);
+			ok = true
+		:: else
+		fi
+	fi
+}
+
+inline post(n)
+{
+	grant_anonymously(n);
+	after_grant()
+}

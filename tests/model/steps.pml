@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps: each access to shared memory is one, and before each the process may die. What lies between two accesses is
+ * local, so whether the process dies before or after it makes no difference to anybody.
+ */
+#ifndef CRASHES
+#define CRASHES 0
+#endif
+#ifndef MORTAL
+#define MORTAL 15 /* bit mask of processes that may die */
+#endif
+
+byte crashes_left = CRASHES;
+bool somebody_died; /* since the last round of ticks */
+bool over;          /* the last checks are done: those who rightly sleep may go */
+#define NOBODY 15
+byte looker = NOBODY; /* of a round of ticks, the one that looks for dead owners: hints line, `scanned` */
+
+#if CRASHES > 0
+#define OR_DIE :: atomic { crashes_left > 0 && ((MORTAL >> me) & 1) -> crashes_left--; die(); goto gone }
+#else
+#define OR_DIE
+#endif
+
+#define STEP(access) if OR_DIE :: d_step { access } fi
+#define STEP_WHEN(condition, access) if OR_DIE :: d_step { (condition) -> access } fi
+
+/* Inside a step. */
+#define CAS(place, old, new) if :: (place) == (old) -> place = new :: else fi
+#define CAS_OK(ok, place, old, new, also) \
+	if :: (place) == (old) -> place = new; ok = true; also :: else -> ok = false fi
+
+/* Everything a process remembers between steps, by the function that uses it. One that dies forgets all. */
+#define LOCALS \
+	byte r; short ticket; bool ok; bool kept; \
+	short ar_tickets; short ar_limit; \
+	short fa_what; byte fa_count; \
+	short rel_what; \
+	short mg_grants; byte mg_count; byte mg_from; byte mg_capacity; bool mg_moved; bool mg_mine; \
+	short fr_what; byte fr_gen; \
+	byte wk_i; byte wk_bits; short wk_waiting; byte wk_seen; \
+	short rc_who; short rc_what; short rc_tickets; byte rc_limit; bool rc_dead; \
+	byte re_i; byte front_index; byte front_limit; short front_hint; short front_what; int places; \
+	byte look_grants; byte look_capacity; byte seen
+
+#define FORGET \
+	r = 0; ticket = 0; ok = 0; kept = 0; ar_tickets = 0; ar_limit = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
+	mg_grants = 0; mg_count = 0; mg_from = 0; mg_capacity = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
+	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_limit = 0; rc_dead = 0; \
+	re_i = 0; front_index = 0; front_limit = 0; front_hint = 0; front_what = 0; places = 0; \
+	look_grants = 0; look_capacity = 0; seen = 0
+
+inline die()
+{
+	dead[me] = true;
+	in_use[me] = 0;
+	waits_for[me] = 0;
+	entitled[me] = false;
+	asleep[me] = 0;
+	somebody_died = true;
+	if
+	:: looker == me -> looker = NOBODY
+	:: else
+	fi;
+	FORGET
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/hold.c: a hold changes its owner. Only where a configuration asks for it. */
+
+/* tsem_hand_over() to process q. From the swap on the permits are q's, if it lives. */
+inline hand_over(n, q)
+{
+	STEP(assert(THE_HOLD_IS_OURS /* robbed */);
+	     in_use[me] = in_use[me] - n;
+	     who[r] = who_handed(q, ticket);
+	     if
+	     :: dead[q]
+	     :: else -> in_use[q] = in_use[q] + n
+	     fi)
+}
+
+/* find_handed() to q: the newest HELD one. rc_who, rc_what and front_index say which; RECORDS: none. */
+inline find_handed(q)
+{
+	front_index = RECORDS;
+	re_i = 0;
+	do
+	:: re_i < RECORDS ->
+		STEP(rc_tickets = who[re_i]);
+		if
+		:: who_is_handed(rc_tickets) && who_process(rc_tickets) == q ->
+			STEP(front_what = what[re_i]);
+			if
+			:: (what_state(front_what) == HELD
+			    && (front_index == RECORDS || counter_diff(what_value(front_what), what_value(rc_what)) >= 0)) ->
+				front_index = re_i;
+				rc_who = rc_tickets;
+				rc_what = front_what
+			:: else
+			fi
+		:: else
+		fi;
+		re_i++
+	:: else -> break
+	od;
+	re_i = 0;
+	rc_tickets = 0;
+	front_what = 0
+}
+
+/* HELD -> RELEASING by whoever is first; `ok`: it was us. */
+inline release_foreign(n, q)
+{
+	STEP(CAS_OK(ok, what[front_index], rc_what, what_next(rc_what, RELEASING, what_value(rc_what)),
+	            if
+	            :: dead[q]
+	            :: else -> in_use[q] = in_use[q] - n
+	            fi));
+	if
+	:: ok ->
+		rel_what = what_next(rc_what, RELEASING, what_value(rc_what));
+		release_for_owner(front_index, rel_what);
+		STEP(CAS(who[front_index], rc_who, 0));
+		after_grant();
+		rel_what = 0;
+		ok = true
+	:: else
+	fi
+}
+
+inline release_for(n, q)
+{
+	do
+	:: find_handed(q);
+		if
+		:: front_index == RECORDS -> break
+		:: else
+		fi;
+		release_foreign(n, q);
+		if
+		:: ok -> break
+		:: else
+		fi
+	od;
+	front_index = 0;
+	rc_who = 0;
+	rc_what = 0
+}
+
+/* What a parent tells the child it forks. */
+bool forked;
+byte forked_record;
+short forked_ticket;
+
+/* tsem_adopt() by a child of process `parent`: `ok` if the hold is its own now, and its command may run. */
+inline adopt(n, parent)
+{
+	STEP(rel_what = what[r]);
+	if
+	:: what_state(rel_what) == HELD && what_value(rel_what) == ticket ->
+		STEP(CAS_OK(ok, who[r], who_owner(parent), who_owner(me),
+		            if
+		            :: dead[parent]
+		            :: else -> in_use[parent] = in_use[parent] - n
+		            fi));
+		if
+		:: ok ->
+#ifdef MUTANT_ADOPT_WITHOUT_MOVED
+			STEP(admit(ticket, n))
+#else
+			STEP(CAS_OK(ok, what[r], rel_what, rel_what ^ WHAT_MOVED, admit(ticket, n)))
+#endif
+		:: else
+		fi
+	:: else -> ok = false
+	fi;
+	rel_what = 0
+}
+
+/* tsem_reap() by a parent whose child has ended. */
+inline reap(n, child)
+{
+	STEP(ok = (who[r] == who_owner(me)));
+	if
+	:: ok -> release(n)
+	:: else ->
+		STEP(rc_who = who[r]);
+		if
+		:: rc_who != 0 ->
+			STEP(rc_dead = (who_is_orphan(rc_who) || dead[who_process(rc_who)]));
+			STEP(rc_what = what[r]);
+			if
+			:: what_state(rc_what) == HELD && what_value(rc_what) == ticket && rc_dead ->
+				STEP(ok = (who[r] == rc_who));
+				if
+				:: ok ->
+					front_index = r;
+					release_foreign(n, child)
+				:: else
+				fi
+			:: else
+			fi
+		:: else
+		fi;
+		rc_who = 0;
+		rc_what = 0;
+		front_index = 0
+	fi
+}

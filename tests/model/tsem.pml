@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model of tsem's protocol. A configuration (configs/) defines how many processes and records there are, what the
+ * capacity is, who may die, and which process does what. README.md says how this relates to the code.
+ */
+#include "layout.pml"
+#include "witness.pml"
+#include "steps.pml"
+#include "protocol.pml"
+#include "recover.pml"
+#include "wait.pml"
+#include "queue.pml"
+#ifdef TRANSFERS
+#include "transfer.pml"
+#endif
+#ifdef SETTER
+#include "set.pml"
+#endif
+#include "rest.pml"
+
+#define END gone: atomic { FORGET }
+
+/* Acquires and releases. */
+#define HOLDER(name, n, rounds) \
+	proctype name(byte me) \
+	{ \
+		byte round; \
+		LOCALS; \
+		do \
+		:: round < rounds -> acquire(n, false); release(n); round++ \
+		:: else -> break \
+		od; \
+		END \
+	}
+
+/* Does not wait for ever. */
+#define QUITTER(name, n) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		acquire(n, true); \
+		if \
+		:: ok -> release(n) \
+		:: else \
+		fi; \
+		END \
+	}
+
+/* Holds on for ever. */
+#define KEEPER(name, n) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		acquire(n, false); \
+		END \
+	}
+
+#define TRIER(name, n) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		try_acquire(n); \
+		if \
+		:: ok -> release(n) \
+		:: else \
+		fi; \
+		END \
+	}
+
+/* Anonymous, posting what it took. */
+#define TAKER(name, n, rounds) \
+	proctype name(byte me) \
+	{ \
+		byte round; \
+		LOCALS; \
+		do \
+		:: round < rounds -> take(n, false); post(n); round++ \
+		:: else -> break \
+		od; \
+		END \
+	}
+
+#define RECOVERER(name) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		recover_states(false); \
+		recover_front(); \
+		recover_states(true); \
+		END \
+	}

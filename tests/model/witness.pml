@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The witness: books of its own, kept by what the processes do and not by what the segment says, and the promises
+ * checked against them. Nothing in the protocol reads these variables.
+ */
+byte in_use[PROCESSES];   /* permits of its holds, from the admission on until the release begins or it dies */
+byte waits_for[PROCESSES]; /* permits it stands in line for; 0: it does not */
+byte its_ticket[PROCESSES];
+bool entitled[PROCESSES]; /* was enabled when the capacity was lowered: counts as admitted */
+short anonymous;          /* permits taken without a record, minus those posted */
+byte lowering;            /* the capacity before a lowering that has not taken effect yet */
+
+/* A lowering takes effect when the setter reads G: tsem_set() has not returned before, and who was enabled is known. */
+#define LIMIT (lowering > C -> lowering : C)
+
+hidden byte p_;
+hidden short permits_in_use;
+hidden short with_those_in_front;
+
+/* permits_in_use, and on top of that everybody alive who stands in line before `t`. */
+inline count_in_front(p, t)
+{
+	permits_in_use = anonymous;
+	with_those_in_front = 0;
+	p_ = 0;
+	do
+	:: p_ < PROCESSES ->
+		permits_in_use = permits_in_use + in_use[p_];
+		if
+		:: p_ != p && waits_for[p_] > 0 && counter_diff(its_ticket[p_], t) < 0 ->
+			with_those_in_front = with_those_in_front + waits_for[p_]
+		:: else
+		fi;
+		p_++
+	:: else -> break
+	od;
+	with_those_in_front = with_those_in_front + permits_in_use
+}
+
+/*
+ * Promises 1 and 2, at each admission. First come, first served: everybody in front must have room as well, whether
+ * or not he has noticed yet.
+ */
+inline check_admission(t, n)
+{
+	count_in_front(me, t);
+	assert(entitled[me] || permits_in_use + n <= LIMIT);
+	assert(entitled[me] || with_those_in_front + n <= LIMIT);
+	waits_for[me] = 0;
+	entitled[me] = false;
+	permits_in_use = 0;
+	with_those_in_front = 0
+}
+
+inline admit(t, n)
+{
+	check_admission(t, n);
+	in_use[me] = in_use[me] + n
+}
+
+inline admit_anonymously(t, n)
+{
+	check_admission(t, n);
+	anonymous = anonymous + n
+}
