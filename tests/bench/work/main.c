@@ -84,13 +84,10 @@ static void
 parse(int argc, char **argv, struct options *options)
 {
 	static const struct option known[] = {
-		{"peers", required_argument, NULL, 'p'},
-		{"participants", required_argument, NULL, 'n'},
-		{"seconds", required_argument, NULL, 's'},
-		{"repetitions", required_argument, NULL, 'r'},
-		{"threads", no_argument, NULL, 't'},
-		{"tsem", required_argument, NULL, 'c'},
-		{NULL, 0, NULL, 0},
+		{"peers", required_argument, NULL, 'p'},   {"participants", required_argument, NULL, 'n'},
+		{"seconds", required_argument, NULL, 's'}, {"repetitions", required_argument, NULL, 'r'},
+		{"threads", no_argument, NULL, 't'},       {"realtime", no_argument, NULL, 'f'},
+		{"tsem", required_argument, NULL, 'c'},    {NULL, 0, NULL, 0},
 	};
 	for (size_t i = 0; all_peers[i] != NULL; i++)
 		options->peers[i] = all_peers[i];
@@ -113,6 +110,9 @@ parse(int argc, char **argv, struct options *options)
 			break;
 		case 't':
 			options->threads = true;
+			break;
+		case 'f':
+			options->realtime = true;
 			break;
 		case 'c':
 			options->tsem = optarg;

@@ -15,6 +15,7 @@ do_pairs(struct slice *slice, unsigned index, void *arg)
 	struct seat seat = {0};
 	pin_to(index);
 	peer_join(subject->peer, subject->semaphore, &seat);
+	slice_hurry();
 	slice_begin(slice);
 	slice_watch_delay(slice, index);
 	while (!slice_is_over(slice)) {
@@ -46,6 +47,7 @@ static void
 measure(const struct options *options, unsigned participants, unsigned batch)
 {
 	struct slice *slice = slice_new();
+	slice_rule(options);
 	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
 			if (((*peer)->traits & SPINS) != 0 && participants > cpus())

@@ -16,6 +16,7 @@ play(struct slice *slice, unsigned index, void *arg)
 	pin_to(index % table->cpus);
 	peer_join(table->peer, table->sides[0], &seats[0]);
 	peer_join(table->peer, table->sides[1], &seats[1]);
+	slice_hurry();
 	slice_begin(slice);
 	slice_watch_delay(slice, index);
 	/* Whoever sees the end passes the ball once more, or the other would wait for ever. */
@@ -47,6 +48,7 @@ static void
 measure(const struct options *options, unsigned on_cpus)
 {
 	struct slice *slice = slice_new();
+	slice_rule(options);
 	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
 			if (((*peer)->traits & LOCK) != 0 || (((*peer)->traits & SPINS) != 0 && on_cpus < 2))

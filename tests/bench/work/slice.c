@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,31 @@ struct slice *
 slice_new(void)
 {
 	return shared_memory(sizeof(struct slice));
+}
+
+static bool ruled;
+
+static void
+set_priority(int priority)
+{
+	const struct sched_param param = {.sched_priority = priority};
+	if (sched_setscheduler(0, SCHED_FIFO, &param) != 0)
+		die("sched_setscheduler");
+}
+
+void
+slice_rule(const struct options *options)
+{
+	ruled = options->realtime;
+	if (ruled)
+		set_priority(2);
+}
+
+void
+slice_hurry(void)
+{
+	if (ruled)
+		set_priority(1);
 }
 
 void

@@ -26,6 +26,13 @@ struct slice {
 /* One participant; works from slice_begin() until slice_is_over(). */
 typedef void participant_fn(struct slice *slice, unsigned index, void *arg);
 
+/*
+ * On a busy machine, and if it is allowed: from here on this process runs ahead of everything else, and a participant
+ * that calls slice_hurry() directly behind it. Only for short slices with a CPU for each participant.
+ */
+void slice_rule(const struct options *options);
+void slice_hurry(void);
+
 void slice_begin(struct slice *slice);
 
 static inline bool

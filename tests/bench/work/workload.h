@@ -16,6 +16,7 @@ struct options {
 	double seconds;                          /* one repetition of one peer */
 	unsigned repetitions;
 	bool threads;
+	bool realtime;    /* pinned participants run ahead of everything else on the machine */
 	const char *tsem; /* the command */
 	const char *only; /* names of commands to run, separated by commas; NULL: all */
 };
