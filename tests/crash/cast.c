@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "cast.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_SECONDS = 10 };
+
+void
+cast_fault(struct cast *cast, const char *format, ...)
+{
+	if (cast_has_failed(cast)) /* the first one says most */
+		return;
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(cast->played->fault, sizeof(cast->played->fault), format, arguments);
+	va_end(arguments);
+	cast->played->verdict = PLAY_FAULT;
+}
+
+/* ---- starting ---- */
+
+/* The parent is at the mark before its vfork(). Leaves the actor at the mark where the operation begins. */
+static void
+start_family(struct cast *cast, unsigned i)
+{
+	unsigned long child_pid = 0;
+	struct tracee *parent = &cast->parent[i];
+	*parent = cast->actor[i];
+	cast->actor[i] = (struct tracee){0};
+	ptrace(PTRACE_SETOPTIONS, parent->pid, NULL, PTRACE_O_TRACEVFORK);
+	tracee_pass_mark(parent);
+	tracee_run(parent);
+	ptrace(PTRACE_GETEVENTMSG, parent->pid, NULL, &child_pid);
+
+	struct tracee child;
+	tracee_begin(&child, (pid_t)child_pid);
+	ptrace(PTRACE_CONT, parent->pid, NULL, NULL);
+	parent->running = true;
+	tracee_run(&child);
+	if ((cast->operation[i]->flags & IS_CHILD) != 0) {
+		cast->actor[i] = child;
+		if ((cast->operation[i]->flags & PARENT_DEAD) != 0)
+			cast_kill_parent(cast, i);
+		return;
+	}
+	while (child.where != TRACEE_GONE)
+		tracee_run(&child);
+	tracee_reap(&child);
+	while (parent->where != TRACEE_AT_MARK && parent->where != TRACEE_GONE)
+		tracee_run(parent);
+	cast->actor[i] = *parent;
+	*parent = (struct tracee){0};
+}
+
+/* Somebody dies as part of the play, so that a sleeper may have to find out by itself. */
+static bool
+somebody_dies(const struct plan *plan)
+{
+	const unsigned flags = plan->first->flags | (plan->second == NULL ? 0 : plan->second->flags);
+	return plan->fate != RESUME || (flags & (IS_CHILD | NEEDS_DEAD | NEEDS_OTHER)) != 0;
+}
+
+static enum naps
+choose_naps(const struct plan *plan, const struct operation *operation)
+{
+	if ((operation->flags & CLOCK_JUMPS) != 0)
+		return NAPS_JUMP;
+	if (!somebody_dies(plan))
+		return NAPS_LONG;
+	return plan->second == NULL ? NAPS_AS_THEY_ARE : NAPS_SHORT;
+}
+
+void
+cast_start(struct cast *cast, unsigned i)
+{
+	const struct plan *plan = cast->plan;
+	struct actor *actor = &cast->scene->shared->actors[i];
+	*actor = (struct actor){
+		.sem = cast->scene->sem,
+		.name = cast->scene->name,
+		.absent = cast->scene->absent,
+		.count = plan->count,
+		.other = cast->other,
+		.naps = choose_naps(plan, cast->operation[i]),
+	};
+	const pid_t pid = fork();
+	if (pid < 0) {
+		perror("fork");
+		abort();
+	}
+	if (pid == 0)
+		actor_live(actor, cast->operation[i]);
+	tracee_begin(&cast->actor[i], pid);
+	if (cast->actor[i].where == TRACEE_AT_MARK && (cast->operation[i]->flags & (IS_CHILD | IS_PARENT)) != 0)
+		start_family(cast, i);
+	if (cast->actor[i].where == TRACEE_GONE && atomic_load(&actor->phase) == PHASE_NOT_APPLICABLE)
+		cast->played->verdict = PLAY_NOT_APPLICABLE;
+	else if (cast->actor[i].where != TRACEE_AT_MARK || atomic_load(&actor->phase) != PHASE_BEGIN)
+		cast_fault(cast, "%s died before it began, status %#x", cast->operation[i]->name, cast->actor[i].status);
+}
+
+/* ---- ending ---- */
+
+void
+cast_kill(struct cast *cast, unsigned i)
+{
+	const struct actor *actor = &cast->scene->shared->actors[i];
+	if (cast->operation[i] == NULL || cast->actor[i].pid == 0)
+		return;
+	tracee_kill(&cast->actor[i], cast->plan->zombie);
+	cast->killed[i] = true;
+	const int64_t change = -(int64_t)cast->operation[i]->taken * actor->count;
+	if (atomic_load(&actor->phase) == PHASE_END)
+		cast->extra += actor->result == 0 ? change : 0;
+	else if (change != 0)
+		cast->maybe[i] = change;
+}
+
+void
+cast_kill_parent(struct cast *cast, unsigned i)
+{
+	if (cast->parent[i].pid != 0)
+		tracee_kill(&cast->parent[i], false);
+}
+
+void
+cast_give_back(struct cast *cast)
+{
+	const uint32_t drained = cast->drained;
+	cast->drained = 0;
+	if (drained != 0 && tsem_post(cast->scene->sem, drained, NULL) != 0)
+		cast_fault(cast, "the driver's post failed");
+}
+
+void
+cast_end(struct cast *cast)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		tracee_kill(&cast->actor[i], false);
+		tracee_reap(&cast->actor[i]);
+		tracee_kill(&cast->parent[i], false);
+		tracee_reap(&cast->parent[i]);
+	}
+	const pid_t rest[] = {cast->other, cast->dead, cast->bystander};
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+		if (rest[i] != 0)
+			process_end(rest[i]);
+	}
+	cast->other = cast->dead = cast->bystander = 0;
+}
+
+/* ---- going on ---- */
+
+static void
+check_result(struct cast *cast, unsigned i)
+{
+	const struct actor *actor = &cast->scene->shared->actors[i];
+	const struct operation *operation = cast->operation[i];
+	const bool alone = cast->plan->second == NULL && cast->plan->fate != KILL_PARENT;
+	const bool admitted_after_all = actor->result == 0;
+	const bool removed = actor->result == -EIDRM || actor->result == -ENOENT;
+	if (actor->result == operation->result)
+		return;
+	if (alone && !cast->plan->line && !(cast->plan->full && actor->result == operation->otherwise))
+		cast_fault(cast, "%s returned %s alone", operation->name, strerror(-actor->result));
+	else if (!admitted_after_all && actor->result != operation->otherwise && !removed
+	         && !(cast->plan->fate == KILL_PARENT && actor->result == -EPERM))
+		cast_fault(cast, "%s returned %s", operation->name, strerror(-actor->result));
+}
+
+/* A hold that was adopted is given back by dying: see that it is there. */
+static void
+check_adopted(struct cast *cast, unsigned i)
+{
+	enum state state = STATE_IDLE;
+	if (cast->scene->shared->actors[i].result != 0)
+		return;
+	scene_record_of(cast->scene, cast->actor[i].pid, &state);
+	if (state != STATE_HELD)
+		cast_fault(cast, "%s was robbed: state %d", cast->operation[i]->name, (int)state);
+}
+
+/* From the end of its operation to its exit. False: it is not through yet. */
+static void
+finish(struct cast *cast, unsigned i)
+{
+	struct tracee *tracee = &cast->actor[i];
+	const struct actor *actor = &cast->scene->shared->actors[i];
+	if ((cast->operation[i]->flags & IS_CHILD) != 0)
+		check_adopted(cast, i);
+	const bool counts = atomic_load(&actor->phase) == PHASE_END && actor->result == 0;
+	tracee_pass_mark(tracee);
+	tracee_run(tracee);
+	while (tracee->where == TRACEE_ASLEEP)
+		tracee_poll(tracee);
+	if (tracee->where != TRACEE_GONE || atomic_load(&actor->phase) != PHASE_FINISHED)
+		cast_fault(cast, "%s crashed, status %#x", cast->operation[i]->name, tracee->status);
+	else if (actor->finish_result != 0)
+		cast_fault(cast, "%s could not give back: %s", cast->operation[i]->name, strerror(-actor->finish_result));
+	if (counts && cast->operation[i]->taken < 0) /* a take was put back */
+		cast->extra += actor->count;
+	if (cast->parent[i].pid == 0 || cast->parent[i].where == TRACEE_GONE)
+		return;
+	/* The parent of a child that has ended reaps its hold. */
+	while (cast->parent[i].where != TRACEE_GONE)
+		tracee_run(&cast->parent[i]);
+	if (actor->finish_result != 0)
+		cast_fault(cast, "the parent could not reap: %s", strerror(-actor->finish_result));
+}
+
+/* Everybody to the end of the operation, or to sleep. */
+static void
+run_all(struct cast *cast)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct tracee *tracee = &cast->actor[i];
+		if (cast->operation[i] == NULL || cast->killed[i] || tracee->where == TRACEE_GONE)
+			continue;
+		if (tracee->where == TRACEE_STOPPED || tracee->where == TRACEE_ASLEEP)
+			tracee_run(tracee);
+		if (tracee->where == TRACEE_GONE)
+			cast_fault(cast, "%s crashed, status %#x", cast->operation[i]->name, tracee->status);
+	}
+}
+
+static bool
+let_bystander_go(struct cast *cast)
+{
+	struct bystander *bystander = &cast->scene->shared->bystander;
+	if (cast->bystander == 0 || !atomic_load(&bystander->admitted) || atomic_load(&bystander->may_go))
+		return false;
+	atomic_store(&bystander->may_go, true);
+	while (waitpid(cast->bystander, NULL, 0) < 0 && errno == EINTR) {
+	}
+	cast->bystander = 0;
+	if (atomic_load(&bystander->result) != 0)
+		cast_fault(cast, "the bystander was robbed: %s", strerror(-atomic_load(&bystander->result)));
+	return true;
+}
+
+/* Lets one of those that are through give back. False: there is none. */
+static bool
+finish_one(struct cast *cast)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (cast->operation[i] == NULL || cast->killed[i] || cast->actor[i].where != TRACEE_AT_MARK)
+			continue;
+		check_result(cast, i);
+		finish(cast, i);
+		return true;
+	}
+	return let_bystander_go(cast);
+}
+
+static bool
+somebody_is_left(const struct cast *cast)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (cast->operation[i] != NULL && !cast->killed[i] && cast->actor[i].where != TRACEE_GONE)
+			return true;
+	}
+	return cast->bystander != 0;
+}
+
+void
+cast_settle(struct cast *cast)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	const time_t limit = now.tv_sec + PATIENCE_SECONDS;
+	bool first = true;
+	while (somebody_is_left(cast) && !cast_has_failed(cast)) {
+		run_all(cast);
+		books_check_admitted(cast);
+		/* The others may be in the middle of something; a sleeper is not. */
+		if (first && cast->plan->fate == KILL)
+			books_check_held(cast);
+		first = false;
+		if (cast_has_failed(cast) || finish_one(cast))
+			continue;
+		/* Permits of a hand-over's target do not come back while it lives. */
+		if (cast->other != 0) {
+			process_end(cast->other);
+			cast->other = 0;
+			tsem_recover(cast->scene->sem, NULL);
+			continue;
+		}
+		/* Of all sleepers one would look for the dead at its next tick; we do not wait for that. */
+		if (somebody_dies(cast->plan))
+			tsem_recover(cast->scene->sem, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		if (now.tv_sec > limit)
+			cast_fault(cast, "somebody waits for ever");
+		sched_yield();
+	}
+}

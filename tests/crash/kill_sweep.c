@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kill sweep: real processes are stepped through the operations of libtsem, instruction by instruction, and killed
+ * at every one of them; then the books must balance. HACKING.md says what that proves.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sweep.h"
+
+enum { EXIT_SKIPPED = 77, WORKERS_MAX = 8 };
+
+static int
+skip(const char *why)
+{
+	printf("SKIPPED: the kill sweep was not run: %s\n", why);
+	return EXIT_SKIPPED;
+}
+
+static bool
+may_trace(void)
+{
+	const pid_t pid = fork();
+	if (pid == 0)
+		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : 1);
+	int status = 1;
+	waitpid(pid, &status, 0);
+	return pid > 0 && status == 0;
+}
+
+static void
+on_tick(int number)
+{
+	(void)number;
+}
+
+/* A tick interrupts waitpid(), so that a process that sleeps is noticed: see tracee.c. */
+static void
+start_ticking(void)
+{
+	const struct sigaction action = {.sa_handler = on_tick};
+	const struct itimerval every = {.it_interval = {.tv_usec = 10000}, .it_value = {.tv_usec = 10000}};
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
+/* The driver and those it steps take turns, so they are faster on one processor. */
+static void
+stay_on_processor(unsigned worker)
+{
+	cpu_set_t allowed;
+	cpu_set_t one;
+	unsigned seen = 0;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return;
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &allowed) && seen++ == worker) {
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			sched_setaffinity(0, sizeof(one), &one);
+		}
+	}
+}
+
+static void
+close_scenes(struct sweep *sweep)
+{
+	for (size_t i = 0; i < sizeof(sweep->scenes) / sizeof(sweep->scenes[0]); i++)
+		scene_close(&sweep->scenes[i]);
+}
+
+static void
+work(struct sweep *sweep, double seconds)
+{
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	stay_on_processor(sweep->worker);
+	start_ticking();
+	sweep_singles(sweep);
+	sweep->deadline = seconds == 0 ? 0 : seconds_now() + seconds;
+	if (atomic_load(&sweep->tally->faults) < FAULTS_MAX && seconds >= 0)
+		sweep_pairs(sweep);
+	close_scenes(sweep);
+}
+
+static int
+play_again(struct sweep *sweep, const char *text)
+{
+	struct plan plan;
+	struct trace first = {0};
+	struct trace second = {0};
+	struct played played;
+	if (!plan_from_text(text, &plan) || plan.capacity == 0 || plan.capacity > 3) {
+		fprintf(stderr, "not a plan: %s\n", text);
+		return EXIT_FAILURE;
+	}
+	start_ticking();
+	stay_on_processor(0);
+	sweep->workers = 1;
+	struct plan other = plan;
+	other.first = plan.second;
+	bool learned = sweep_learn(sweep, &plan, &first) && (plan.second == NULL || sweep_learn(sweep, &other, &second));
+	if (learned) {
+		printf("%zu steps, to be stopped behind step %zu at %#lx\n", first.steps, plan.k,
+		       plan.k <= first.steps ? (unsigned long)first.pc[plan.k] : 0UL);
+		sweep_play(sweep, &plan, &first, &second, &played);
+		printf("%s\n", played.verdict == PLAY_FAULT  ? "fault"
+		               : played.verdict == PLAY_FINE ? "fine"
+		                                             : "makes no sense");
+	}
+	close_scenes(sweep);
+	return atomic_load(&sweep->tally->faults) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static void
+print_tally(const struct tally *tally)
+{
+	unsigned long singles = 0;
+	unsigned long pairs = 0;
+	unsigned long grid = 0;
+	printf("%-16s %12s %12s %12s %12s\n", "operation", "instructions", "killed at", "with another", "grid");
+	for (unsigned i = 0; i < operation_count; i++) {
+		const unsigned long sum = tally->singles[i] + tally->pairs[i] + tally->grid[i];
+		if (sum == 0)
+			continue;
+		printf("%-16s %12lu %12lu %12lu %12lu\n", operations[i].name, tally->steps[i], tally->singles[i],
+		       tally->pairs[i], tally->grid[i]);
+		singles += tally->singles[i];
+		pairs += tally->pairs[i];
+		grid += tally->grid[i];
+	}
+	printf("%lu points by itself, %lu with a whole operation in between, %lu with part of one; %lu went another way\n",
+	       singles, pairs, grid, tally->astray);
+}
+
+static void
+on_termination(int number)
+{
+	(void)number;
+}
+
+/* Ends the wait for the workers, who are killed and swept up after. */
+static void
+catch_termination(void)
+{
+	const struct sigaction action = {.sa_handler = on_termination};
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+}
+
+static bool
+run_workers(struct sweep *sweep, double seconds)
+{
+	pid_t pids[WORKERS_MAX];
+	const long online = sysconf(_SC_NPROCESSORS_ONLN);
+	bool well = true;
+	sweep->workers = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
+	for (unsigned i = 0; i < sweep->workers; i++) {
+		sweep->worker = i;
+		pids[i] = fork();
+		if (pids[i] == 0) {
+			work(sweep, seconds);
+			exit(EXIT_SUCCESS);
+		}
+	}
+	for (unsigned i = 0; i < sweep->workers; i++) {
+		int status = 1;
+		while (waitpid(pids[i], &status, 0) < 0 && errno == EINTR) {
+			for (unsigned other = i; other < sweep->workers; other++)
+				kill(pids[other], SIGKILL);
+		}
+		well = well && status == 0;
+		scene_sweep_up(pids[i]);
+	}
+	return well;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
+	                                        {"full", no_argument, NULL, 'f'},
+	                                        {"singles", no_argument, NULL, '1'},
+	                                        {"play", required_argument, NULL, 'p'},
+	                                        {0}};
+	double seconds = 40;
+	const char *plan = NULL;
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		switch (option) {
+		case 's':
+			seconds = strtod(optarg, NULL);
+			break;
+		case 'f':
+			seconds = 0;
+			break;
+		case '1':
+			seconds = -1;
+			break;
+		case 'p':
+			plan = optarg;
+			break;
+		default:
+			fprintf(stderr,
+			        "usage: %s [--seconds N | --full | --singles | --play PLAN]\n"
+			        "N: how long to try pairs; --full: all of them, which takes days\n",
+			        argv[0]);
+			return EXIT_FAILURE;
+		}
+	}
+#if !defined(__x86_64__)
+	return skip("it knows the registers of x86-64 only");
+#endif
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!may_trace())
+		return skip("ptrace is refused here");
+
+	struct sweep sweep = {.program = argv[0], .full = seconds == 0};
+	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sweep.tally == MAP_FAILED)
+		return EXIT_FAILURE;
+	if (plan != NULL)
+		return play_again(&sweep, plan);
+	catch_termination();
+	const double began = seconds_now();
+	const bool well = run_workers(&sweep, seconds);
+	print_tally(sweep.tally);
+	printf("kill sweep: %u faults in %.0f s\n", sweep.tally->faults, seconds_now() - began);
+	return well && sweep.tally->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+#include "scene.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "platform.h"
+#include "tracee.h"
+
+enum { RECORDS_FEW = 8 };
+
+static void
+name_scene(pid_t driver, uint32_t capacity, char name[64], char absent[80])
+{
+	snprintf(name, 64, "sweep.%d.%u", (int)driver, capacity);
+	snprintf(absent, 80, "%s.new", name);
+}
+
+void
+scene_sweep_up(pid_t driver)
+{
+	char name[64];
+	char absent[80];
+	for (uint32_t capacity = 1; capacity <= CAPACITY_MAX; capacity++) {
+		name_scene(driver, capacity, name, absent);
+		tsem_remove(name, TSEM_FORCE);
+		tsem_remove(absent, TSEM_FORCE);
+	}
+}
+
+void
+scene_open(struct scene *scene, uint32_t capacity)
+{
+	const struct tsem_config config = {.size = sizeof(config), .permits = capacity};
+	if (scene->shared == NULL) {
+		scene->shared = mmap(NULL, sizeof(*scene->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (scene->shared == MAP_FAILED)
+			abort();
+	}
+	name_scene(getpid(), capacity, scene->name, scene->absent);
+	scene->capacity = capacity;
+	int rc = tsem_create(scene->name, &config, &scene->sem);
+	if (rc < 0) {
+		fprintf(stderr, "cannot create the semaphore: %s\n", strerror(-rc));
+		abort();
+	}
+}
+
+void
+scene_close(struct scene *scene)
+{
+	if (scene->sem == NULL)
+		return;
+	tsem_remove(scene->name, TSEM_FORCE);
+	tsem_close(scene->sem);
+	scene->sem = NULL;
+}
+
+void
+scene_reset(struct scene *scene)
+{
+	struct header *header = scene->sem->segment.header;
+	STORE_RLX(&header->reserved, RECORDS_FEW);
+	STORE_RLX(&header->free_hint, 0);
+	STORE_RLX(&header->scanned, 0);
+	STORE_RLX(&scene->sem->tried, 0);
+	memset(scene->shared, 0, sizeof(*scene->shared));
+}
+
+bool
+scene_has_changed(struct scene *scene)
+{
+	const struct segment *segment = &scene->sem->segment;
+	const bool same = memcmp(&scene->header_before, segment->header, offsetof(struct header, statistics)) == 0
+	                  && memcmp(scene->records_before, segment->records, sizeof(scene->records_before)) == 0;
+	memcpy(&scene->header_before, segment->header, offsetof(struct header, statistics));
+	memcpy(scene->records_before, segment->records, sizeof(scene->records_before));
+	return !same;
+}
+
+const struct record *
+scene_record_of(const struct scene *scene, pid_t pid, enum state *state)
+{
+	const uint32_t limit = LOAD_ACQ(&scene->sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit; i++) {
+		const struct record *record = record_at(scene->sem, i);
+		if (record == NULL || LOAD_ACQ(&record->who) == 0 || who_pid(LOAD_ACQ(&record->who)) != (uint32_t)pid
+		    || who_kind(LOAD_ACQ(&record->who)) == WHO_KIND_ORPHAN)
+			continue;
+		*state = (enum state)what_state(LOAD_ACQ(&record->what));
+		return record;
+	}
+	return NULL;
+}
+
+/* ---- bystanders ---- */
+
+static pid_t
+start(void)
+{
+	const pid_t pid = fork();
+	if (pid < 0) {
+		perror("fork");
+		abort();
+	}
+	if (pid == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
+pid_t
+scene_start_other(void)
+{
+	const pid_t pid = start();
+	while (pid == 0)
+		pause();
+	return pid;
+}
+
+void
+process_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+	}
+}
+
+/* Called when the waiter stands in line and is about to sleep: what better moment to die. */
+static int
+die_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	(void)word;
+	(void)expected;
+	(void)bits;
+	(void)until;
+	return kill(getpid(), SIGKILL);
+}
+
+bool
+scene_leave_dead(const struct scene *scene, bool zombie, pid_t *pid)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	tsem_hold hold;
+	tsem_stat(scene->sem, &stat);
+	*pid = start();
+	if (*pid == 0) {
+		platform.sleep = die_in_line;
+		if (stat.available == 0 || tsem_try_acquire(scene->sem, (uint32_t)stat.available, &hold) == 0)
+			tsem_acquire(scene->sem, 1, NULL, &hold);
+		_exit(EXIT_FAILURE);
+	}
+	siginfo_t info = {0};
+	while (waitid(P_PID, (id_t)*pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+	}
+	if (!zombie) {
+		process_end(*pid);
+		*pid = 0;
+	}
+	return info.si_code == CLD_KILLED;
+}
+
+static int
+nap(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	(void)word;
+	(void)expected;
+	(void)bits;
+	const uint64_t soon = platform.now() + 2 * NS_PER_MS;
+	const struct timespec pause_for = {.tv_nsec = 1000000};
+	nanosleep(&pause_for, NULL);
+	return until < soon ? -ETIMEDOUT : 0;
+}
+
+static _Noreturn void
+stand_by(const struct scene *scene)
+{
+	struct bystander *self = &scene->shared->bystander;
+	const struct timespec pause_for = {.tv_nsec = 200000};
+	tsem_hold hold;
+	platform.sleep = nap;
+	int rc = tsem_acquire(scene->sem, 1, NULL, &hold);
+	atomic_store(&self->result, rc);
+	atomic_store(&self->admitted, rc == 0);
+	while (!atomic_load(&self->may_go))
+		nanosleep(&pause_for, NULL);
+	if (rc == 0)
+		atomic_store(&self->result, tsem_release(&hold));
+	_exit(0);
+}
+
+pid_t
+scene_start_bystander(const struct scene *scene)
+{
+	const pid_t pid = start();
+	if (pid == 0)
+		stand_by(scene);
+	for (;;) {
+		enum state state;
+		if (atomic_load(&scene->shared->bystander.admitted) || process_state(pid) == 'Z'
+		    || (scene_record_of(scene, pid, &state) != NULL && state == STATE_QUEUED))
+			return pid;
+		sched_yield();
+	}
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* The driver: starts, kills, stops and signals the workers, and does the accounts at the end. */
+#include "storm.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "handle.h"
+
+enum { PATIENCE_SECONDS = 60, STUCK_SECONDS = 20 };
+
+struct driver {
+	struct storm *storm;
+	uint64_t state;
+	unsigned lives[WORKERS_MAX];
+	bool stopped[WORKERS_MAX];
+	uint64_t kills;
+	uint64_t stops;
+	uint64_t signals;
+	uint64_t seen[SEMAPHORES]; /* admissions, when they last moved */
+	double moved[SEMAPHORES];
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void
+on_termination(int number)
+{
+	interrupted = number;
+}
+
+static double
+seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void
+start_worker(struct driver *driver, unsigned worker)
+{
+	struct entry *entry = &driver->storm->entries[worker];
+	witness_stand(driver->storm, worker, 0, STAND_OUT);
+	atomic_store(&entry->doomed, false);
+	const pid_t pid = fork();
+	if (pid == 0) {
+		signal(SIGTERM, SIG_DFL);
+		signal(SIGINT, SIG_DFL);
+		storm_work(driver->storm, worker, driver->lives[worker]);
+	}
+	if (pid < 0) {
+		perror("fork");
+		exit(EXIT_FAILURE);
+	}
+	atomic_store(&entry->pid, pid);
+	driver->lives[worker]++;
+}
+
+/* A worker killed while it took or posted anonymously, or had taken, leaves a permit that nobody will post. */
+static void
+make_up(struct storm *storm, unsigned worker)
+{
+	unsigned semaphore;
+	const enum stand stand = witness_stands(storm, worker, &semaphore);
+	const uint32_t count = atomic_load(&storm->entries[worker].count);
+	if (semaphore != ANONYMOUS || stand == STAND_OUT)
+		return;
+	/* In the middle of it, only one of the two can be told: that there may be as many too many now. */
+	if (stand != STAND_HOLDING)
+		atomic_fetch_add(&storm->surplus, count);
+	if (tsem_post(storm->sems[ANONYMOUS], count, NULL) != 0)
+		storm_fault(storm, "the driver's post failed");
+}
+
+static void
+kill_worker(struct driver *driver, unsigned worker)
+{
+	struct entry *entry = &driver->storm->entries[worker];
+	const pid_t pid = atomic_load(&entry->pid);
+	atomic_store(&entry->doomed, true);
+	kill(pid, SIGKILL);
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		storm_fault(driver->storm, "worker %u ended by itself, status %#x", worker, status);
+	make_up(driver->storm, worker);
+	driver->stopped[worker] = false;
+	driver->kills++;
+}
+
+static void
+strike(struct driver *driver)
+{
+	struct storm *storm = driver->storm;
+	const unsigned worker = below(&driver->state, storm->workers);
+	const pid_t pid = atomic_load(&storm->entries[worker].pid);
+	switch (below(&driver->state, 4)) {
+	case 0:
+	case 1:
+		kill_worker(driver, worker);
+		start_worker(driver, worker);
+		break;
+	case 2:
+		kill(pid, driver->stopped[worker] ? SIGCONT : SIGSTOP);
+		driver->stopped[worker] = !driver->stopped[worker];
+		driver->stops++;
+		break;
+	default:
+		kill(pid, SIGUSR1);
+		driver->signals++;
+		break;
+	}
+}
+
+static void
+continue_all(struct driver *driver)
+{
+	for (unsigned i = 0; i < driver->storm->workers; i++) {
+		if (driver->stopped[i])
+			kill(atomic_load(&driver->storm->entries[i].pid), SIGCONT);
+		driver->stopped[i] = false;
+	}
+}
+
+/* Nobody is left waiting for ever: every semaphore goes on admitting somebody. */
+static void
+check_movement(struct driver *driver)
+{
+	for (unsigned i = 0; i < SEMAPHORES; i++) {
+		const uint64_t admissions = atomic_load(&driver->storm->admissions[i]);
+		if (driver->moved[i] == 0 || admissions != driver->seen[i])
+			driver->moved[i] = seconds_now();
+		driver->seen[i] = admissions;
+		if (seconds_now() - driver->moved[i] > STUCK_SECONDS) {
+			storm_fault(driver->storm, "%s has admitted nobody for %d s", driver->storm->names[i], STUCK_SECONDS);
+			driver->moved[i] = 0;
+		}
+	}
+}
+
+static void
+rage(struct driver *driver, double seconds)
+{
+	const double end = seconds_now() + seconds;
+	for (unsigned strikes = 0; seconds_now() < end && !interrupted; strikes++) {
+		const struct timespec pause_for = {.tv_nsec = (long)below(&driver->state, 2000000)};
+		nanosleep(&pause_for, NULL);
+		strike(driver);
+		if (strikes % 64 == 63)
+			continue_all(driver);
+		check_movement(driver);
+		if (atomic_load(&driver->storm->faults) >= STORM_FAULTS_MAX)
+			return;
+	}
+}
+
+/* Half of them are killed, wherever they are; the others come to an end by themselves, as each wait does. */
+static void
+calm_down(struct driver *driver)
+{
+	struct storm *storm = driver->storm;
+	const double limit = seconds_now() + PATIENCE_SECONDS;
+	continue_all(driver);
+	for (unsigned i = 0; i < storm->workers; i += 2)
+		kill_worker(driver, i);
+	atomic_store(&storm->ending, true);
+	for (unsigned i = 1; i < storm->workers; i += 2) {
+		const pid_t pid = atomic_load(&storm->entries[i].pid);
+		int status = 0;
+		pid_t ended;
+		while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && seconds_now() < limit && !interrupted) {
+			const struct timespec pause_for = {.tv_nsec = 1000000};
+			nanosleep(&pause_for, NULL);
+		}
+		if (ended == pid && status == 0)
+			continue;
+		if (ended == pid)
+			storm_fault(storm, "worker %u crashed, status %#x", i, status);
+		else if (!interrupted)
+			storm_fault(storm, "worker %u waits for ever", i);
+		if (ended != pid)
+			kill_worker(driver, i);
+	}
+}
+
+/* Everybody is gone: every permit is there, and no record is left. */
+static void
+close_books(struct storm *storm, unsigned i)
+{
+	struct tsem *sem = storm->sems[i];
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	int rc = tsem_recover(sem, NULL);
+	if (rc == 0)
+		rc = tsem_stat(sem, &stat);
+	const uint64_t surplus = i == ANONYMOUS ? atomic_load(&storm->surplus) : 0;
+	if (rc != 0 || stat.available < storm->capacity[i] || stat.available > storm->capacity[i] + surplus
+	    || stat.waiting != 0)
+		storm_fault(storm, "%s: available %" PRIu64 " of %u (and %" PRIu64 " at most), waiting %u, %s", storm->names[i],
+		            stat.available, storm->capacity[i], surplus, stat.waiting, strerror(-rc));
+	unsigned left = 0;
+	for (uint32_t at = 0; at < LOAD_ACQ(&sem->segment.header->reserved); at++) {
+		const struct record *record = record_at(sem, at);
+		left += record != NULL && LOAD_ACQ(&record->who) != 0;
+	}
+	if (left != 0)
+		storm_fault(storm, "%s: %u records are left over", storm->names[i], left);
+	printf("capacity %u: %" PRIu64 " admitted, %" PRIu64 " stood in line; at most %" PRIu64
+	       " permits seen held at once; %" PRIu64 " recovered\n",
+	       storm->capacity[i], storm->admissions[i], storm->waits[i], storm->most[i], stat.recovered);
+}
+
+static int
+run(struct storm *storm, double seconds)
+{
+	static struct driver driver;
+	driver.storm = storm;
+	driver.state = storm->seed;
+	for (unsigned i = 0; i < storm->workers; i++)
+		start_worker(&driver, i);
+	rage(&driver, seconds);
+	calm_down(&driver);
+	for (unsigned i = 0; i < SEMAPHORES; i++) {
+		close_books(storm, i);
+		tsem_remove(storm->names[i], TSEM_FORCE);
+		tsem_close(storm->sems[i]);
+	}
+	printf("%" PRIu64 " killed, %" PRIu64 " stopped or continued, %" PRIu64 " signalled; %" PRIu64 " timeouts, %" PRIu64
+	       " cancelled, %" PRIu64 " handed over; %" PRIu64 " looks of the witness\n",
+	       driver.kills, driver.stops, driver.signals, storm->timeouts, storm->cancels, storm->handed_over,
+	       storm->checks);
+	printf("storm: %u faults with seed %" PRIu64 "\n", storm->faults, storm->seed);
+	return storm->faults == 0 && !interrupted ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static void
+create_semaphores(struct storm *storm)
+{
+	static const uint32_t capacities[SEMAPHORES] = {1, 3, 7, 7};
+	for (unsigned i = 0; i < SEMAPHORES; i++) {
+		const struct tsem_config config = {.size = sizeof(config), .permits = capacities[i]};
+		storm->capacity[i] = capacities[i];
+		snprintf(storm->names[i], sizeof(storm->names[i]), "storm.%d.%u%s", (int)getpid(), i,
+		         i == ANONYMOUS ? ".anonymous" : "");
+		int rc = tsem_create(storm->names[i], &config, &storm->sems[i]);
+		if (rc < 0) {
+			fprintf(stderr, "cannot create %s: %s\n", storm->names[i], strerror(-rc));
+			exit(EXIT_FAILURE);
+		}
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
+	                                        {"seed", required_argument, NULL, 'r'},
+	                                        {"workers", required_argument, NULL, 'w'},
+	                                        {0}};
+	const struct sigaction action = {.sa_handler = on_termination};
+	double seconds = 60;
+	uint64_t seed = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
+	unsigned long workers = 200;
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (option == 's')
+			seconds = strtod(optarg, NULL);
+		else if (option == 'r')
+			seed = strtoull(optarg, NULL, 0);
+		else if (option == 'w')
+			workers = strtoul(optarg, NULL, 0);
+	}
+	if (optind != argc || workers < 2 || workers > WORKERS_MAX) {
+		fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--workers 2...%d]\n", argv[0], WORKERS_MAX);
+		return EXIT_FAILURE;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	struct storm *storm = mmap(NULL, sizeof(*storm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (storm == MAP_FAILED)
+		return EXIT_FAILURE;
+	storm->seed = seed;
+	storm->workers = (unsigned)workers;
+	printf("storm of %lu processes for %.0f s, seed %" PRIu64 "\n", workers, seconds, seed);
+	create_semaphores(storm);
+	return run(storm, seconds);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* What one of the hundreds does until it is killed: use the semaphores, and say to the witness what it knows. */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "handle.h"
+#include "platform.h"
+#include "storm.h"
+
+static struct storm *storm;
+static unsigned self;
+static unsigned used; /* the semaphore in use */
+static uint64_t state;
+
+static int (*sleep_of_library)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
+
+/* Only a waiter that has its ticket gets here: the moment to say that it stands in line. */
+static int
+sleep_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	unsigned semaphore;
+	if (witness_stands(storm, self, &semaphore) == STAND_CALLING) {
+		atomic_store(&storm->entries[self].lined, atomic_fetch_add(&storm->sequence, 1));
+		witness_stand(storm, self, used, STAND_IN_LINE);
+		atomic_fetch_add(&storm->waits[used], 1);
+	}
+	return sleep_of_library(word, expected, bits, until);
+}
+
+static void
+on_signal(int number)
+{
+	(void)number;
+}
+
+static void
+call(uint32_t count, bool patient)
+{
+	struct entry *entry = &storm->entries[self];
+	atomic_store(&entry->count, count);
+	atomic_store(&entry->patient, patient);
+	atomic_store(&entry->called, atomic_fetch_add(&storm->sequence, 1));
+	witness_stand(storm, self, used, STAND_CALLING);
+}
+
+static void
+be_admitted(void)
+{
+	witness_stand(storm, self, used, STAND_HOLDING);
+	atomic_fetch_add(&storm->admissions[used], 1);
+	witness_check(storm, self, used);
+}
+
+/* Holding, or doing something else. */
+static void
+pass_time(void)
+{
+	const struct timespec moment = {.tv_nsec = (long)below(&state, 300000)};
+	switch (below(&state, 4)) {
+	case 0:
+		nanosleep(&moment, NULL);
+		break;
+	case 1:
+		sched_yield();
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+expect(int rc, int also, const char *what)
+{
+	if (rc != 0 && rc != also)
+		storm_fault(storm, "%s of %s returned %s", what, storm->names[used], strerror(-rc));
+}
+
+static void
+use_anonymously(tsem *sem)
+{
+	const uint32_t count = 1 + below(&state, 2);
+	call(count, true);
+	int rc = tsem_take(sem, count, NULL);
+	expect(rc, 0, "take");
+	if (rc != 0)
+		return;
+	be_admitted();
+	pass_time();
+	witness_stand(storm, self, used, STAND_POSTING);
+	rc = tsem_post(sem, count, NULL);
+	expect(rc, 0, "post");
+	witness_stand(storm, self, used, STAND_OUT);
+}
+
+static int
+lose_patience(void *arg, uint32_t position)
+{
+	(void)position;
+	return --*(int *)arg < 0;
+}
+
+static int
+acquire_somehow(tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	int looks = (int)below(&state, 3);
+	struct timespec deadline;
+	struct tsem_wait wait = {.size = sizeof(wait)};
+	const unsigned how = below(&state, 8);
+	call(count, how > 3);
+	if (how == 0) {
+		const int rc = tsem_try_acquire(sem, count, hold);
+		expect(rc, -EAGAIN, "try");
+		return rc;
+	}
+	if (how == 1 || how == 2) {
+		clock_gettime(CLOCK_MONOTONIC, &deadline);
+		deadline.tv_nsec += (long)below(&state, 20000000);
+		if (deadline.tv_nsec >= (long)NS_PER_SECOND) {
+			deadline.tv_nsec -= (long)NS_PER_SECOND;
+			deadline.tv_sec++;
+		}
+		const int rc = tsem_acquire(sem, count, &deadline, hold);
+		expect(rc, -ETIMEDOUT, "acquire with a deadline");
+		atomic_fetch_add(&storm->timeouts, rc == -ETIMEDOUT);
+		return rc;
+	}
+	if (how == 3) {
+		wait.progress = lose_patience;
+		wait.arg = &looks;
+		wait.every_ms = 5;
+	}
+	const int rc = tsem_acquire_wait(sem, count, &wait, hold);
+	expect(rc, how == 3 ? -ECANCELED : 0, "acquire");
+	atomic_fetch_add(&storm->cancels, rc == -ECANCELED);
+	return rc;
+}
+
+/* To another worker, and back from it: whoever comes first, it, we, or its death, has the hold released. */
+static void
+hand_over(tsem *sem, tsem_hold *hold)
+{
+	const pid_t other = atomic_load(&storm->entries[below(&state, storm->workers)].pid);
+	int rc = other <= 0 ? -ESRCH : tsem_hand_over(hold, other);
+	if (rc != 0) {
+		expect(rc, -ESRCH, "hand over");
+		expect(tsem_release(hold), 0, "release");
+		return;
+	}
+	atomic_fetch_add(&storm->handed_over, 1);
+	pass_time();
+	rc = tsem_release_for(sem, other);
+	if (rc != -ESRCH)
+		expect(rc, -ENOENT, "release for another");
+}
+
+static void
+use_owned(tsem *sem)
+{
+	tsem_hold hold;
+	const uint32_t most = storm->capacity[used] >= 7 ? 3 : storm->capacity[used] >= 3 ? 2 : 1;
+	if (below(&state, 16) == 0)
+		expect(tsem_release_for(sem, getpid()), -ENOENT, "release for oneself");
+	const uint32_t count = 1 + below(&state, most);
+	if (acquire_somehow(sem, count, &hold) != 0) {
+		witness_stand(storm, self, used, STAND_OUT);
+		return;
+	}
+	be_admitted();
+	pass_time();
+	witness_stand(storm, self, used, STAND_OUT);
+	if (below(&state, 16) == 0)
+		hand_over(sem, &hold);
+	else
+		expect(tsem_release(&hold), 0, "release");
+}
+
+void
+storm_work(struct storm *shared, unsigned worker, unsigned life)
+{
+	const struct sigaction action = {.sa_handler = on_signal};
+	storm = shared;
+	self = worker;
+	state = storm->seed ^ (uint64_t)worker << 32 ^ life;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigaction(SIGUSR1, &action, NULL);
+	sleep_of_library = platform.sleep;
+	platform.sleep = sleep_in_line;
+	while (!atomic_load(&storm->ending)) {
+		used = below(&state, SEMAPHORES);
+		if (used == ANONYMOUS)
+			use_anonymously(storm->sems[used]);
+		else
+			use_owned(storm->sems[used]);
+		pass_time();
+	}
+	_exit(0);
+}

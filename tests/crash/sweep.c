@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "sweep.h"
+
+#include <stdio.h>
+#include <time.h>
+
+double
+seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static struct scene *
+scene_for(struct sweep *sweep, uint32_t capacity)
+{
+	struct scene *scene = &sweep->scenes[capacity];
+	if (scene->sem == NULL)
+		scene_open(scene, capacity);
+	return scene;
+}
+
+static void
+report(struct sweep *sweep, const struct plan *plan, const char *fault)
+{
+	char text[PLAN_TEXT];
+	plan_to_text(plan, text);
+	atomic_fetch_add(&sweep->tally->faults, 1);
+	printf("FAULT: %s: %s\n    again: %s --play %s\n", plan->first->name, fault, sweep->program, text);
+	fflush(stdout);
+}
+
+bool
+sweep_learn(struct sweep *sweep, const struct plan *plan, struct trace *trace)
+{
+	struct plan alone = *plan;
+	struct played played;
+	alone.second = NULL;
+	alone.line = false;
+	alone.fate = KILL;
+	alone.k = TO_THE_END;
+	play_and_learn(scene_for(sweep, plan->capacity), &alone, trace, &played);
+	if (played.verdict == PLAY_FAULT)
+		report(sweep, &alone, played.fault);
+	if (played.verdict != PLAY_FINE)
+		trace_free(trace);
+	return played.verdict == PLAY_FINE;
+}
+
+bool
+sweep_play(struct sweep *sweep, const struct plan *plan, const struct trace *first, const struct trace *second,
+           struct played *played)
+{
+	play(scene_for(sweep, plan->capacity), plan, first, second, played);
+	if (played->verdict == PLAY_FAULT)
+		report(sweep, plan, played->fault);
+	if (played->verdict == PLAY_FINE && !played->reached)
+		atomic_fetch_add(&sweep->tally->astray, 1);
+	return atomic_load(&sweep->tally->faults) < FAULTS_MAX;
+}
+
+/* ---- one operation by itself ---- */
+
+/* An operation on permits that nobody is recorded for happens at one step: not before it, and always after it. */
+static bool
+has_gone_back(const struct plan *plan, const struct trace *trace, const struct played *played, bool *happened)
+{
+	/* Where it sleeps, how many steps it takes depends on the clock. */
+	if (!played->ambiguous || !played->reached || plan->full)
+		return false;
+	const bool back = *happened && !played->happened;
+	*happened = played->happened;
+	return back || (plan->k == 0 && played->happened)
+	       || (plan->k == trace->steps && !played->happened && plan->first->result == 0);
+}
+
+static bool
+sweep_setting(struct sweep *sweep, struct plan *plan, const struct trace *trace)
+{
+	const unsigned index = (unsigned)(plan->first - operations);
+	const size_t stride = plan->line && !sweep->full ? LINE_STRIDE : 1;
+	struct played played;
+	bool happened = false;
+	bool go_on = true;
+	for (size_t k = sweep->worker; k <= trace->steps && go_on; k += sweep->workers * stride) {
+		plan->k = k;
+		plan->asleep = false;
+		plan->zombie = (k / (sweep->workers * stride) & 1) != 0;
+		plan->early = (k / (sweep->workers * stride) & 2) != 0;
+		go_on = sweep_play(sweep, plan, trace, NULL, &played);
+		if (has_gone_back(plan, trace, &played, &happened))
+			report(sweep, plan, "half happened");
+		atomic_fetch_add(&sweep->tally->singles[index], 1);
+	}
+	for (size_t i = 0; i < trace->sleep_count && go_on; i++) {
+		plan->k = trace->sleeps[i];
+		plan->asleep = true;
+		go_on = sweep_play(sweep, plan, trace, NULL, &played);
+	}
+	return go_on;
+}
+
+static bool
+sweep_operation(struct sweep *sweep, const struct operation *operation, struct plan *plan)
+{
+	struct trace trace = {0};
+	bool go_on = true;
+	plan->first = operation;
+	if (!sweep_learn(sweep, plan, &trace))
+		return true;
+	if (sweep->worker == 0)
+		atomic_fetch_add(&sweep->tally->steps[operation - operations], trace.steps + 1);
+	const enum fate last = (operation->flags & IS_CHILD) != 0 ? KILL_FAMILY : KILL;
+	for (unsigned fate = KILL; fate <= last && go_on; fate++) {
+		if (fate == RESUME || fate == KILL_SECOND)
+			continue;
+		plan->fate = (enum fate)fate;
+		go_on = sweep_setting(sweep, plan, &trace);
+	}
+	trace_free(&trace);
+	return go_on;
+}
+
+void
+sweep_singles(struct sweep *sweep)
+{
+	static const struct {
+		uint32_t capacity;
+		uint32_t count;
+		bool full;
+		bool line;
+	} settings[] = {{1, 1, false, false}, {3, 2, false, false}, {1, 1, true, false}, {3, 2, true, true}};
+	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES;
+	for (unsigned i = 0; i < operation_count; i++) {
+		for (size_t s = 0; s < sizeof(settings) / sizeof(settings[0]); s++) {
+			const unsigned flags = operations[i].flags;
+			struct plan plan = {.capacity = settings[s].capacity, .count = settings[s].count, .j = TO_THE_END};
+			plan.full = settings[s].full;
+			plan.line = settings[s].line;
+			if ((flags & SECOND_ONLY) != 0 || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
+			    || ((flags & (CREATES | REMOVES)) != 0 && s != 0))
+				continue;
+			if (!sweep_operation(sweep, &operations[i], &plan))
+				return;
+		}
+	}
+}
