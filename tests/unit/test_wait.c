@@ -101,6 +101,40 @@ a_post_at_any_instant(void **state)
 }
 
 static void
+others_post_the_last(void)
+{
+	timed_out_before = fake.timed_out;
+	others_post();
+}
+
+static void
+others_post_all_but_one(void)
+{
+	others_post();
+	others_post();
+	fake.others = others_post_the_last;
+}
+
+/* Who waits for three is not disturbed by the first two, and woken by the third. */
+static void
+permits_that_come_one_by_one(void **state)
+{
+	tear_down(state);
+	sem = new_semaphore(3, 0);
+	set_counters(sem, 3, 0);
+	put_record(sem, 40, NOBODY, STATE_HELD, 0, 0, 3);
+	fake_begin();
+	fake.others = others_post_all_but_one;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 3, NULL, &hold), 0);
+	assert_null(fake.others);
+	assert_int_equal(fake.wakes, 1);
+	assert_int_equal(timed_out_before, 1);
+	assert_int_equal(fake.timed_out, 1);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+static void
 others_post_and_die_before_waking(void)
 {
 	ADD_SEQ(&sem->segment.header->grants, word_make(1, 0));
@@ -450,6 +484,22 @@ a_dead_holder_costs_less_than_half_a_second(void **state)
 	assert_int_equal(stat_of(sem).recovered, 1);
 }
 
+/* Too soon after the last look for another one: but before it gives up, a waiter looks once more. */
+static void
+a_holder_found_dead_at_the_deadline(void **state)
+{
+	(void)state;
+	const struct timespec deadline = clock_after(50);
+	tsem_hold hold;
+	holder_is_dead = false;
+	platform.judge = judge_the_holder;
+	fake.others = the_holder_dies;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
+	assert_int_equal(fake.clock - began, 50 * NS_PER_MS);
+	assert_int_equal(stat_of(sem).recovered, 1);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
 /* Of many waiters one looks; but none relies on a look that is older than a tick. */
 static void
 looks_are_shared(void **state)
@@ -477,6 +527,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_post_between_the_bit_and_the_sleep),
 		TEST(a_post_at_any_instant),
+		TEST(permits_that_come_one_by_one),
 		TEST(a_waker_that_dies_costs_one_tick),
 		TEST(a_wake_up_for_nothing),
 		TEST(admitted_although_not_enabled),
@@ -494,6 +545,7 @@ main(void)
 		TEST(progress_without_a_pace_comes_with_the_ticks),
 		TEST(progress_may_give_up),
 		TEST(a_dead_holder_costs_less_than_half_a_second),
+		TEST(a_holder_found_dead_at_the_deadline),
 		TEST(looks_are_shared),
 	};
 	support_start(60);
