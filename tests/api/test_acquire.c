@@ -342,6 +342,6 @@ main(void)
 		cmocka_unit_test(progress_gives_up),
 		cmocka_unit_test(all_records_in_use),
 	};
-	support_start(60);
+	support_start(110);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
