@@ -7,7 +7,7 @@
 
 #include "play.h"
 
-enum { OPERATIONS_MAX = 32, FAULTS_MAX = 10, LINE_STRIDE = 5 };
+enum { OPERATIONS_MAX = 32, FAULTS_MAX = 10, WEIGHTS_STRIDE = 5, ROUNDS_MAX = 70, ROUNDS_STRIDE = 997 };
 
 /* In memory shared by the workers. */
 struct tally {
@@ -15,6 +15,7 @@ struct tally {
 	_Atomic unsigned long singles[OPERATIONS_MAX]; /* killed after each of them */
 	_Atomic unsigned long pairs[OPERATIONS_MAX];   /* a whole operation in between */
 	_Atomic unsigned long grid[OPERATIONS_MAX];    /* part of another one in between */
+	_Atomic unsigned long passed_over;             /* instructions in long loops, left to --full */
 	_Atomic unsigned long astray;                  /* took another way than when it was learned; judged as well */
 	_Atomic unsigned faults;
 };
@@ -24,7 +25,8 @@ struct sweep {
 	const char *program;
 	unsigned worker;
 	unsigned workers;
-	bool full;                             /* every step also where somebody stands in line, which takes long */
+	bool full; /* every step also where somebody stands in line, which takes long */
+	bool pairs_only;
 	double deadline;                       /* of the pairs, in seconds of CLOCK_MONOTONIC; 0: none */
 	struct scene scenes[CAPACITY_MAX + 1]; /* by capacity */
 };

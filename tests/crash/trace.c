@@ -58,7 +58,8 @@ trace_finish(struct trace *trace)
 	counts.entries = calloc(counts.room, sizeof(*counts.entries));
 	trace->anchor = calloc(n, sizeof(*trace->anchor));
 	trace->hits = calloc(n, sizeof(*trace->hits));
-	if (counts.entries == NULL || trace->anchor == NULL || trace->hits == NULL)
+	trace->times = calloc(n, sizeof(*trace->times));
+	if (counts.entries == NULL || trace->times == NULL || trace->anchor == NULL || trace->hits == NULL)
 		abort();
 
 	uint32_t cost = 0;
@@ -67,6 +68,7 @@ trace_finish(struct trace *trace)
 		if (fresh)
 			memset(counts.entries, 0, counts.room * sizeof(*counts.entries));
 		const uint32_t hits = count_one(&counts, trace->pc[k]);
+		trace->times[k] = hits;
 		if (fresh) {
 			trace->anchor[k] = (uint32_t)k;
 			cost = 0;
@@ -88,6 +90,7 @@ trace_free(struct trace *trace)
 	free(trace->pc);
 	free(trace->anchor);
 	free(trace->hits);
+	free(trace->times);
 	free(trace->changed);
 	*trace = (struct trace){0};
 }

@@ -22,6 +22,7 @@ struct trace {
 	uint64_t *pc;     /* after k steps */
 	uint32_t *anchor; /* the step to run to on the way to step k */
 	uint32_t *hits;   /* how often its instruction comes by until then */
+	uint32_t *times;  /* how often the instruction behind step k has come by, that time included */
 	bool *changed;    /* step k changed the segment */
 	size_t sleeps[SLEEPS_MAX];
 	size_t sleep_count;
