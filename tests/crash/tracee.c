@@ -57,7 +57,7 @@ fail(const char *what)
 static void
 go(struct tracee *tracee, int how)
 {
-	if (ptrace(how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
+	if (ptrace((enum __ptrace_request)how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
 		fail("ptrace");
 	tracee->running = true;
 }
