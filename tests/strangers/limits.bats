@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Little of everything: shared memory, file size, descriptors, address space. Each is a clean error for the one who
+# meets it, nothing for anybody else, and nothing is taken, lost or left behind.
+# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+load strangers
+
+limited() {
+  attempt bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$@"
+}
+
+@test "limits: shared memory that is too small for a semaphore: ENOSPC, and nothing is left" {
+  need_private_shm
+  attempt "${PRIVATE_SHM[@]}" 20k sh -c 'tsem create "$SEM"; echo $?; ls -A /dev/shm | wc -l
+    tsem run -j 2 "$SEM" true; echo $?; ls -A /dev/shm | wc -l'
+  expect_out $'125\n0\n125\n0'
+  expect_match 'standard error' "$ERR" 'shared memory is full .*shared memory is full'
+}
+
+@test "limits: shared memory with room for one semaphore and nothing else" {
+  need_private_shm
+  attempt "${PRIVATE_SHM[@]}" 24k sh -c 'tsem create "$SEM" && tsem run "$SEM" echo ran && tsem create other; echo $?
+    tsem take -n "$SEM"; tsem take -n "$SEM"; echo $?'
+  expect_out $'ran\n125\n75'
+  expect_message 'other: shared memory is full'
+}
+
+@test "limits: the table of records cannot grow: an error for who needs it, and for nobody else" {
+  need_private_shm
+  # 64 records are there from the start, and 24 KiB is all there is. Everything that needs none goes on working.
+  attempt "${PRIVATE_SHM[@]}" 24k bash -c 'tsem create -j 100 "$SEM"
+    for ((i = 0; i < 64; i++)); do tsem acquire --owner $$ "$SEM" || echo "acquire $i: $?"; done
+    tsem acquire --owner $$ "$SEM"; echo "acquire: $?"
+    tsem run "$SEM" true; echo "run: $?"
+    tsem take -n -k 36 "$SEM"; echo "take: $?"
+    tsem take -w 1 "$SEM"; echo "wait: $?"
+    tsem post -k 36 "$SEM"; echo "post: $?"
+    tsem show -J "$SEM" | jq -c "[.available, .held, (.holders | length)]"
+    tsem release --owner $$ "$SEM"; echo "release: $?"
+    tsem run "$SEM" true; echo "run: $?"
+    mount -o remount,size=28k /dev/shm
+    tsem acquire --owner $$ "$SEM"; tsem acquire --owner $$ "$SEM"; echo "acquire: $?"
+    tsem show -J "$SEM" | jq -c "[.available, .held, (.holders | length)]"'
+  expect_out 'acquire: 125
+run: 125
+take: 0
+wait: 125
+post: 0
+[36,64,64]
+release: 0
+run: 0
+acquire: 0
+[35,65,65]'
+  expect_equal 'standard error' "$(sort <<<"$ERR" | uniq -c | sed 's/^ *//')" \
+    "3 tsem: $SEM: shared memory is full (free some space in /dev/shm)"
+}
+
+@test "limits: RLIMIT_FSIZE: no SIGXFSZ, and what exists can be used" {
+  limited -f 16 tsem create "$SEM"
+  expect_failure 'file size limit'
+  [[ ! -e $FILE ]]
+  tsem create "$SEM"
+  limited -f 0 tsem take -n "$SEM"
+  expect_silence
+  limited -f 0 tsem post "$SEM"
+  expect_silence
+  limited -f 1 tsem run "$SEM" echo ran
+  expect_out ran
+  expect_at_rest 1
+}
+
+@test "limits: RLIMIT_FSIZE: the table of records cannot grow" {
+  tsem create -j 100 "$SEM"
+  for _ in {1..64}; do
+    tsem acquire --owner "$BASHPID" "$SEM"
+  done
+  limited -f 24 tsem acquire --owner "$BASHPID" "$SEM"
+  expect_failure 'file size limit'
+  expect_shown '[.available, .held] | @csv' 36,64
+  attempt tsem acquire --owner "$BASHPID" "$SEM"
+  expect_silence
+}
+
+@test "limits: RLIMIT_NOFILE: too few to open, too few to judge" {
+  tsem create "$SEM"
+  # With standard input's, which the loader is content with, and which is not for the segment.
+  attempt python3 -c 'import os, resource, sys
+os.close(0)
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+os.execvp(sys.argv[1], sys.argv[1:])' tsem take -n "$SEM"
+  expect_failure 'too many open files'
+  # With one descriptor, the segment's, the absent are known by kill(), and about others nothing can be told.
+  hold
+  kill -STOP "$PID"
+  limited -n 4 tsem take -n "$SEM"
+  expect_silence 75
+  kill -KILL "$COMMAND_PID"
+  eventually is_zombie "$COMMAND_PID"
+  limited -n 4 tsem take -n "$SEM"
+  expect_silence 75
+  kill -KILL "$PID"
+  finish "$PID"
+  eventually has_no_entry "$COMMAND_PID"
+  limited -n 4 tsem take -n "$SEM"
+  expect_silence
+  tsem post "$SEM"
+  expect_at_rest 1
+}
+
+has_no_entry() {
+  ! kill -0 "$1"
+}
+
+@test "limits: RLIMIT_AS: enough, or a clean error, and never anything in between" {
+  local kilobytes clean=0
+  tsem create -j 3 "$SEM"
+  for ((kilobytes = 1024; kilobytes < 16384; kilobytes += 256)); do
+    limited -v "$kilobytes" tsem run -n "$SEM" true
+    case $STATUS in
+    0) ;;
+    126 | 127 | 139) ;; # the kernel or the loader could not even start one of the two programs
+    125)
+      expect_message 'not enough memory|cannot start another process'
+      clean=$((clean + 1))
+      ;;
+    *) fail "status $STATUS with $kilobytes KiB" ;;
+    esac
+    tsem recover "$SEM" >/dev/null
+    expect_at_rest 3
+  done
+  expect_status 0 # with the most
+  ((clean > 0)) || fail 'no limit was met by tsem itself'
+}

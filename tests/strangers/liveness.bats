@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Owners that look dead and are not, or the other way round; and judges that are not told all.
+# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+load strangers
+
+# A holder whose first thread has ended and whose other one lives on until something comes through the FIFO: PID.
+start_leaderless() {
+  mkfifo fifo
+  start sh -c 'exec leaderless "$SEM" <fifo >alone'
+  exec 9>fifo
+  eventually grep -qx alone alone
+  eventually is_zombie "$PID"
+}
+
+end_leaderless() {
+  exec 9>&-
+  finish "$PID"
+  expect_status 0
+}
+
+# A holder that has died and that its parent, which is stopped, does not wait for: COMMAND_PID.
+start_zombie() {
+  hold
+  kill -STOP "$PID"
+  kill -KILL "$COMMAND_PID"
+  eventually is_zombie "$COMMAND_PID"
+}
+
+# Used by name.
+# shellcheck disable=SC2034
+NO_PIDFD=(refuse pidfd_open)
+
+need_refuse() {
+  need 'a seccomp filter' refuse pidfd_open,kill true
+}
+
+@test "liveness: a process lives as long as one of its threads" {
+  tsem create "$SEM"
+  start_leaderless
+  expect_shown '.holders[0].alive' yes
+  expect_not_robbed HERE
+  end_leaderless
+  expect_recovered
+}
+
+@test "liveness: the same, where pidfd_open is refused" {
+  need_refuse
+  tsem create "$SEM"
+  start_leaderless
+  expect_not_robbed NO_PIDFD
+  end_leaderless
+  expect_recovered "${NO_PIDFD[@]}"
+}
+
+@test "liveness: the same, seen from another time namespace" {
+  need_own_time
+  tsem create "$SEM"
+  start_leaderless
+  expect_not_robbed OWN_TIME
+  end_leaderless
+  expect_recovered "${OWN_TIME[@]}"
+}
+
+@test "liveness: a zombie is dead, also where pidfd_open is refused" {
+  need_refuse
+  local prefix
+  for prefix in HERE NO_PIDFD; do
+    tsem create "$SEM"
+    start_zombie
+    local -n words=$prefix
+    expect_recovered "${words[@]}"
+    tsem remove "$SEM"
+  done
+}
+
+@test "liveness: a zombie in another time: dead if pidfd_open says so, and otherwise any doubt counts as alive" {
+  need_own_time
+  need_refuse
+  tsem create "$SEM"
+  start_zombie
+  NO_PIDFD_OWN_TIME=("${NO_PIDFD[@]}" "${OWN_TIME[@]}")
+  expect_not_robbed NO_PIDFD_OWN_TIME
+  expect_recovered "${OWN_TIME[@]}"
+}
+
+@test "liveness: where nothing may be asked, nobody is dead" {
+  need_refuse
+  need 'a PID namespace' "${OWN_PIDS_FOREIGN_PROC[@]}" true
+  tsem create "$SEM"
+  # Neither kill nor pidfd_open answer, and /proc is another namespace's: even the dead count as alive.
+  attempt "${OWN_PIDS_FOREIGN_PROC[@]}" bash -c 'sleep 1000 & owner=$!
+    tsem acquire --owner "$owner" "$SEM"
+    kill -KILL "$owner"; wait "$owner"
+    refuse pidfd_open,kill tsem take -n "$SEM"; echo "refused: $?"
+    refuse pidfd_open tsem take -n "$SEM"; echo "gone: $?"' 2>/dev/null
+  expect_out $'refused: 75\ngone: 0'
+}
+
+@test "liveness: without kill and pidfd_open, /proc still tells the living from the dead" {
+  need_refuse
+  tsem create "$SEM"
+  hold
+  NEITHER=(refuse pidfd_open,kill)
+  expect_not_robbed NEITHER
+  kill -STOP "$PID"
+  kill -KILL "$COMMAND_PID"
+  eventually is_zombie "$COMMAND_PID"
+  expect_recovered "${NEITHER[@]}"
+}
+
+@test "liveness: a stopped holder keeps its permit" {
+  tsem create "$SEM"
+  hold
+  kill -STOP "$PID" "$COMMAND_PID"
+  expect_not_robbed HERE
+  expect_shown '.holders[0].alive' yes
+  kill -CONT "$COMMAND_PID"
+  kill -TERM "$COMMAND_PID"
+  kill -CONT "$PID"
+  finish "$PID"
+  expect_status 143
+  expect_at_rest 1
+}
+
+@test "liveness: a stopped waiter keeps its place, and its permit once it is enabled" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem run "$SEM" touch first
+  local first=$PID
+  kill -STOP "$first"
+  enqueue tsem run "$SEM" sh -c '[ -e first ] && touch second'
+  tsem post "$SEM"
+  expect_not_robbed HERE
+  expect_shown '[.holders[].pid, .waiters[].pid] | @csv' "$first,$PID"
+  kill -CONT "$first"
+  finish "$first"
+  finish "$PID"
+  [[ -e second ]]
+  expect_at_rest 1
+}

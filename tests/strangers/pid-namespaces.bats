@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# PID namespaces: a pid means something else in each, so across them nothing can be told, and nobody is robbed.
+# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+load strangers
+
+@test "pid namespaces: holder and waiter in two of them, both process 1" {
+  need_own_pids
+  tsem create "$SEM"
+  start "${OWN_PIDS[@]}" sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  eventually is_shown '[.holders[].pid] | @csv' 1
+  local inside=$PID
+  start "${OWN_PIDS[@]}" tsem run "$SEM" touch ran
+  eventually is_shown '[.waiters[].pid] | @csv' 1
+  expect_not_robbed HERE OWN_PIDS OWN_PIDS_FOREIGN_PROC
+  expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown unknown'
+
+  # Dead it is no different: nobody here can know. (A new namespace under the number of the old one could, and rightly:
+  # the number is free only when all processes of the old one are gone.)
+  kill -KILL -- "-$inside"
+  finish "$inside"
+  expect_not_robbed HERE
+  expect_shown '[.held, .waiting] | @csv' 1,1
+  [[ ! -e ran ]]
+  tsem post "$SEM" # the way out: somebody who does know
+  finish "$PID"
+  expect_status 0
+  [[ -e ran ]]
+}
+
+@test "pid namespaces: inside of one the dead are recovered, and the living are not" {
+  need_own_pids
+  tsem create "$SEM"
+  attempt "${OWN_PIDS[@]}" bash -c 'tsem run "$SEM" sleep 1000 &
+    until tsem show "$SEM" --raw --noheadings -o COMMAND | grep -q sleep; do :; done
+    tsem take -n "$SEM"; echo "alive: $?"
+    kill -KILL "$(pgrep sleep)" %1; wait
+    tsem take -n "$SEM"; echo "dead: $?"'
+  expect_out $'alive: 75\ndead: 0'
+}
+
+@test "pid namespaces: with strangers about, the dead here are still recovered" {
+  need_own_pids
+  tsem create -j 2 "$SEM"
+  hold
+  local both=("$PID" "$COMMAND_PID")
+  start "${OWN_PIDS[@]}" tsem run "$SEM" sleep 1000
+  eventually is_shown '.held' 2
+  kill -KILL "${both[@]}"
+  finish "${both[0]}"
+  eventually has_ended "${both[1]}"
+  attempt tsem take -n "$SEM"
+  expect_silence
+  attempt tsem take -n "$SEM"
+  expect_silence 75
+}
+
+@test "pid namespaces: a live holder whose pid nobody has outside" {
+  need_chosen_pids
+  tsem create "$SEM"
+  local free=$BASHPID
+  while ((free += 7)) && kill -0 "$free" 2>/dev/null; do :; done
+  export FREE=$free
+  start "${OWN_PIDS[@]}" bash -c 'echo $((FREE - 1)) >/proc/sys/kernel/ns_last_pid
+    sleep 1000 & tsem acquire --owner $! "$SEM"; wait'
+  eventually is_shown '[.holders[].pid] | @csv' "$free"
+  expect_not_robbed HERE OWN_PIDS OWN_PIDS_FOREIGN_PROC
+}
+
+@test "pid namespaces: without a /proc of its own, a live holder with the pid of another one outside" {
+  need_chosen_pids
+  tsem create "$SEM"
+  start sleep 1000
+  export SAME=$PID
+  # shellcheck disable=SC2034
+  start "${OWN_PIDS_FOREIGN_PROC[@]}" bash -c 'echo $((SAME - 1)) >/proc/sys/kernel/ns_last_pid
+    tsem run "$SEM" sleep 1000 &
+    until tsem show "$SEM" --raw --noheadings -o STATE | grep -q holds; do :; done
+    tsem show -J "$SEM" >seen
+    { tsem recover "$SEM"; tsem take -n "$SEM"; echo $?; } >log.new; mv log.new log; wait'
+  eventually test -e log
+  expect_equal 'recovered, and the status of take' "$(<log)" $'0\n75'
+  # `run` got the pid, or its command did: either way, the one outside is not the one inside.
+  expect_equal 'pid of the holder' "$(jq '.holders[0].pid | . >= (env.SAME | tonumber)' seen)" true
+  expect_not_robbed HERE OWN_PIDS
+}
+
+@test "pid namespaces: without a /proc of its own, the dead are known by their absence" {
+  need 'a PID namespace' "${OWN_PIDS_FOREIGN_PROC[@]}" true
+  tsem create "$SEM"
+  attempt "${OWN_PIDS_FOREIGN_PROC[@]}" bash -c 'sleep 1000 & owner=$!
+    tsem acquire --owner "$owner" "$SEM"
+    tsem take -n "$SEM"; echo "alive: $?"
+    kill -KILL "$owner"; wait
+    tsem take -n "$SEM"; echo "dead: $?"
+    tsem post "$SEM"
+    tsem run "$SEM" true; echo "run: $?"'
+  expect_out $'alive: 75\ndead: 0\nrun: 0'
+  expect_at_rest 1
+}
+
+@test "pid namespaces: a command that makes one holds on outside of it" {
+  need_own_pids
+  tsem create "$SEM"
+  attempt tsem run "$SEM" "${OWN_PIDS[@]}" sh -c 'tsem take -n "$SEM"; echo $?'
+  expect_status 0
+  expect_out 75 # unshare holds it, outside
+  expect_at_rest 1
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The counters pass 2^48 while processes wait.
+load strangers
+
+# Both counters of a semaphore that nobody uses, to $1 below their end: bytes 64 to 79 of shm/layout.h.
+set_counters_below_end() {
+  python3 - "$FILE" "$1" <<'PYTHON'
+import struct, sys
+word = ((1 << 48) - int(sys.argv[2])) << 16 | 0xffff
+with open(sys.argv[1], "r+b") as file:
+    file.seek(64)
+    file.write(struct.pack("<QQ", word, word))
+PYTHON
+}
+
+@test "wrap: waiters in line across the end of the counters leave in order" {
+  tsem create "$SEM"
+  set_counters_below_end 10
+  expect_at_rest 1
+  hold
+  local holder=$COMMAND_PID waiters=() i
+  for i in {01..20}; do
+    enqueue tsem run "$SEM" bash -c 'echo "$0" >>order' "$i"
+    waiters+=("$PID")
+  done
+  expect_shown .ticket 11
+  kill -KILL "${waiters[8]}" "${waiters[9]}" "${waiters[10]}"
+  kill -KILL "$holder"
+  for i in "${waiters[@]}"; do
+    finish "$i"
+  done
+  expect_equal order "$(tr '\n' ' ' <order)" '01 02 03 04 05 06 07 08 12 13 14 15 16 17 18 19 20 '
+  expect_at_rest 1
+}
+
+@test "wrap: the dead who hold on both sides of the end" {
+  tsem create -j 4 "$SEM"
+  set_counters_below_end 2
+  local dead=()
+  for _ in 1 2 3 4; do
+    hold
+    dead+=("$PID" "$COMMAND_PID")
+  done
+  expect_shown '[.ticket, .held, .available] | @csv' 2,4,0
+  attempt tsem take -n "$SEM"
+  expect_silence 75
+  kill -KILL "${dead[@]}"
+  eventually has_ended "${dead[-1]}"
+  attempt tsem run -n -k 4 "$SEM" true
+  expect_silence
+  expect_at_rest 4
+}
