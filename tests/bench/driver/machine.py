@@ -37,12 +37,13 @@ def processor():
 
 
 def build_facts(build):
+    build = pathlib.Path(build)
     try:
-        info = pathlib.Path(build) / "meson-info"
-        compiler = json.loads((info / "intro-compilers.json").read_text(encoding="utf-8"))["host"]["c"]["full_version"]
-        options = json.loads((info / "intro-buildoptions.json").read_text(encoding="utf-8"))
+        options = json.loads((build / "meson-info/intro-buildoptions.json").read_text(encoding="utf-8"))
+        commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
         kind = next(option["value"] for option in options if option["name"] == "buildtype")
-    except (OSError, KeyError, StopIteration):
+        compiler = first_line([commands[0]["command"].split()[0], "--version"])
+    except (OSError, KeyError, IndexError, StopIteration):
         return {"compiler": "?", "build type": "?"}
     return {"compiler": compiler, "build type": kind}
 

@@ -22,7 +22,8 @@ def write(results, machine, directory):
     lines = ["# Results of the benchmark", "",
              "Written by `./dev bench`. Peers take turns within one run; a figure is the median of its repetitions, with the",
              "quartiles in brackets; behind it, in bold, how many times better tsem is: above 1 tsem is ahead, below 1 the peer.",
-             "Each repetition has a new semaphore on another cache line.", ""]
+             "Each repetition has a new semaphore on another cache line. The semaphores of Dice and Kogan are rendered here from",
+             "their ideas; the paper's own code may differ in details.", ""]
     lines += tables.rows(["", ""], [[name, value] for name, value in machine.items()]) + [""]
     if reach:
         lines += ["## Reach", ""] + reach + [""]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TWA-Semaphore with waiting chains (arXiv 2501.18447, Listing 3), written from the paper: a bucket is a stack of the
+ * The TWA-Semaphore with waiting chains (arXiv 2501.18447, Listing 3), rendered from its idea and not its text: a bucket is a stack of the
  * waiters' own elements, which lie on their stacks, so it serves threads only. A give detaches the whole chain of the
  * ticket it enables; those on it that were meant by nobody look, and chain themselves in again.
  */

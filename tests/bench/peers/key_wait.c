@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Ticket-Semaphore whose waiters use KeyMonitor and KeyWait (arXiv 2501.18447, Listing 4), written from the paper's
- * idea: announce a key, look once more, then wait until that key, and no other that shares its bucket, is notified. For
+ * A Ticket-Semaphore whose waiters use KeyMonitor and KeyWait (arXiv 2501.18447, Listing 4), rendered from its idea and not
+ * its text: announce a key, look once more, then wait until that key, and no other that shares its bucket, is notified. For
  * threads: the announcements lie on their stacks.
  */
 #include <sched.h>

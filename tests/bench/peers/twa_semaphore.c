@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TWA-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 2), written from the paper: waiters watch a word of the
+ * The TWA-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 2), rendered from its idea and not its text: waiters watch a word of the
  * waiting array that their ticket selects, and a give advances the word of the ticket it enables. Waiters spin on that
  * word first and then sleep on it, so that it can be run with more participants than CPUs.
  */

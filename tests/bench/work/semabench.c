@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The paper's semabench: in the critical section a step of a shared mt19937, outside it as many steps of a private one as
- * that says, below 250. And the same with a clock around every take, for the waits of each participant.
+ * that says, below 250 (a bound of ours: the paper's own may differ). And the same with a clock around every take, for the waits of each participant.
  */
 #include "mt19937.h"
 #include "slice.h"
