@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The command on spoilt segments, and on processes with spoilt names: no crash, no hang, and JSON is always JSON.
+# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
 load strangers
 
 @test "hostile images: every verb ends, and says something sensible" {

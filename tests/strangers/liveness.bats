@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Owners that look dead and are not, or the other way round; and judges that are not told all.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# shellcheck disable=SC2016,SC2034,SC2054 # scripts in quotes are for shells inside; arrays are used by name
 load strangers
 
 # A holder whose first thread has ended and whose other one lives on until something comes through the FIFO: PID.
@@ -27,8 +27,6 @@ start_zombie() {
   eventually is_zombie "$COMMAND_PID"
 }
 
-# Used by name.
-# shellcheck disable=SC2034
 NO_PIDFD=(refuse pidfd_open)
 
 need_refuse() {

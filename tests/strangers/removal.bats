@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # A semaphore whose file is deleted, and made anew, while others hold it and wait for it.
+# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
 load strangers
 
 # Does what is said, and expects the processes named behind -- to end within a second of it, not counting how much

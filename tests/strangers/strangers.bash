@@ -20,6 +20,7 @@ need() {
 # ---- namespaces; each in front of a command, which is process 1 where it is of a PID namespace ----
 
 OWN_PIDS=(unshare --pid --fork --kill-child --mount-proc)
+# shellcheck disable=SC2034 # used by name
 OWN_PIDS_FOREIGN_PROC=(unshare --pid --fork --kill-child)
 OWN_TIME=(unshare --time --fork --kill-child --boottime 100000 --monotonic 50000)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The counters pass 2^48 while processes wait.
+# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
 load strangers
 
 # Both counters of a semaphore that nobody uses, to $1 below their end: bytes 64 to 79 of shm/layout.h.
