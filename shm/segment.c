@@ -26,7 +26,9 @@ above_standard(int fd)
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	int error = errno;
 	close(fd);
-	return moved < 0 ? -error : moved;
+	if (moved < 0)
+		return error == EINVAL ? -EMFILE : -error; /* EINVAL: the limit leaves no descriptor above those */
+	return moved;
 }
 
 static uint32_t
@@ -208,6 +210,32 @@ all_data(int fd, size_t from, size_t to)
 	return true;
 }
 
+/* Somebody's number in a user namespace that has none for him: everybody's there whom it does not know. */
+#define OVERFLOW_UID 65534
+
+static bool
+is_mapped(uid_t uid)
+{
+	FILE *map = fopen("/proc/self/uid_map", "re");
+	if (map == NULL)
+		return false;
+	unsigned long inside;
+	unsigned long outside;
+	unsigned long count;
+	bool found = false;
+	while (!found && fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3)
+		found = uid >= inside && uid - inside < count;
+	fclose(map);
+	return found;
+}
+
+/* The owner is this user, as far as that can be told, or root. */
+static bool
+is_trusted(uid_t owner)
+{
+	return owner == 0 || (owner == geteuid() && (owner != OVERFLOW_UID || is_mapped(owner)));
+}
+
 static int
 attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 {
@@ -216,7 +244,7 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 		return -errno;
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)SEGMENT_BYTES_MIN)
 		return -EBADMSG;
-	if (st.st_uid != geteuid() && st.st_uid != 0 && (flags & SEGMENT_FOREIGN) == 0)
+	if (!is_trusted(st.st_uid) && (flags & SEGMENT_FOREIGN) == 0)
 		return -EPERM;
 
 	if (writable) {
