@@ -28,14 +28,14 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
+# What the test has started, and what that has started, is known by SEM in its environment: process groups and numbers
+# may have been left, or be somebody else's by now.
 teardown() {
-  local pid
-  for pid in "${STARTED[@]}"; do
-    kill -KILL -- "-$pid" 2>/dev/null || true # the whole group: what it started, too
-  done
-  # And what has left the group, or what something that failed has left behind: it has SEM in its environment.
-  for pid in $(grep -lsxzF "SEM=$SEM" /proc/[0-9]*/environ | tr -cd '0-9\n'); do
-    kill -KILL "$pid" 2>/dev/null || true
+  local pids
+  for _ in {1..100}; do
+    mapfile -t pids < <(env -u SEM grep -lsxzF "SEM=$SEM" /proc/[0-9]*/environ | tr -cd '0-9\n')
+    ((${#pids[@]} > 0)) || break
+    kill -KILL "${pids[@]}" 2>/dev/null || true
   done
   wait
   rm -rf "$FILE"*
