@@ -6,7 +6,10 @@
 load strangers
 
 limited() {
-  attempt bash -c 'ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$@"
+  attempt bash -c 'for fd in /proc/$$/fd/*; do # none but the standard ones
+    ((${fd##*/} < 3)) || eval "exec ${fd##*/}>&-"
+  done
+  ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$@"
 }
 
 @test "limits: shared memory that is too small for a semaphore: ENOSPC, and nothing is left" {
