@@ -118,10 +118,12 @@ main(int argc, char **argv)
 	}
 
 	int status;
-	char path[64];
+	char name[64];
+	char path[96];
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	snprintf(path, sizeof(path), "/dev/shm/tsem.fuzz.%d", (int)pid);
+	target_name(pid, name);
+	snprintf(path, sizeof(path), "/dev/shm/tsem.%s", name);
 	unlink(path);
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);

@@ -28,6 +28,13 @@ broken(const char *what, long value)
 	abort();
 }
 
+void
+target_name(long pid, char text[64])
+{
+	const char *first = getenv("TSEM_FUZZ_NAME");
+	snprintf(text, 64, "%s.%ld", first != NULL ? first : "fuzz", pid);
+}
+
 static void
 unlink_file(void)
 {
@@ -40,7 +47,7 @@ prepare(void)
 {
 	struct segment segment;
 	const struct segment_config config = {.permits = 2, .max = 0, .mode = 0600};
-	snprintf(name, sizeof(name), "fuzz.%d", (int)getpid());
+	target_name(getpid(), name);
 	name_to_path(name, path);
 	unlink(path);
 	if (segment_create(name, &config, &segment) != 0)

@@ -14,6 +14,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The semaphore that the process `pid` scribbles over; tests/fuzz/run chooses the first part, to clean up after all. */
+void target_name(long pid, char name[64]);
+
 /* Ends the program with SIGABRT, which the fuzzers count as a fault. */
 _Noreturn void broken(const char *what, long value);
 
