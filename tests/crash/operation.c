@@ -230,7 +230,7 @@ const struct operation operations[] = {
 	{"adopt", IS_CHILD, 0, true, 0, 0, hold_one, adopt, nothing},
 	{"adopt-orphan", IS_CHILD | PARENT_DEAD, 0, true, 0, -EPERM, hold_one, adopt, nothing},
 	{"reap", IS_PARENT, 0, false, 0, 0, hold_one, reap, nothing},
-	{"recover", NEEDS_DEAD, 0, false, 0, 0, nothing, recover, nothing},
+	{"recover", NEEDS_DEAD, 0, false, 0, 0, recover, recover, nothing},
 	{"recover-acquire", SECOND_ONLY, 0, true, 0, -EAGAIN, nothing, recover_and_acquire, give_back},
 	{"recover-late", SECOND_ONLY | NEEDS_FULL, 0, true, -ETIMEDOUT, 0, nothing, recover_and_acquire_too_late,
      give_back},

@@ -35,12 +35,22 @@ advance(struct cast *cast, unsigned i, const struct trace *trace)
 }
 
 static void
+note_step(struct cast *cast, struct trace *trace)
+{
+	const struct tracee *tracee = &cast->actor[0];
+	enum note note = tracee_is_at_system_call(tracee) ? NOTE_LOOK : NOTE_NOTHING;
+	if (scene_has_changed(cast->scene))
+		note = NOTE_CHANGE;
+	trace_add(trace, tracee_pc(tracee), note);
+}
+
+static void
 step_and_learn(struct cast *cast, struct trace *trace)
 {
 	struct tracee *tracee = &cast->actor[0];
 	tracee_pass_mark(tracee);
 	scene_has_changed(cast->scene);
-	trace_add(trace, tracee_pc(tracee), false);
+	note_step(cast, trace);
 	while (tracee->where == TRACEE_STOPPED) {
 		tracee_step(tracee);
 		if (tracee->where == TRACEE_ASLEEP && trace->sleep_count < SLEEPS_MAX) {
@@ -50,7 +60,7 @@ step_and_learn(struct cast *cast, struct trace *trace)
 		while (tracee->where == TRACEE_ASLEEP)
 			tracee_poll(tracee);
 		if (tracee->where == TRACEE_STOPPED)
-			trace_add(trace, tracee_pc(tracee), scene_has_changed(cast->scene));
+			note_step(cast, trace);
 	}
 	trace_finish(trace);
 }
@@ -186,10 +196,14 @@ play(struct scene *scene, const struct plan *plan, const struct trace *first, co
 void
 play_and_learn(struct scene *scene, const struct plan *plan, struct trace *trace, struct played *played)
 {
-	struct cast cast = {.scene = scene, .plan = plan, .played = played, .operation = {plan->first, NULL}};
+	struct cast cast = {.scene = scene, .plan = plan, .played = played, .operation = {plan->first, plan->second}};
 	*played = (struct played){0};
 	if (set_the_scene(&cast)) {
 		step_and_learn(&cast, trace);
+		if (plan->second != NULL) {
+			cast_kill(&cast, 1);
+			tsem_recover(scene->sem, NULL);
+		}
 		bring_to_end(&cast);
 	}
 	clean_up(&cast, plan->capacity);

@@ -36,7 +36,8 @@ sweep_learn(struct sweep *sweep, const struct plan *plan, struct trace *trace)
 {
 	struct plan alone = *plan;
 	struct played played;
-	alone.second = NULL;
+	if ((plan->first->flags & NEEDS_DEAD) == 0)
+		alone.second = NULL;
 	alone.line = false;
 	alone.fate = KILL;
 	alone.k = TO_THE_END;

@@ -41,7 +41,10 @@ void sweep_pairs(struct sweep *sweep);
 bool sweep_play(struct sweep *sweep, const struct plan *plan, const struct trace *first, const struct trace *second,
                 struct played *played);
 
-/* The trace of the first operation of `plan` by itself, learned now. NULL: it makes no sense there. */
+/*
+ * The trace of the first operation of `plan`, learned now: by itself, or if it looks at everybody, beside the second one
+ * that has not begun. False: it makes no sense there.
+ */
 bool sweep_learn(struct sweep *sweep, const struct plan *plan, struct trace *trace);
 
 double seconds_now(void);

@@ -1,56 +1,89 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
 #include "sweep.h"
 
 /* ---- in which order the steps of an operation are worth trying ---- */
 
+struct point {
+	enum fate fate;
+	uint32_t k;
+};
+
 struct order {
 	bool known;
 	bool makes_sense;
 	struct trace trace;
-	uint32_t *steps;
+	struct point *points;
 	size_t count;
 };
 
-static void
-add(struct order *order, bool *seen, size_t step)
+static const enum fate fates[] = {KILL, RESUME, KILL_SECOND};
+
+enum { FATES_TRIED = sizeof(fates) / sizeof(fates[0]), LEAD = 16 };
+
+static bool
+are_coprime(size_t a, size_t b)
 {
-	if (seen[step])
+	while (b != 0) {
+		const size_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a == 1;
+}
+
+static void
+add(struct order *order, bool *seen, enum fate fate, size_t k)
+{
+	bool *mark = &seen[k * FATES + fate];
+	if (*mark)
 		return;
-	seen[step] = true;
-	order->steps[order->count++] = (uint32_t)step;
+	*mark = true;
+	order->points[order->count++] = (struct point){.fate = fate, .k = (uint32_t)k};
 }
 
 /*
- * First right before and right behind every change of the segment, then the steps leading up to it, where something has
- * been read and not been acted upon yet; then all others, jumping about, so that any number of them is spread evenly.
+ * Killed, it is most telling right behind a change of the segment; stopped, to go on when the world has changed, right
+ * before one, or before a system call.
+ */
+static void
+add_notable(struct order *order, bool *seen, size_t k)
+{
+	const bool changes = order->trace.note[k] == NOTE_CHANGE && k > 0;
+	for (size_t f = 0; f < FATES_TRIED; f++)
+		add(order, seen, fates[f], changes && fates[f] != KILL ? k - 1 : k);
+}
+
+/*
+ * First what is notable; then the steps leading up to it, where something has been read and not been acted upon yet;
+ * then all others. Jumping about, so that any number of them is spread evenly.
  */
 static void
 put_in_order(struct order *order)
 {
-	enum { LEAD = 16 };
 	const struct trace *trace = &order->trace;
 	const size_t n = trace->steps + 1;
-	bool *seen = calloc(n, sizeof(*seen));
-	order->steps = calloc(n, sizeof(*order->steps));
-	if (seen == NULL || order->steps == NULL)
+	size_t stride = n * 618 / 1000;
+	bool *seen = calloc(n * FATES, sizeof(*seen));
+	order->points = calloc(n * FATES_TRIED, sizeof(*order->points));
+	if (seen == NULL || order->points == NULL)
 		abort();
+	while (stride > 1 && !are_coprime(stride, n))
+		stride--;
+	for (size_t i = 0, k = 0; i < n; i++, k = (k + stride) % n) {
+		if (trace->note[k] != NOTE_NOTHING)
+			add_notable(order, seen, k);
+	}
 	for (size_t back = 0; back < LEAD; back++) {
-		for (size_t k = 0; k < n; k++) {
-			if (trace->changed[k] && k >= back)
-				add(order, seen, k - back);
+		for (size_t k = back; k < n; k++) {
+			for (size_t f = 0; f < FATES_TRIED && trace->note[k] != NOTE_NOTHING; f++)
+				add(order, seen, fates[f], k - back);
 		}
 	}
-	const size_t stride = n * 618 / 1000 + 1;
-	for (size_t i = 0, k = 0; i < n; i++) {
-		k = (k + stride) % n;
-		while (seen[k])
-			k = order->count < n ? (k + 1) % n : k;
-		add(order, seen, k);
-		if (order->count == n)
-			break;
+	for (size_t i = 0, k = 0; i < n; i++, k = (k + stride) % n) {
+		for (size_t f = 0; f < FATES_TRIED; f++)
+			add(order, seen, fates[f], k);
 	}
 	free(seen);
 }
@@ -69,7 +102,7 @@ enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 static const char *const firsts[] = {"take",         "post",    "acquire",   "acquire-late", "acquire-cancel",
                                      "release",      "recover", "hand-over", "release-for",  "adopt",
-                                     "adopt-orphan", "reap",    "cycle",     "remove",       "take-late"};
+                                     "adopt-orphan", "reap",    "cycle",     "take-late"};
 static const char *const seconds[] = {"take",         "post",         "acquire",      "acquire-late",
                                       "release",      "release-for",  "release-same", "recover-acquire",
                                       "recover-late", "adopt-orphan", "recover",      "reap",
@@ -94,15 +127,29 @@ is_worth_trying(const struct operation *operation, const struct setting *setting
 	return (operation->flags & NEEDS_FULL) == 0;
 }
 
+/* Tens of thousands of steps in one loop over the waiting array, for the grid. */
+static bool
+is_too_long(const struct operation *operation)
+{
+	return (operation->flags & REMOVES) != 0;
+}
+
 static struct order *
 order_of(struct sweep *sweep, struct order orders[][SETTINGS], const struct operation *operation,
-         const struct setting *setting)
+         const struct operation *company, const struct setting *setting)
 {
 	struct order *order = &orders[operation - operations][setting - settings];
+	/* Who looks at everybody takes another way with each other company. */
+	if (company != NULL && (operation->flags & NEEDS_DEAD) != 0) {
+		order = calloc(1, sizeof(*order));
+		if (order == NULL)
+			abort();
+	}
 	if (order->known)
 		return order;
 	order->known = true;
 	const struct plan plan = {.first = operation,
+	                          .second = company,
 	                          .capacity = setting->capacity,
 	                          .count = setting->count,
 	                          .full = setting->full,
@@ -153,29 +200,24 @@ play_couple(struct sweep *sweep, struct couple *couple, struct plan *plan, bool 
 	return go_on;
 }
 
-/* Round `round` of a couple: the next step of the first operation in its order, with each fate; every second time the
- * second operation goes only part of the way. */
+/* Round `round` of a couple: its next point; every fourth time the second operation goes only part of the way. */
 static bool
 play_round(struct sweep *sweep, struct couple *couple, size_t round)
 {
-	static const enum fate fates[] = {KILL, RESUME, KILL_SECOND};
 	const struct order *first = couple->first_order;
 	const struct order *second = couple->second_order;
-	bool go_on = true;
-	for (size_t f = 0; f < 3 && go_on && !couple->senseless; f++) {
-		struct plan plan = {.k = first->steps[round % first->count], .j = TO_THE_END, .fate = fates[f]};
-		plan.early = (round & 1) != 0;
-		plan.zombie = (round & 2) != 0;
-		/* A second one that is through and has a hold: killed, that is for the first one to find out. */
-		go_on = round >= first->count || play_couple(sweep, couple, &plan, false);
-		if (!go_on || couple->senseless)
-			break;
-		/* Along diagonals, so that each step of either meets all of the other's in time. */
-		plan.j = second->steps[(round + round / first->count + f) % second->count];
-		plan.second_leads = (round & 4) != 0;
-		go_on = play_couple(sweep, couple, &plan, true);
-	}
-	return go_on;
+	const struct point *point = &first->points[round % first->count];
+	struct plan plan = {.k = point->k, .j = TO_THE_END, .fate = point->fate};
+	plan.early = (round & 1) != 0;
+	plan.zombie = (round & 2) != 0;
+	if (round < first->count && !play_couple(sweep, couple, &plan, false))
+		return false;
+	if (couple->senseless || is_too_long(couple->second) || (round < first->count && round % 4 != 3))
+		return true;
+	/* Along diagonals, so that each step of either meets all of the other's in time. */
+	plan.j = second->points[(round + round / first->count) % second->count].k;
+	plan.second_leads = (round & 4) != 0;
+	return play_couple(sweep, couple, &plan, true);
 }
 
 static bool
@@ -197,8 +239,10 @@ sweep_pairs(struct sweep *sweep)
 			if (couple->senseless)
 				continue;
 			if (couple->first_order == NULL) {
-				couple->first_order = order_of(sweep, orders, couple->first, couple->setting);
-				couple->second_order = order_of(sweep, orders, couple->second, couple->setting);
+				couple->first_order = order_of(sweep, orders, couple->first, couple->second, couple->setting);
+				couple->second_order = is_too_long(couple->second)
+				                           ? couple->first_order
+				                           : order_of(sweep, orders, couple->second, NULL, couple->setting);
 				couple->senseless = !couple->first_order->makes_sense || !couple->second_order->makes_sense;
 			}
 			if (time_is_over(sweep))

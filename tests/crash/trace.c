@@ -5,17 +5,17 @@
 #include <string.h>
 
 void
-trace_add(struct trace *trace, uint64_t pc, bool changed)
+trace_add(struct trace *trace, uint64_t pc, enum note note)
 {
 	if (trace->steps + 1 >= trace->room) {
 		trace->room = trace->room == 0 ? 1024 : trace->room * 2;
 		trace->pc = realloc(trace->pc, trace->room * sizeof(*trace->pc));
-		trace->changed = realloc(trace->changed, trace->room * sizeof(*trace->changed));
-		if (trace->pc == NULL || trace->changed == NULL)
+		trace->note = realloc(trace->note, trace->room * sizeof(*trace->note));
+		if (trace->pc == NULL || trace->note == NULL)
 			abort();
 	}
 	trace->pc[trace->steps] = pc;
-	trace->changed[trace->steps] = changed;
+	trace->note[trace->steps] = (uint8_t)note;
 	trace->steps++;
 }
 
@@ -91,7 +91,7 @@ trace_free(struct trace *trace)
 	free(trace->anchor);
 	free(trace->hits);
 	free(trace->times);
-	free(trace->changed);
+	free(trace->note);
 	*trace = (struct trace){0};
 }
 
@@ -114,6 +114,8 @@ follow_awake(const struct trace *trace, struct tracee *tracee, size_t from, size
 	return true;
 }
 
+enum { LOOKS_MAX = 200 };
+
 bool
 trace_follow(const struct trace *trace, struct tracee *tracee, size_t step, void (*grant)(void *), void *arg)
 {
@@ -125,7 +127,8 @@ trace_follow(const struct trace *trace, struct tracee *tracee, size_t step, void
 		tracee_step(tracee);
 		if (tracee->where == TRACEE_ASLEEP)
 			grant(arg);
-		while (tracee->where == TRACEE_ASLEEP)
+		/* Whom the grant has woken is not asleep any more; another one that holds what it waits for may be in the way. */
+		for (int looks = 0; looks < LOOKS_MAX && tracee->where == TRACEE_ASLEEP; looks++)
 			tracee_poll(tracee);
 		if (tracee->where != TRACEE_STOPPED)
 			return false;

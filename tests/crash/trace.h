@@ -16,6 +16,13 @@
 
 enum { SLEEPS_MAX = 8 };
 
+/* What makes a step worth stopping at before others. */
+enum note {
+	NOTE_NOTHING,
+	NOTE_CHANGE, /* step k changed the segment */
+	NOTE_LOOK,   /* a system call comes next: it looks at the world */
+};
+
 struct trace {
 	size_t steps; /* instructions from the first mark to the second */
 	size_t room;
@@ -23,12 +30,12 @@ struct trace {
 	uint32_t *anchor; /* the step to run to on the way to step k */
 	uint32_t *hits;   /* how often its instruction comes by until then */
 	uint32_t *times;  /* how often the instruction behind step k has come by, that time included */
-	bool *changed;    /* step k changed the segment */
+	uint8_t *note;    /* of enum note */
 	size_t sleeps[SLEEPS_MAX];
 	size_t sleep_count;
 };
 
-void trace_add(struct trace *trace, uint64_t pc, bool changed);
+void trace_add(struct trace *trace, uint64_t pc, enum note note);
 void trace_finish(struct trace *trace);
 void trace_free(struct trace *trace);
 

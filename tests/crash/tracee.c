@@ -172,6 +172,13 @@ tracee_pc(const struct tracee *tracee)
 	return registers.rip;
 }
 
+bool
+tracee_is_at_system_call(const struct tracee *tracee)
+{
+	enum { SYSCALL = 0x050f };
+	return (ptrace(PTRACE_PEEKTEXT, tracee->pid, tracee_pc(tracee), NULL) & 0xffff) == SYSCALL;
+}
+
 void
 tracee_pass_mark(struct tracee *tracee)
 {
@@ -250,6 +257,13 @@ tracee_pc(const struct tracee *tracee)
 {
 	(void)tracee;
 	return 0;
+}
+
+bool
+tracee_is_at_system_call(const struct tracee *tracee)
+{
+	(void)tracee;
+	return false;
 }
 
 void

@@ -52,6 +52,7 @@ void tracee_poll(struct tracee *tracee);
 void tracee_pass_mark(struct tracee *tracee);
 
 uint64_t tracee_pc(const struct tracee *tracee);
+bool tracee_is_at_system_call(const struct tracee *tracee);
 
 /* SIGKILL, and waits until it is dead. With `leave_zombie` it is not reaped before tracee_reap(). */
 void tracee_kill(struct tracee *tracee, bool leave_zombie);
