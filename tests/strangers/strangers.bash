@@ -9,6 +9,16 @@ if [[ -n ${TSEM_STRANGERS-} ]]; then
   PATH=$TSEM_STRANGERS:$PATH # refuse, leaderless
 fi
 
+# A process whose first thread has ended shows no environment any more, by which the helper finds what is to be ended.
+eval "helper_$(declare -f teardown)"
+teardown() {
+  local pid
+  for pid in "${STARTED[@]}"; do
+    ! is_zombie "$pid" || kill -KILL -- "-$pid" 2>/dev/null || true
+  done
+  helper_teardown
+}
+
 # What is missing is a failure, what is refused is not.
 need() {
   local status=0
