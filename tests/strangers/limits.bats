@@ -85,6 +85,7 @@ acquire: 0
 }
 
 @test "limits: RLIMIT_NOFILE: too few to open, too few to judge" {
+  [[ ${TSEM_SANITIZERS:-none} == none ]] || skip 'a sanitizer needs descriptors of its own'
   tsem create "$SEM"
   # With standard input's, which the loader is content with, and which is not for the segment.
   attempt python3 -c 'import os, resource, sys
@@ -115,6 +116,7 @@ has_no_entry() {
 }
 
 @test "limits: RLIMIT_AS: enough, or a clean error, and never anything in between" {
+  [[ ${TSEM_SANITIZERS:-none} == none ]] || skip 'a sanitizer needs more address space than any limit'
   local kilobytes clean=0
   tsem create -j 3 "$SEM"
   for ((kilobytes = 1024; kilobytes < 16384; kilobytes += 256)); do
