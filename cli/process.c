@@ -51,9 +51,12 @@ copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
 		if (length > 1) {
 			memcpy(text + out, bytes + i, length);
 		} else {
-			const char c = (char)bytes[i];
-			const char shown = c < ' ' || c == '\x7f' ? ' ' : c;
-			text[out] = length == 0 ? '?' : shown;
+			char shown = (char)bytes[i];
+			if (length == 0)
+				shown = '?';
+			else if (shown < ' ' || shown == '\x7f')
+				shown = ' ';
+			text[out] = shown;
 		}
 		out += step;
 		i += step;
