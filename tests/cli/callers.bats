@@ -80,7 +80,7 @@ print(sys.argv[1:])'
 }
 
 @test "callers: the environment: two variables more, the others untouched" {
-  attempt env -i PATH="$PATH" A='b  c' TSEM_NAME=old tsem run -j 3 -k 2 "$SEM" env
+  attempt env -i PATH="$PATH" A='b  c' TSEM_NAME=old TSEM_COUNT=9 tsem run -j 3 -k 2 "$SEM" env
   expect_status 0
   expect_equal 'environment' "$(sort attempt.out)" "A=b  c"$'\n'"PATH=$PATH"$'\n'"TSEM_COUNT=2"$'\n'"TSEM_NAME=$SEM"
 }

@@ -28,17 +28,18 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
-# What the test has started, and what that has started, is known by SEM in its environment: process groups and numbers
-# may have been left, or be somebody else's by now.
+# What the test has started is among its jobs; what that has started is known by SEM in its environment: it may have left
+# its process group, and numbers of groups may be somebody else's by now.
 teardown() {
   local pids
+  mapfile -t pids < <(jobs -p)
   for _ in {1..100}; do
+    ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
     mapfile -t pids < <(env -u SEM grep -lsxzF "SEM=$SEM" /proc/[0-9]*/environ | tr -cd '0-9\n')
     ((${#pids[@]} > 0)) || break
-    kill -KILL "${pids[@]}" 2>/dev/null || true
   done
-  wait
   rm -rf "$FILE"*
+  wait
 }
 
 fail() {
