@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -219,12 +220,15 @@ is_mapped(uid_t uid)
 	FILE *map = fopen("/proc/self/uid_map", "re");
 	if (map == NULL)
 		return false;
-	unsigned long inside;
-	unsigned long outside;
-	unsigned long count;
+	char line[128]; /* first inside, first outside, how many */
 	bool found = false;
-	while (!found && fscanf(map, "%lu %lu %lu", &inside, &outside, &count) == 3)
+	while (!found && fgets(line, sizeof(line), map) != NULL) {
+		char *at;
+		const unsigned long inside = strtoul(line, &at, 10);
+		strtoul(at, &at, 10);
+		const unsigned long count = strtoul(at, &at, 10);
 		found = uid >= inside && uid - inside < count;
+	}
 	fclose(map);
 	return found;
 }
