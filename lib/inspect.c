@@ -192,7 +192,7 @@ describe(const struct tsem *sem, const struct record *record, const struct sight
 		.remaining_ns = -1,
 	};
 	if (s->role == ROLE_WAITER && until != 0)
-		owner.remaining_ns = until > now ? (int64_t)(until - now) : 0;
+		owner.remaining_ns = until <= now ? 0 : until - now > INT64_MAX ? INT64_MAX : (int64_t)(until - now);
 	return owner;
 }
 
