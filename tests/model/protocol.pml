@@ -15,7 +15,8 @@
 inline finish_arrival(tickets)
 {
 	if
-	:: word_tag(tickets) != TAG_NONE ->
+	:: word_tag(tickets) == TAG_NONE
+	:: else ->
 		STEP(fa_what = what[tag_record(word_tag(tickets))]);
 		if
 		:: what_state(fa_what) == CLAIMED && what_a(fa_what) == tag_face(word_tag(tickets)) ->
@@ -44,24 +45,31 @@ inline finish_arrival(tickets)
 			fi
 		:: else -> fa_what = 0
 		fi
-	:: else
 	fi
 }
 
+/* is_finished(): nobody's, or the same record's last one. */
+#define is_finished(tag, mine) ((tag) == TAG_NONE || ((tag) ^ (mine)) <= 1)
+
 #ifdef MUTANT_ARRIVAL_NOT_FINISHED
-#define finish_tag_of_T(tickets) skip
+#define finish_tag_of_T(tickets, mine) skip
 #else
-#define finish_tag_of_T(tickets) finish_arrival(tickets)
+#define finish_tag_of_T(tickets, mine) \
+	if \
+	:: is_finished(word_tag(tickets), mine) \
+	:: else -> finish_arrival(tickets) \
+	fi
 #endif
+
+#define my_arrival_tag tag_make(r, what_a(what[r]))
 
 /* ARRIVE_IN_LINE. The look at E for EOVERFLOW is left out: the counters do not drift that far here. */
 inline arrive_in_line(n, is_waiter)
 {
 	do
 	:: STEP(ar_tickets = T);
-		finish_tag_of_T(ar_tickets);
-		STEP(CAS_OK(ok, T, ar_tickets,
-		            word_make(counter_add(word_counter(ar_tickets), n), tag_make(r, what_a(what[r]))),
+		finish_tag_of_T(ar_tickets, my_arrival_tag);
+		STEP(CAS_OK(ok, T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
 		            ticket = word_counter(ar_tickets);
 		            if
 		            :: is_waiter -> waits_for[me] = n; its_ticket[me] = ticket
@@ -75,7 +83,10 @@ inline arrive_in_line(n, is_waiter)
 	od
 }
 
-/* ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket. */
+/*
+ * ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket.
+ * arrive_at_once() is the first round of it.
+ */
 inline arrive_if_enabled(n, tag)
 {
 	do
@@ -89,7 +100,7 @@ inline arrive_if_enabled(n, tag)
 			break
 		:: else
 		fi;
-		finish_tag_of_T(ar_tickets);
+		finish_tag_of_T(ar_tickets, tag);
 		STEP(CAS_OK(ok, T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), tag),
 		            ticket = word_counter(ar_tickets);
 		            if
@@ -108,7 +119,8 @@ inline arrive_if_enabled(n, tag)
 inline finish_release(grants)
 {
 	if
-	:: word_tag(grants) != TAG_NONE ->
+	:: word_tag(grants) == TAG_NONE
+	:: else ->
 		STEP(fr_what = what[tag_record(word_tag(grants))]);
 		if
 		:: what_state(fr_what) == RELEASING && what_b(fr_what) == tag_face(word_tag(grants)) ->
@@ -135,14 +147,17 @@ inline finish_release(grants)
 			fi
 		:: else -> fr_what = 0
 		fi
-	:: else
 	fi
 }
 
 #ifdef MUTANT_RELEASE_NOT_FINISHED
-#define finish_tag_of_G(grants) skip
+#define finish_tag_of_G(grants, mine) skip
 #else
-#define finish_tag_of_G(grants) finish_release(grants)
+#define finish_tag_of_G(grants, mine) \
+	if \
+	:: is_finished(word_tag(grants), mine) \
+	:: else -> finish_release(grants) \
+	fi
 #endif
 
 /* C after G, as everywhere, and T after both (wake_enabled). */
@@ -197,7 +212,7 @@ inline move_grant(index, w)
 			break
 		:: else
 		fi;
-		finish_tag_of_G(mg_grants);
+		finish_tag_of_G(mg_grants, tag_make(index, what_b(w)));
 		C_BEFORE_G
 		STEP(CAS_OK(ok, G, mg_grants,
 		            word_make(counter_add(word_counter(mg_grants), mg_count), tag_make(index, what_b(w))),
@@ -210,6 +225,28 @@ inline move_grant(index, w)
 		:: else
 		fi
 	od
+}
+
+/* The same in one look, for a live owner's own record; otherwise move_grant(). */
+inline move_own_grant(w, n)
+{
+	T_BEFORE_G
+	C_BEFORE_G
+	STEP(mg_grants = G);
+	if
+	:: is_finished(word_tag(mg_grants), tag_make(r, what_b(w))) ->
+		STEP(CAS_OK(ok, G, mg_grants,
+		            word_make(counter_add(word_counter(mg_grants), n), tag_make(r, what_b(w))),
+		            mg_moved = true; mg_mine = true; mg_count = n; mg_from = word_counter(mg_grants));
+		     mg_grants = 0)
+	:: else ->
+		ok = false;
+		mg_grants = 0
+	fi;
+	if
+	:: ok -> C_AFTER_G
+	:: else -> move_grant(r, w)
+	fi
 }
 
 inline release_for_owner(index, w)

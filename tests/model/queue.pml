@@ -11,6 +11,14 @@
 #define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0 || who[3] == 0)
 #endif
 
+/* IDLE -> CLAIMED */
+inline record_fill(n)
+{
+	STEP(PROMISE(claimed_was_idle, what_state(what[r]) == IDLE); gen[r] = what_value(what[r]));
+	STEP(count[r] = n);
+	STEP(what[r] = what_next(what[r], CLAIMED, what_value(what[r])))
+}
+
 /* The free record with the lowest number: reused as soon as can be, which is what the protocol has to stand. */
 inline record_claim(n)
 {
@@ -25,9 +33,7 @@ inline record_claim(n)
 		          od;
 		          who[r] = who_owner(me))
 	fi;
-	STEP(assert(what_state(what[r]) == IDLE /* claimed_in_use */); gen[r] = what_value(what[r]));
-	STEP(count[r] = n);
-	STEP(what[r] = what_next(what[r], CLAIMED, what_value(what[r])))
+	record_fill(n)
 }
 
 inline record_keep_or_free()
@@ -39,11 +45,11 @@ inline record_keep_or_free()
 #endif
 }
 
-inline record_unclaim()
+/* CLAIMED -> IDLE, no ticket taken: the faces stay. */
+inline record_unfill()
 {
-	STEP(assert(what_state(what[r]) == CLAIMED /* robbed */);
-	     what[r] = what_next(what[r], IDLE, what_value(what[r]) + 1));
-	record_keep_or_free()
+	STEP(PROMISE(nobody_robbed, what_state(what[r]) == CLAIMED);
+	     what[r] = what_next(what[r], IDLE, what_value(what[r]) + 1))
 }
 
 inline line_up()
@@ -63,7 +69,7 @@ inline line_up()
 inline give_up(n)
 {
 #ifdef RECOVERS_ON_TIMEOUT
-	recover_all();
+	recover_from(STATES, false);
 #endif
 	look(n);
 	if
@@ -86,12 +92,11 @@ inline give_up(n)
 #endif
 			STEP(who[r] = who_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
 #ifdef MUTANT_ORPHAN_NOTED_TOO_LATE
-			recover_record(r);
+			recover_from(OWN, false);
 			note_orphan(ticket);
 #else
 			note_orphan(ticket);
-			recover_record(r);
-			skip_orphans();
+			recover_from(OWN, false);
 #endif
 			ok = false
 #ifdef MUTANT_TICKET_TAKEN_BACK
@@ -126,14 +131,45 @@ inline queue_enter(n, has_deadline)
 
 inline become_holder()
 {
-	STEP(assert(THE_RECORD_IS_OURS /* robbed */); rel_what = what[r]);
+	STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); rel_what = what[r]);
 #ifndef MUTANT_HELD_IS_A_COMPARISON
 	STEP(what[r] = what_next(rel_what, HELD, ticket));
 #endif
 	rel_what = 0
 }
 
-inline acquire(n, has_deadline)
+/* acquire_at_once(): with a record from before, and nothing in the way. */
+inline acquire_at_once(n)
+{
+	ok = false;
+	if
+	:: !kept
+	:: else ->
+		record_fill(n);
+		STEP(ar_tickets = T);
+		load_limit(ar_limit);
+		if
+		:: (counter_diff(ar_limit, word_counter(ar_tickets)) >= n
+		    && is_finished(word_tag(ar_tickets), my_arrival_tag)) ->
+			STEP(CAS_OK(ok, T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
+			            ticket = word_counter(ar_tickets);
+			            kept = false;
+			            admit(ticket, n));
+			     ar_tickets = 0;
+			     ar_limit = 0)
+		:: else ->
+			ok = false;
+			ar_tickets = 0;
+			ar_limit = 0
+		fi;
+		if
+		:: ok -> STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); what[r] = what_next(what[r], HELD, ticket))
+		:: else -> record_unfill()
+		fi
+	fi
+}
+
+inline acquire_in_line(n, has_deadline)
 {
 	queue_enter(n, has_deadline);
 	if
@@ -144,6 +180,19 @@ inline acquire(n, has_deadline)
 	fi
 }
 
+#ifdef KEEPS_RECORDS
+inline acquire(n, has_deadline)
+{
+	acquire_at_once(n);
+	if
+	:: ok
+	:: else -> acquire_in_line(n, has_deadline)
+	fi
+}
+#else
+#define acquire(n, has_deadline) acquire_in_line(n, has_deadline)
+#endif
+
 inline try_acquire(n)
 {
 	record_claim(n);
@@ -151,7 +200,7 @@ inline try_acquire(n)
 #ifdef TRIES_RECOVER
 	if
 	:: !ok ->
-		recover_all();
+		recover_from(STATES, false);
 		arrive_if_enabled(n, tag_make(r, what_a(what[r])))
 	:: else
 	fi;
@@ -161,7 +210,8 @@ inline try_acquire(n)
 		become_holder();
 		ok = true
 	:: else ->
-		record_unclaim();
+		record_unfill();
+		record_keep_or_free();
 		ok = false
 	fi
 }
@@ -174,11 +224,11 @@ inline try_acquire(n)
 
 inline release(n)
 {
-	STEP(assert(THE_HOLD_IS_OURS /* robbed */);
+	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
 	     rel_what = what_next(what[r], RELEASING, ticket);
 	     what[r] = rel_what;
 	     in_use[me] = in_use[me] - n);
-	move_grant(r, rel_what);
+	move_own_grant(rel_what, n);
 	if
 	:: mg_mine -> STEP(what[r] = what_released(rel_what, gen[r]))
 	:: else
@@ -191,7 +241,7 @@ inline release(n)
 /* The slow road of a take, admitted: from the store on the permits are nobody's. */
 inline forget_owner(n)
 {
-	STEP(assert(THE_RECORD_IS_OURS /* robbed */); rel_what = what[r]);
+	STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); rel_what = what[r]);
 	STEP(what[r] = what_next(rel_what ^ WHAT_A, IDLE, gen[r] + 1);
 	     in_use[me] = in_use[me] - n;
 	     anonymous = anonymous + n);

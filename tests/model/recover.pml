@@ -112,92 +112,200 @@ inline first_place(origin)
 
 hidden byte i_;
 
-/* Passes over the dead among the places in line, up to the first live one. */
-inline recover_front()
+inline collect_places()
 {
-#ifdef ORPHANS
-	STEP(front_hint = hint);
-#endif
 	places = 0;
 	re_i = 0;
 	do
 	:: re_i < RECORDS ->
-		STEP(front_what = what[re_i];
-		     if
-		     :: what_state(front_what) == QUEUED -> places = places | ((16 | what_value(front_what)) << (re_i * 5))
+		STEP(if
+		     :: what_state(what[re_i]) == QUEUED -> places = places | ((16 | what_value(what[re_i])) << (re_i * 5))
 		     :: else
 		     fi;
-		     front_what = 0;
 		     re_i++)
 	:: else -> break
 	od;
-	re_i = 0;
+	re_i = 0
+}
+
+/*
+ * The ways into recovery share one loop, so that what they all come to, recover_record(), is there only once: a matter of
+ * the model's size. A way is a sequence of stages, each of which picks the next record to look at into front_index.
+ *
+ *     give_up()                          OWN, SKIP [, FRONT, HINT]
+ *     skip_orphans()                     SKIP [, FRONT, HINT]
+ *     recover_all()                      STATES, FRONT, HINT
+ *     tsem_recover()                     STATES, FRONT, HINT, SPARE
+ */
+#define OWN 1
+#define SKIP 2
+#define STATES 3
+#define FRONT 4
+#define HINT 5
+#define SPARE 6
+#define DONE 7
+
+inline recover_from(way, with_spare)
+{
+	stage = way;
 	do
-	:: first_place(COUNTER_START);
+	:: stage == DONE -> break
+	:: else ->
+		front_index = RECORDS;
 		if
-		:: front_index == RECORDS -> break
-		:: else
+		:: stage == OWN -> front_index = r
+		:: stage == SKIP -> pick_skip()
+		:: stage == STATES -> pick_state(what_state(what[re_i]) != IDLE && what_state(what[re_i]) != QUEUED, FRONT)
+		:: stage == FRONT -> pick_front()
+		:: stage == HINT -> pick_hint(with_spare)
+		:: stage == SPARE -> pick_state(what_state(what[re_i]) <= CLAIMED, DONE)
 		fi;
+		if
+		:: front_index == RECORDS
+		:: else -> recover_record(front_index)
+		fi;
+		if
+		:: stage == OWN -> stage = SKIP
+		:: stage == FRONT && front_index != RECORDS -> pass_over()
+		:: else
+		fi
+	od;
+	stage = 0;
+	front_index = 0
+}
+
+/* The look at the hint. */
+inline pick_skip()
+{
+#ifdef ORPHANS
+	STEP(front_hint = hint);
+	stage = DONE;
+	if
+	:: front_hint & 1 ->
 		load_limit(front_limit);
 		if
-		:: counter_diff(front_limit, place_of(front_index) & 15) < 0 -> break
+		:: counter_diff(front_limit, hint_ticket(front_hint)) >= 0 -> stage = FRONT
 		:: else
-		fi;
-		recover_record(front_index);
-		STEP(ok = (what_state(what[front_index]) == QUEUED
-		           && what_value(what[front_index]) == (place_of(front_index) & 15)));
-		if
-		:: ok ->
-			STEP(mg_count = count[front_index]);
-			load_limit(front_limit);
-			if
-			:: counter_diff(front_limit, place_of(front_index) & 15) < mg_count -> break
-			:: else
-			fi
-		:: else
-		fi;
-		places = places & ~(31 << (front_index * 5))
-	od;
-	places = 0;
-	front_index = 0;
-	front_limit = 0;
-	mg_count = 0
-#ifdef ORPHANS
-	;
-	renew_hint()
+		fi
+	:: else
+	fi;
+	front_hint = 0;
+	front_limit = 0
+#else
+	stage = DONE /* nobody gives up here: the hint stays empty, and the look at it does nothing */
 #endif
 }
 
-#ifdef ORPHANS
-/* The lowest ticket among orphans in line, unless somebody has noted another meanwhile. front_what: 16 | ticket. */
-inline renew_hint()
+/* recover_states() and recover_spare_records(): the next record whose state is one of those. */
+inline pick_state(condition, next)
 {
 	if
-	:: !(front_hint & 1)
-	:: else ->
-		front_what = 0;
-		do
-		:: re_i < RECORDS ->
-			STEP(if
-			     :: who_is_orphan(who[re_i])
-			        && (front_what == 0
-			            || counter_diff(who[re_i] & 15, COUNTER_START) < counter_diff(front_what & 15, COUNTER_START)) ->
-				     front_what = 16 | (who[re_i] & 15)
-			     :: else
-			     fi;
-			     re_i++)
-		:: else -> break
-		od;
+	:: re_i == RECORDS ->
 		re_i = 0;
-#ifdef MUTANT_HINT_WITHOUT_VERSION
-		STEP(hint = (front_what == 0 -> 0 : ((front_what & 15) << 8) | 1))
-#else
-		STEP(CAS(hint, front_hint,
-		         ((front_what & 15) << 8) | ((front_hint + 2) & 254) | (front_what == 0 -> 0 : 1)))
+		stage = next
+	:: else ->
+		STEP(if
+		     :: who[re_i] != 0 && (condition) -> front_index = re_i
+		     :: else
+		     fi;
+		     re_i++)
+	fi
+}
+
+/* recover_front(): the next of the places collected at its beginning, if the line has come that far. */
+inline pick_front()
+{
+	if
+	:: !collected ->
+#ifdef ORPHANS
+		STEP(front_hint = hint);
 #endif
+		collect_places();
+		collected = true
+	:: else
 	fi;
-	front_what = 0;
-	front_hint = 0
+	first_place(COUNTER_START);
+	if
+	:: front_index == RECORDS -> stage = HINT
+	:: else ->
+		load_limit(front_limit);
+		if
+		:: counter_diff(front_limit, place_of(front_index) & 15) < 0 ->
+			front_index = RECORDS;
+			stage = HINT
+		:: else
+		fi;
+		front_limit = 0
+	fi
+}
+
+/* Whether to go on to the next place: not when a live waiter stands here. */
+inline pass_over()
+{
+	STEP(ok = (what_state(what[front_index]) == QUEUED
+	           && what_value(what[front_index]) == (place_of(front_index) & 15)));
+	if
+	:: ok ->
+		STEP(mg_count = count[front_index]);
+		load_limit(front_limit);
+		if
+		:: counter_diff(front_limit, place_of(front_index) & 15) < mg_count -> stage = HINT
+		:: else
+		fi;
+		mg_count = 0;
+		front_limit = 0
+	:: else
+	fi;
+	places = places & ~(31 << (front_index * 5));
+	ok = false
+}
+
+/*
+ * renew_orphan_hint(): the lowest ticket among orphans in line, unless somebody has noted another meanwhile; those that
+ * have left it are carried to their end. front_what: 16 | ticket.
+ */
+inline pick_hint(with_spare)
+{
+	places = 0;
+	collected = false;
+#ifdef ORPHANS
+	if
+	:: re_i < RECORDS && (front_hint & 1) ->
+		STEP(ok = who_is_orphan(who[re_i]));
+		if
+		:: ok ->
+			STEP(if
+			     :: what_state(what[re_i]) != QUEUED -> front_index = re_i
+			     :: else ->
+				     if
+				     :: (front_what == 0 || counter_diff(what_value(what[re_i]), COUNTER_START)
+				                            < counter_diff(front_what & 15, COUNTER_START)) ->
+					     front_what = 16 | what_value(what[re_i])
+				     :: else
+				     fi
+			     fi)
+		:: else
+		fi;
+		re_i++
+	:: else ->
+		if
+		:: front_hint & 1 ->
+#ifdef MUTANT_HINT_WITHOUT_VERSION
+			STEP(hint = (front_what == 0 -> 0 : ((front_what & 15) << 8) | 1))
+#else
+			STEP(CAS(hint, front_hint,
+			         ((front_what & 15) << 8) | ((front_hint + 2) & 254) | (front_what == 0 -> 0 : 1)))
+#endif
+		:: else
+		fi;
+		re_i = 0;
+		front_what = 0;
+		front_hint = 0;
+		stage = (with_spare -> SPARE : DONE)
+	fi
+#else
+	stage = (with_spare -> SPARE : DONE)
+#endif
 }
 
 inline note_orphan(t)
@@ -215,55 +323,8 @@ inline note_orphan(t)
 	front_hint = 0
 }
 
-inline skip_orphans()
-{
-	STEP(front_hint = hint);
-	if
-	:: front_hint & 1 ->
-		load_limit(front_limit);
-		if
-		:: counter_diff(front_limit, hint_ticket(front_hint)) >= 0 -> recover_front()
-		:: else
-		fi
-	:: else
-	fi;
-	front_hint = 0;
-	front_limit = 0
-}
-
-#ifdef MUTANT_ORPHANS_NOT_SKIPPED
-#define after_grant() wake_enabled()
+#if defined(ORPHANS) && !defined(MUTANT_ORPHANS_NOT_SKIPPED)
+#define after_grant() wake_enabled(); recover_from(SKIP, false)
 #else
-#define after_grant() wake_enabled(); skip_orphans()
-#endif
-#else
-/* Nobody gives up here: the hint stays empty, and the look at it does nothing. */
 #define after_grant() wake_enabled()
 #endif
-
-/* ---- everybody ---- */
-
-/* `spare`: recover_spare_records(), IDLE and CLAIMED; else recover_states(): CLAIMED, HELD, RELEASING. */
-inline recover_states(spare)
-{
-	re_i = 0;
-	do
-	:: re_i < RECORDS ->
-		STEP(ok = (who[re_i] != 0
-		           && (spare -> what_state(what[re_i]) <= CLAIMED
-		                      : what_state(what[re_i]) != IDLE && what_state(what[re_i]) != QUEUED)));
-		if
-		:: ok -> recover_record(re_i)
-		:: else
-		fi;
-		re_i++
-	:: else -> break
-	od;
-	re_i = 0
-}
-
-inline recover_all()
-{
-	recover_states(false);
-	recover_front()
-}

@@ -24,11 +24,7 @@ inline raise()
 #ifndef MUTANT_RAISE_WITHOUT_SWEEP
 	wake_everybody();
 #endif
-#ifdef ORPHANS
-	skip_orphans()
-#else
-	skip
-#endif
+	recover_from(SKIP, false)
 }
 
 /*
@@ -58,8 +54,7 @@ inline lower()
 	line_up();
 	STEP(who[r] = who_orphan(ticket));
 	note_orphan(ticket);
-	recover_record(r);
-	skip_orphans()
+	recover_from(OWN, false)
 #endif
 }
 
@@ -82,7 +77,10 @@ inline take_effect()
 	p_ = 0
 }
 
-/* A waiter may fall asleep or give up at the same time: wake it, and look whether it is an orphan, after the swap. */
+/*
+ * A waiter may fall asleep at the same time, so it is woken after the swap. One that gives up at the same time is an
+ * orphan in the hint, and found there once the line has come that far.
+ */
 inline promote(index)
 {
 	STEP(rc_what = what[index]);
@@ -95,14 +93,9 @@ inline promote(index)
 			if
 			:: ok ->
 #ifndef MUTANT_PROMOTED_NOT_WOKEN
-				wake_word(slot_index(what_value(rc_what) + mg_count - 1), ALL_BITS);
-#endif
-#ifndef MUTANT_PROMOTED_ORPHAN_LEFT
-				STEP(ok = who_is_orphan(who[index]));
-				if
-				:: ok -> recover_record(index)
-				:: else
-				fi
+				wake_word(slot_index(what_value(rc_what) + mg_count - 1), ALL_BITS)
+#else
+				skip
 #endif
 			:: else
 			fi

@@ -13,11 +13,9 @@
 byte crashes_left = CRASHES;
 bool somebody_died; /* since the last round of ticks */
 bool over;          /* the last checks are done: those who rightly sleep may go */
-#define NOBODY 15
-byte looker = NOBODY; /* of a round of ticks, the one that looks for dead owners: hints line, `scanned` */
 
 #if CRASHES > 0
-#define OR_DIE :: atomic { crashes_left > 0 && ((MORTAL >> me) & 1) -> crashes_left--; die(); goto gone }
+#define OR_DIE :: atomic { crashes_left > 0 && ((MORTAL >> me) & 1) -> crashes_left--; goto dies }
 #else
 #define OR_DIE
 #endif
@@ -40,14 +38,14 @@ byte looker = NOBODY; /* of a round of ticks, the one that looks for dead owners
 	short fr_what; byte fr_gen; \
 	byte wk_i; byte wk_bits; short wk_waiting; byte wk_seen; \
 	short rc_who; short rc_what; short rc_tickets; byte rc_limit; bool rc_dead; \
-	byte re_i; byte front_index; byte front_limit; short front_hint; short front_what; int places; \
+	byte re_i; byte stage; bool collected; byte front_index; byte front_limit; short front_hint; short front_what; int places; \
 	byte look_grants; byte look_capacity; byte seen
 
 #define FORGET \
 	r = 0; ticket = 0; ok = 0; kept = 0; ar_tickets = 0; ar_limit = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
 	mg_grants = 0; mg_count = 0; mg_from = 0; mg_capacity = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
 	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_limit = 0; rc_dead = 0; \
-	re_i = 0; front_index = 0; front_limit = 0; front_hint = 0; front_what = 0; places = 0; \
+	re_i = 0; stage = 0; collected = 0; front_index = 0; front_limit = 0; front_hint = 0; front_what = 0; places = 0; \
 	look_grants = 0; look_capacity = 0; seen = 0
 
 inline die()
@@ -58,9 +56,4 @@ inline die()
 	entitled[me] = false;
 	asleep[me] = 0;
 	somebody_died = true;
-	if
-	:: looker == me -> looker = NOBODY
-	:: else
-	fi;
-	FORGET
 }

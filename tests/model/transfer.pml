@@ -4,7 +4,7 @@
 /* tsem_hand_over() to process q. From the swap on the permits are q's, if it lives. */
 inline hand_over(n, q)
 {
-	STEP(assert(THE_HOLD_IS_OURS /* robbed */);
+	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
 	     in_use[me] = in_use[me] - n;
 	     who[r] = who_handed(q, ticket);
 	     if

@@ -18,7 +18,7 @@
 #endif
 #include "rest.pml"
 
-#define END gone: atomic { FORGET }
+#define END goto gone; dies: atomic { die(); FORGET }; gone: atomic { FORGET }
 
 /* Acquires and releases. */
 #define HOLDER(name, n, rounds) \
@@ -84,8 +84,47 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
-		recover_states(false); \
-		recover_front(); \
-		recover_states(true); \
+		recover_from(STATES, true); \
 		END \
 	}
+
+/* One record only. */
+#define RECOVERER_OF(name, index) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		recover_record(index); \
+		END \
+	}
+
+#define POSTER(name, n, rounds) \
+	proctype name(byte me) \
+	{ \
+		byte round; \
+		LOCALS; \
+		do \
+		:: round < rounds -> post(n); round++ \
+		:: else -> break \
+		od; \
+		END \
+	}
+
+#define SETS(name, permits) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		set_capacity(permits); \
+		END \
+	}
+
+#define SETS_TWICE(name, first, second) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		set_capacity(first); \
+		set_capacity(second); \
+		END \
+	}
+
+/* The end of a process, of its own accord. */
+#define EXIT STEP(dead[me] = true; in_use[me] = 0; somebody_died = true)

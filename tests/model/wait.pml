@@ -61,6 +61,12 @@ inline wake_enabled()
 	:: mg_moved ->
 		T_AFTER_G
 		wk_waiting = counter_diff(wk_waiting, mg_from);
+		if
+		:: mg_count >= SLOTS && wk_waiting >= SLOTS ->
+			wake_everybody();
+			wk_waiting = 0
+		:: else
+		fi;
 		wk_i = 0;
 		do
 		:: wk_i < mg_count && wk_i < wk_waiting ->
@@ -134,7 +140,7 @@ inline look(n)
 
 /*
  * sleep_until_enabled(). `ok`: the wait is over; otherwise the time is. The deadline passes whenever it likes. The ticks
- * come only when nothing else can happen, and one of the sleepers looks for dead owners then.
+ * come only when nothing else can happen (rest.pml). The first look of the loop is left out: there was one before.
  */
 inline wait_until_enabled(n, has_deadline)
 {
@@ -166,14 +172,6 @@ inline wait_until_enabled(n, has_deadline)
 			break
 		:: d_step { over -> asleep[me] = 0; seen = 0 };
 			goto gone
-		fi;
-#if CRASHES > 0
-		if
-		:: looker == me ->
-			recover_all();
-			STEP(looker = NOBODY)
-		:: else
 		fi
-#endif
 	od
 }

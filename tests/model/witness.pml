@@ -13,6 +13,16 @@ byte lowering;            /* the capacity before a lowering that has not taken e
 /* A lowering takes effect when the setter reads G: tsem_set() has not returned before, and who was enabled is known. */
 #define LIMIT (lowering > C -> lowering : C)
 
+/* What is checked, by name, so that a failing run says which it was. */
+#define PROMISE(name, condition) name = (condition); assert(name)
+hidden byte within_capacity;
+hidden byte first_come_first_served;
+hidden byte nobody_robbed;
+hidden byte claimed_was_idle;
+hidden byte no_wakeup_lost;
+hidden byte records_of_the_dead_freed;
+hidden byte books_balance;
+
 hidden byte p_;
 hidden short permits_in_use;
 hidden short with_those_in_front;
@@ -44,8 +54,8 @@ inline count_in_front(p, t)
 inline check_admission(t, n)
 {
 	count_in_front(me, t);
-	assert(entitled[me] || permits_in_use + n <= LIMIT);
-	assert(entitled[me] || with_those_in_front + n <= LIMIT);
+	PROMISE(within_capacity, entitled[me] || permits_in_use + n <= LIMIT);
+	PROMISE(first_come_first_served, entitled[me] || with_those_in_front + n <= LIMIT);
 	waits_for[me] = 0;
 	entitled[me] = false;
 	permits_in_use = 0;

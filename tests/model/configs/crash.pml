@@ -1,4 +1,5 @@
-/* One holder after the other may die anywhere, while another process recovers. One permit. */
+/* SPDX-License-Identifier: MIT */
+/* Two holders and one who recovers; any of them may die anywhere. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

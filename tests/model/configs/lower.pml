@@ -1,21 +1,15 @@
-/* The capacity goes from 2 to 1 and up again, while others acquire, take and post. */
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. The capacity goes from 1 to 0 between two holders. */
 #define PROCESSES 3
 #define RECORDS 3
-#define CAPACITY 2
+#define CAPACITY 1
 #define SLOTS 4
 #define SETTER
 #define ORPHANS
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)
-TAKER(second, 2, 1)
-
-proctype setter(byte me)
-{
-	LOCALS;
-	set_capacity(1);
-	set_capacity(2);
-	END
-}
+HOLDER(second, 1, 1)
+SETS(setter, 0)
 
 init { atomic { run first(0); run second(1); run setter(2); run rest() } }

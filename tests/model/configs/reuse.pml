@@ -1,4 +1,5 @@
-/* Two uses of the same record, by the same process, and a helper of another: stale tags, generations. Counts 2 and 1. */
+/* SPDX-License-Identifier: MIT */
+/* A record used again and again while another process is slow: stale tags and generations. Either may die. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2
@@ -7,6 +8,6 @@
 #include "../tsem.pml"
 
 HOLDER(first, 2, 3)
-HOLDER(second, 1, 2)
+HOLDER(second, 1, 1)
 
 init { atomic { run first(0); run second(1); run rest() } }

@@ -1,4 +1,5 @@
-/* Nobody dies, no ticks: whoever is enabled wakes. One permit, three who want it, anonymous ones among them. */
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. One permit, and three who want it, one of them anonymously. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

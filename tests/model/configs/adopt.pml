@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A child adopts its parent's hold, while somebody recovers; any may die. */
+#define PROCESSES 3
+#define RECORDS 2
+#define CAPACITY 1
+#define SLOTS 2
+#define CRASHES 1
+#define TRANSFERS
+#include "../tsem.pml"
+
+proctype parent(byte me)
+{
+	LOCALS;
+	acquire(1, false);
+	STEP(forked_record = r; forked_ticket = ticket; forked = true);
+	STEP_WHEN(dead[1], skip);
+	reap(1, 1);
+	END
+}
+
+proctype child(byte me)
+{
+	LOCALS;
+	STEP_WHEN(forked || dead[0], skip);
+	if
+	:: forked ->
+		r = forked_record;
+		ticket = forked_ticket;
+		adopt(1, 0);
+		if
+		:: ok -> STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS))
+		:: else
+		fi
+	:: else
+	fi;
+	EXIT;
+	END
+}
+
+RECOVERER(third)
+
+init { atomic { run parent(0); run child(1); run third(2); run rest() } }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Two recover the same dead owner of the only record, and another process claims it. */
+#define PROCESSES 4
+#define RECORDS 1
+#define CAPACITY 1
+#define SLOTS 2
+#define CRASHES 1
+#define MORTAL 1
+#include "../tsem.pml"
+
+HOLDER(first, 1, 2)
+HOLDER(second, 1, 1)
+RECOVERER_OF(third, 0)
+RECOVERER_OF(fourth, 0)
+
+init { atomic { run first(0); run second(1); run third(2); run fourth(3); run rest() } }

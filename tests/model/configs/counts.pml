@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. Two permits, for some both at once. */
+#define PROCESSES 3
+#define RECORDS 3
+#define CAPACITY 2
+#define SLOTS 4
+#include "../tsem.pml"
+
+HOLDER(first, 2, 1)
+HOLDER(second, 1, 1)
+TAKER(third, 2, 1)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

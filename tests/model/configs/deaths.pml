@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Two deaths among two holders and one who recovers. */
+#define PROCESSES 3
+#define RECORDS 3
+#define CAPACITY 1
+#define SLOTS 2
+#define CRASHES 2
+#include "../tsem.pml"
+
+HOLDER(first, 1, 1)
+HOLDER(second, 1, 1)
+RECOVERER(third)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

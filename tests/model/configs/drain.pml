@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The capacity goes from 2 to 0 while one holds on and another takes and posts. */
+#define PROCESSES 3
+#define RECORDS 3
+#define CAPACITY 2
+#define SLOTS 4
+#define SETTER
+#define ORPHANS
+#include "../tsem.pml"
+
+KEEPER(first, 1)
+TAKER(second, 1, 1)
+SETS(setter, 0)
+
+init { atomic { run first(0); run second(1); run setter(2); run rest() } }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The capacity goes from 2 to 0; setter or holder may die, another holds on. */
+#define PROCESSES 3
+#define RECORDS 3
+#define CAPACITY 2
+#define SLOTS 4
+#define SETTER
+#define ORPHANS
+#define CRASHES 1
+#include "../tsem.pml"
+
+KEEPER(first, 1)
+KEEPER(second, 1)
+SETS(setter, 0)
+
+init { atomic { run first(0); run second(1); run setter(2); run rest() } }

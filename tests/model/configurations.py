@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""What tests/model/run runs: the configurations, and each mutant with the cheapest configuration that catches it."""
+
+CONFIGURATIONS = [
+    "wake", "counts", "shared", "quit", "quitters", "orphans",
+    "crash", "claims", "recoverers", "reuse", "kept", "anonymous", "tries", "deadline",
+    "lower", "drain", "raise", "down-up", "setter-dies", "setters",
+    "hand-over", "adopt",
+]
+
+FULL = ["deaths"]
+
+# The name of the assertion in the model -> what it says.
+PROPERTIES = {
+    "within_capacity": "over-admission",
+    "first_come_first_served": "overtaken",
+    "nobody_robbed": "the living robbed",
+    "claimed_was_idle": "claimed while in use",
+    "no_wakeup_lost": "lost wake-up",
+    "records_of_the_dead_freed": "record of a dead owner left",
+    "books_balance": "permits lost or doubled",
+    "nobody_stuck": "somebody stuck",
+}
+
+MUTANTS = {
+    # Section 4: the reasons for the orders.
+    "WHAT_READ_BEFORE_DEATH_KNOWN": "claims",
+    "WHO_NOT_CHECKED_AGAIN": "claims",
+    "ORPHAN_WITHOUT_TICKET": "orphans",
+    "NO_FACES": "reuse",
+    "NO_GENERATION": "reuse",
+    "ARRIVAL_WITHOUT_SECOND_LOOK": "reuse",
+    "RELEASE_WITHOUT_SECOND_LOOK": "reuse",
+    "ARRIVAL_NOT_FINISHED": "crash",
+    "RELEASE_NOT_FINISHED": "crash",
+    "ARRIVAL_FINISHED_BY_STORE": "reuse",
+    "RELEASE_FINISHED_BY_STORE": "reuse",
+    "TAG_OF_G_IGNORED": "crash",
+    "WHAT_READ_BEFORE_G": "recoverers",
+    "TICKET_TAKEN_BACK": "deadline",
+    "HELD_IS_A_COMPARISON": "setter-dies",
+    "ADOPT_WITHOUT_MOVED": "adopt",
+    "SETTER_DOES_NOT_ARRIVE": "down-up",
+    "SETTER_DOES_NOT_PROMOTE": "lower",
+    "C_BEFORE_G": "lower",
+    # Section 5: the barriers.
+    "LOOKS_BEFORE_SLEEPERS_BIT": "wake",
+    "T_READ_BEFORE_G_MOVED": "wake",
+    "C_READ_BEFORE_G_MOVED": "raise",
+    "RAISE_WITHOUT_SWEEP": "raise",
+    "PROMOTED_NOT_WOKEN": "lower",
+    "SLEEPS_ON_FIRST_TICKET": "shared",
+    "SLEEPERS_BIT_ALWAYS_CLEARED": "shared",
+    "ORPHANS_NOT_SKIPPED": "quit",
+    "ORPHAN_NOTED_TOO_LATE": "quit",
+    "HINT_WITHOUT_VERSION": "quitters",
+}
