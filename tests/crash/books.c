@@ -96,13 +96,14 @@ void
 books_check_held(struct cast *cast)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	int64_t expected = (int64_t)cast->scene->capacity + cast->extra - cast->drained - bystander_has(cast);
+	const int64_t bystander = bystander_has(cast);
+	int64_t expected = (int64_t)cast->scene->capacity + cast->extra - cast->drained - bystander;
 	expected -= handed_over(cast);
 	for (unsigned i = 0; i < 2; i++)
 		expected -= admitted(cast, i) + taken(cast, i);
 	int rc = tsem_stat(cast->scene->sem, &stat);
 	/* Admitted by the books, the bystander may not have found out yet. */
-	if (cast->bystander != 0 && bystander_has(cast) == 0)
+	if (cast->bystander != 0 && bystander == 0)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
 		if (cast->operation[i] != NULL && (cast->operation[i]->flags & REMOVES) != 0)

@@ -49,8 +49,6 @@ start_family(struct cast *cast, unsigned i)
 	tracee_run(&child);
 	if ((cast->operation[i]->flags & IS_CHILD) != 0) {
 		cast->actor[i] = child;
-		if ((cast->operation[i]->flags & PARENT_DEAD) != 0)
-			cast_kill_parent(cast, i);
 		return;
 	}
 	while (child.where != TRACEE_GONE)
@@ -288,6 +286,10 @@ cast_settle(struct cast *cast)
 		first = false;
 		if (cast_has_failed(cast) || finish_one(cast))
 			continue;
+		if (cast->drained != 0) {
+			cast_give_back(cast);
+			continue;
+		}
 		/* Permits of a hand-over's target do not come back while it lives. */
 		if (cast->other != 0) {
 			process_end(cast->other);

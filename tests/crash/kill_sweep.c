@@ -194,12 +194,16 @@ run_workers(struct sweep *sweep, double seconds)
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"seconds", required_argument, NULL, 's'}, {"full", no_argument, NULL, 'f'},
-		{"singles", no_argument, NULL, '1'},       {"pairs", no_argument, NULL, '2'},
-		{"play", required_argument, NULL, 'p'},    {0}};
+	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
+	                                        {"full", no_argument, NULL, 'f'},
+	                                        {"singles", no_argument, NULL, '1'},
+	                                        {"pairs", no_argument, NULL, '2'},
+	                                        {"only", required_argument, NULL, 'o'},
+	                                        {"play", required_argument, NULL, 'p'},
+	                                        {0}};
 	double seconds = 40;
 	bool pairs_only = false;
+	const char *only = NULL;
 	const char *plan = NULL;
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
@@ -216,12 +220,16 @@ main(int argc, char **argv)
 		case '2':
 			pairs_only = true;
 			break;
+		case 'o':
+			pairs_only = true;
+			only = optarg;
+			break;
 		case 'p':
 			plan = optarg;
 			break;
 		default:
 			fprintf(stderr,
-			        "usage: %s [--seconds N | --full] [--singles | --pairs] | --play PLAN\n"
+			        "usage: %s [--seconds N | --full] [--singles | --pairs | --only FIRST,SECOND] | --play PLAN\n"
 			        "N: how long to try pairs; --full: all of them, which takes days\n",
 			        argv[0]);
 			return EXIT_FAILURE;
@@ -234,7 +242,7 @@ main(int argc, char **argv)
 	if (!may_trace())
 		return skip("ptrace is refused here");
 
-	struct sweep sweep = {.program = argv[0], .full = seconds == 0, .pairs_only = pairs_only};
+	struct sweep sweep = {.program = argv[0], .full = seconds == 0, .pairs_only = pairs_only, .only = only};
 	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sweep.tally == MAP_FAILED)
 		return EXIT_FAILURE;

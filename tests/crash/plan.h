@@ -32,7 +32,7 @@ struct plan {
 	bool asleep;       /* and then into a system call that waits */
 	size_t j;          /* steps of the second one */
 	bool second_leads; /* the second one does its steps before the first one does */
-	bool early;        /* the driver gives back before the killing, not after it */
+	bool early;        /* the driver gives back before the killing or going on, not after it */
 	bool zombie;       /* recovered before the dead are reaped */
 };
 

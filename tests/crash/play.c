@@ -85,6 +85,11 @@ set_the_scene(struct cast *cast)
 		cast->played->verdict = PLAY_NOT_APPLICABLE;
 		return false;
 	}
+	/* Last, for whoever stands in line looks for the dead. */
+	for (unsigned i = 0; i < 2; i++) {
+		if (cast->operation[i] != NULL && (cast->operation[i]->flags & PARENT_DEAD) != 0)
+			cast_kill_parent(cast, i);
+	}
 	if (cast->plan->full) {
 		tsem_stat(scene->sem, &stat);
 		if (stat.available > 0 && tsem_try_take(scene->sem, (uint32_t)stat.available) == 0)
@@ -110,7 +115,7 @@ static void
 do_fate(struct cast *cast)
 {
 	const struct plan *plan = cast->plan;
-	if (plan->early || plan->fate == RESUME)
+	if (plan->early)
 		cast_give_back(cast);
 	if (plan->fate == KILL || plan->fate == KILL_FAMILY)
 		cast_kill(cast, 0);
@@ -126,7 +131,9 @@ do_fate(struct cast *cast)
 			tracee_reap(&cast->actor[i]);
 	}
 	make_up_for_take(cast);
-	cast_give_back(cast);
+	/* Where the first one lives, it goes on first. */
+	if (plan->fate == KILL || plan->fate == KILL_FAMILY)
+		cast_give_back(cast);
 }
 
 /* The parent of a child that was killed reaps its hold. */

@@ -99,7 +99,8 @@ sweep_setting(struct sweep *sweep, struct plan *plan, const struct trace *trace)
 			continue;
 		plan->k = k;
 		plan->asleep = false;
-		plan->zombie = (k / (sweep->workers * stride) & 1) != 0;
+		if ((plan->first->flags & NEEDS_DEAD) == 0)
+			plan->zombie = (k / (sweep->workers * stride) & 1) != 0;
 		plan->early = (k / (sweep->workers * stride) & 2) != 0;
 		go_on = sweep_play(sweep, plan, trace, NULL, &played);
 		if (has_gone_back(plan, trace, &played, &happened))
@@ -151,6 +152,8 @@ sweep_singles(struct sweep *sweep)
 			struct plan plan = {.capacity = settings[s].capacity, .count = settings[s].count, .j = TO_THE_END};
 			plan.full = settings[s].full;
 			plan.line = settings[s].line;
+			/* Whoever judges the dead takes another way with zombies: learned, and played, with or without them. */
+			plan.zombie = plan.count > 1 && (flags & NEEDS_DEAD) != 0;
 			if ((flags & SECOND_ONLY) != 0 || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
 			    || ((flags & (CREATES | REMOVES)) != 0 && s != 0))
 				continue;

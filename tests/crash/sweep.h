@@ -27,6 +27,7 @@ struct sweep {
 	unsigned workers;
 	bool full; /* every step also where somebody stands in line, which takes long */
 	bool pairs_only;
+	const char *only;                      /* FIRST,SECOND: this pair of operations and no other */
 	double deadline;                       /* of the pairs, in seconds of CLOCK_MONOTONIC; 0: none */
 	struct scene scenes[CAPACITY_MAX + 1]; /* by capacity */
 };

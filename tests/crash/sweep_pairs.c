@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sweep.h"
 
@@ -160,8 +161,17 @@ order_of(struct sweep *sweep, struct order orders[][SETTINGS], const struct oper
 	return order;
 }
 
+/* `only` is FIRST,SECOND. */
+static bool
+is_named(const char *only, const struct operation *first, const struct operation *second)
+{
+	const size_t length = strlen(first->name);
+	return strncmp(only, first->name, length) == 0 && only[length] == ','
+	       && strcmp(only + length + 1, second->name) == 0;
+}
+
 static size_t
-collect(struct couple *couples)
+collect(const char *only, struct couple *couples)
 {
 	size_t n = 0;
 	for (size_t s = 0; s < SETTINGS; s++) {
@@ -169,6 +179,8 @@ collect(struct couple *couples)
 			for (size_t g = 0; g < SECONDS; g++) {
 				const struct operation *first = operation_by_name(firsts[f]);
 				const struct operation *second = operation_by_name(seconds[g]);
+				if (only != NULL && !is_named(only, first, second))
+					continue;
 				if (!is_worth_trying(first, &settings[s]) || !is_worth_trying(second, &settings[s]))
 					continue;
 				couples[n++] = (struct couple){.first = first, .second = second, .setting = &settings[s]};
@@ -209,7 +221,8 @@ play_round(struct sweep *sweep, struct couple *couple, size_t round)
 	const struct point *point = &first->points[round % first->count];
 	struct plan plan = {.k = point->k, .j = TO_THE_END, .fate = point->fate};
 	plan.early = (round & 1) != 0;
-	plan.zombie = (round & 2) != 0;
+	/* Whoever judges the dead takes another way with zombies than the one that was learned. */
+	plan.zombie = (round & 2) != 0 && (couple->first->flags & NEEDS_DEAD) == 0;
 	if (round < first->count && !play_couple(sweep, couple, &plan, false))
 		return false;
 	if (couple->senseless || is_too_long(couple->second) || (round < first->count && round % 4 != 3))
@@ -231,7 +244,7 @@ sweep_pairs(struct sweep *sweep)
 {
 	static struct couple couples[SETTINGS * FIRSTS * SECONDS];
 	static struct order orders[OPERATIONS_MAX][SETTINGS];
-	const size_t n = collect(couples);
+	const size_t n = collect(sweep->only, couples);
 	for (size_t round = 0, left = n; left > 0; round++) {
 		left = 0;
 		for (size_t i = sweep->worker; i < n; i += sweep->workers) {
