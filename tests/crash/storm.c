@@ -38,6 +38,12 @@ on_termination(int number)
 	interrupted = number;
 }
 
+static void
+on_signal(int number)
+{
+	(void)number;
+}
+
 static double
 seconds_now(void)
 {
@@ -285,6 +291,8 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	/* The workers' handler: inherited, for a signal may come before they have done anything. */
+	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal}, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
 	struct storm *storm = mmap(NULL, sizeof(*storm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -33,12 +33,6 @@ sleep_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t
 }
 
 static void
-on_signal(int number)
-{
-	(void)number;
-}
-
-static void
 call(uint32_t count, bool patient)
 {
 	struct entry *entry = &storm->entries[self];
@@ -182,12 +176,10 @@ use_owned(tsem *sem)
 void
 storm_work(struct storm *shared, unsigned worker, unsigned life)
 {
-	const struct sigaction action = {.sa_handler = on_signal};
 	storm = shared;
 	self = worker;
 	state = storm->seed ^ (uint64_t)worker << 32 ^ life;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigaction(SIGUSR1, &action, NULL);
 	sleep_of_library = platform.sleep;
 	platform.sleep = sleep_in_line;
 	while (!atomic_load(&storm->ending)) {
