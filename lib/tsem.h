@@ -43,7 +43,7 @@ typedef struct tsem_hold {
 /* Flags of tsem_create(), tsem_open() and tsem_remove(). */
 #define TSEM_FORCE 1U     /* tsem_remove: also while it is in use */
 #define TSEM_FOREIGN 2U   /* also a semaphore that belongs to another user, who could spoil its counts */
-#define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat() and tsem_owners() only */
+#define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with the same number of permits */
 
 /* Flag of struct tsem_wait. */
@@ -232,6 +232,13 @@ typedef int tsem_name_fn(const char *name, void *arg);
 
 /* Calls `each` for every holder, oldest first, then for every waiter, first in line first. ENOMEM. */
 int tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg);
+
+/*
+ * tsem_stat() and tsem_owners() of the same instant, so that the counts agree with who is named; `stat` is filled in before
+ * `each` is called. On a semaphore that changes more often than its records can be read, that may not succeed: then the
+ * owners are those of a moment later. Errors of both.
+ */
+int tsem_snapshot(tsem *sem, struct tsem_stat *stat, tsem_owner_fn *each, void *arg);
 
 /* Calls `each` for the name of every semaphore there is, sorted. ENOMEM, and what opendir() says. */
 int tsem_list(tsem_name_fn *each, void *arg);

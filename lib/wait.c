@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "inspect.h"
+#include "census.h"
 #include "platform.h"
 #include "recover.h"
 
@@ -82,7 +82,7 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	if (options->progress == NULL)
 		return false;
 	/* The place costs a look at every record: a thousand silent waiters must not take one at every tick. */
-	const uint32_t position = options->every_ms == 0 ? 0 : inspect_position(sem, waiter->ticket);
+	const uint32_t position = options->every_ms == 0 ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_stat, tsem_owners, tsem_list. */
+/* tsem_stat, tsem_owners, tsem_snapshot, tsem_list. */
 #include "support.h"
 
 #include <errno.h>
@@ -171,6 +171,76 @@ an_enumeration_can_be_ended(void **state)
 	tsem_close(sem);
 }
 
+/* ---- snapshots ---- */
+
+static int
+acquire_again_and_again(void *arg)
+{
+	tsem *sem = arg;
+	tsem_hold hold;
+	while (tsem_acquire(sem, 1, NULL, &hold) == 0)
+		CHECK(tsem_release(&hold) == 0);
+	return 1;
+}
+
+struct books {
+	uint64_t held;
+	uint32_t waiting;
+	bool in_order;
+};
+
+static int
+note_books(const struct tsem_owner *owner, void *arg)
+{
+	struct books *books = arg;
+	if (owner->position == 0)
+		books->held += owner->count;
+	else
+		books->in_order &= owner->position == ++books->waiting;
+	return 0;
+}
+
+/* Three who go on for ever: whenever one looks, the counts are those of the processes that are named. */
+static void
+counts_and_owners_agree_while_everything_moves(void **state)
+{
+	(void)state;
+	enum { USERS = 3, SNAPSHOTS = 1000 };
+	tsem *sem = new_semaphore(2, 0);
+	pid_t children[USERS];
+	uint64_t last = 0;
+	int waiting = 0;
+	for (size_t i = 0; i < USERS; i++)
+		children[i] = start_child(acquire_again_and_again, sem);
+	for (int taken = 0; taken < SNAPSHOTS || waiting == 0;) {
+		struct tsem_stat stat = {.size = sizeof(stat)};
+		struct books books = {.in_order = true};
+		assert_int_equal(tsem_snapshot(sem, &stat, note_books, &books), 0);
+		assert_int_equal(books.held, stat.held);
+		assert_int_equal(books.waiting, stat.waiting);
+		assert_true(books.in_order);
+		assert_int_equal(stat.available + stat.held, 2);
+		taken += stat.ticket != last;
+		waiting += stat.waiting > 0;
+		last = stat.ticket;
+	}
+	for (size_t i = 0; i < USERS; i++)
+		kill_child(children[i]);
+	tsem_close(sem);
+}
+
+static void
+a_snapshot_is_refused_as_a_stat_is(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	struct tsem_stat stat = {.size = 7};
+	struct seen seen = {.n = 0};
+	assert_int_equal(tsem_snapshot(sem, &stat, note_owner, &seen), -EINVAL);
+	assert_int_equal(stat.size, 7);
+	tsem_close(sem);
+}
+
 static void
 waits_are_counted(void **state)
 {
@@ -253,6 +323,8 @@ main(void)
 		cmocka_unit_test(owners_in_order),
 		cmocka_unit_test(the_dead_and_the_handed_over),
 		cmocka_unit_test(an_enumeration_can_be_ended),
+		cmocka_unit_test(counts_and_owners_agree_while_everything_moves),
+		cmocka_unit_test(a_snapshot_is_refused_as_a_stat_is),
 		cmocka_unit_test(waits_are_counted),
 		cmocka_unit_test(names_are_sorted),
 	};

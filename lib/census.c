@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "census.h"
+
+#include "protocol.h"
+
+/* ---- the counters ---- */
+
+/* T, G and C of one instant: G and C are looked at again after T. */
+static struct counters
+read_counters(const struct tsem *sem)
+{
+	const struct header *header = sem->segment.header;
+	struct counters c = {0};
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		c.grants = LOAD_SEQ(&header->grants);
+		c.capacity = LOAD_SEQ(&header->capacity);
+		c.tickets = LOAD_SEQ(&header->tickets);
+		if (LOAD_SEQ(&header->grants) == c.grants && LOAD_SEQ(&header->capacity) == c.capacity)
+			break;
+	}
+	c.limit = counter_add(word_counter(c.grants), c.capacity);
+	return c;
+}
+
+/* Nothing has been drawn, given back or posted since, and nobody has changed the capacity. */
+static bool
+counters_are_unchanged(const struct tsem *sem, const struct counters *c)
+{
+	const struct header *header = sem->segment.header;
+	return LOAD_SEQ(&header->tickets) == c->tickets && LOAD_SEQ(&header->grants) == c->grants
+	       && LOAD_SEQ(&header->capacity) == c->capacity;
+}
+
+/* ---- the records ---- */
+
+/* False: it changed meanwhile. */
+static bool
+copy_record(const struct record *record, struct sighting *s)
+{
+	s->who = LOAD_ACQ(&record->who);
+	s->what = LOAD_ACQ(&record->what);
+	s->since = LOAD_ACQ(&record->since);
+	s->until = LOAD_ACQ(&record->until);
+	s->count = LOAD_ACQ(&record->count);
+	s->pid_ns = LOAD_ACQ(&record->pid_ns);
+	s->uid = LOAD_ACQ(&record->uid);
+	s->use = LOAD_ACQ(&record->use);
+	return LOAD_ACQ(&record->what) == s->what && LOAD_ACQ(&record->who) == s->who;
+}
+
+static enum role
+role_of(const struct sighting *s, bool queued, const struct counters *c)
+{
+	const bool enabled = counter_diff(c->limit, s->ticket) >= (int64_t)s->count;
+	if (who_kind(s->who) == WHO_KIND_ORPHAN)
+		return queued && !enabled ? ROLE_LEFT : ROLE_NONE;
+	if (queued && !enabled)
+		return ROLE_WAITER;
+	if (queued || what_state(s->what) == STATE_HELD)
+		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
+	const bool released = word_tag(c->grants) == tag_make(s->index, what_b(s->what));
+	return what_state(s->what) == STATE_RELEASING && !released ? ROLE_HOLDER : ROLE_NONE;
+}
+
+/* What record `index` is at the instant of `c`. One that keeps changing while it is read is nobody's. */
+static struct sighting
+sight(const struct record *record, uint32_t index, const struct counters *c)
+{
+	enum { COPIES_MAX = 16 };
+	struct sighting s = {.index = index};
+	for (int copies = 0; !copy_record(record, &s); copies++) {
+		if (copies == COPIES_MAX)
+			return s;
+	}
+	if (s.who == 0)
+		return s;
+
+	bool queued = what_state(s.what) == STATE_QUEUED;
+	s.ticket = what_value(s.what);
+	if (what_state(s.what) == STATE_CLAIMED && word_tag(c->tickets) == tag_make(index, what_a(s.what))) {
+		queued = true; /* has its ticket, and nobody has written it down yet */
+		s.ticket = counter_add(word_counter(c->tickets), (UINT64_C(1) << 48) - s.count);
+	}
+	s.role = role_of(&s, queued, c);
+	return s;
+}
+
+/* ---- all of them ---- */
+
+static void
+count_sighting(struct census *census, const struct sighting *s)
+{
+	if (s->role == ROLE_WAITER || s->role == ROLE_LEFT)
+		census->queued += s->count;
+	census->waiting += s->role == ROLE_WAITER;
+	if ((s->role == ROLE_HOLDER || s->role == ROLE_WAITER) && census->n < census->room)
+		census->seen[census->n++] = *s;
+}
+
+void
+take_census(struct tsem *sem, struct census *census)
+{
+	enum { RECORDS_READ_MAX = 1 << 24 };
+	const struct record *record;
+	uint32_t read = 0;
+	do {
+		census->c = read_counters(sem);
+		census->queued = 0;
+		census->waiting = 0;
+		census->n = 0;
+		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
+			if (LOAD_ACQ(&record->who) == 0) /* most, and a quick look is more likely to see nothing move */
+				continue;
+			const struct sighting s = sight(record, i, &census->c);
+			count_sighting(census, &s);
+		}
+	} while (!counters_are_unchanged(sem, &census->c) && read < RECORDS_READ_MAX);
+}
+
+uint32_t
+census_position(struct tsem *sem, uint64_t ticket)
+{
+	const struct counters c = read_counters(sem);
+	uint32_t position = 1;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+		const struct sighting s = sight(record, i, &c);
+		position += s.role == ROLE_WAITER && counter_diff(s.ticket, ticket) < 0;
+	}
+	return position;
+}
