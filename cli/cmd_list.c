@@ -1,59 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "describe.h"
+#include "json.h"
+#include "snapshot.h"
 #include "table.h"
 #include "view.h"
 
-enum { NAME, PERMITS, CAPACITY, MAX, AVAILABLE, HELD, WAITING, MODE, OWNER, CREATED, UUID, N_COLUMNS };
-
-static const struct column columns[N_COLUMNS] = {
-	[NAME] = {"NAME", 0.1, 0, "name of the semaphore"},
-	[PERMITS] = {"PERMITS", 1, SCOLS_FL_RIGHT, "its creator's number of permits"},
-	[CAPACITY] = {"CAPACITY", 1, SCOLS_FL_RIGHT, "permits that exist now"},
-	[MAX] = {"MAX", 1, SCOLS_FL_RIGHT, "what posting may raise AVAILABLE to"},
-	[AVAILABLE] = {"AVAILABLE", 1, SCOLS_FL_RIGHT, "permits nobody has"},
-	[HELD] = {"HELD", 1, SCOLS_FL_RIGHT, "permits taken or held"},
-	[WAITING] = {"WAITING", 1, SCOLS_FL_RIGHT, "waiters in line"},
-	[MODE] = {"MODE", 1, SCOLS_FL_RIGHT, "permissions, octal"},
-	[OWNER] = {"UID", 1, SCOLS_FL_RIGHT, "user it belongs to"},
-	[CREATED] = {"CREATED", 1, 0, "time of creation"},
-	[UUID] = {"UUID", 1, 0, "tells it from others of the same name"},
-};
-
 struct listing {
 	json_t *json; /* of -J, else NULL */
+	const struct selection *keys;
 	struct table *table;
 };
 
-static int
-add_line(struct table *table, const char *name, const struct tsem_stat *stat)
+struct listed {
+	const char *name;
+	const struct tsem_stat *stat;
+};
+
+static void
+to_cell(const void *arg, size_t column, char *text)
 {
-	char text[N_COLUMNS][40];
-	const char *cells[N_COLUMNS];
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		cells[i] = text[i];
-	cells[NAME] = name;
-	snprintf(text[PERMITS], sizeof(text[0]), "%" PRIu32, stat->permits);
-	snprintf(text[CAPACITY], sizeof(text[0]), "%" PRIu32, stat->capacity);
-	snprintf(text[MAX], sizeof(text[0]), "%" PRIu32, stat->max);
-	snprintf(text[AVAILABLE], sizeof(text[0]), "%" PRIu64, stat->available);
-	snprintf(text[HELD], sizeof(text[0]), "%" PRIu64, stat->held);
-	snprintf(text[WAITING], sizeof(text[0]), "%" PRIu32, stat->waiting);
-	snprintf(text[MODE], sizeof(text[0]), "%04o", (unsigned)stat->mode);
-	snprintf(text[OWNER], sizeof(text[0]), "%u", (unsigned)stat->uid);
-	time_to_text(stat->created, text[CREATED]);
-	uuid_to_text(stat->uuid, text[UUID]);
-	return table_add(table, cells);
+	const struct listed *listed = arg;
+	stat_to_cell(listed->name, listed->stat, (enum list_column)column, text);
+}
+
+static int
+add_semaphore(struct listing *listing, const char *name, const struct tsem_stat *stat)
+{
+	const struct listed listed = {name, stat};
+	if (listing->json == NULL)
+		return table_add(listing->table, to_cell, &listed, stat->waiting > 0 ? "yellow" : NULL);
+	json_t *object = stat_to_json(name, stat, listing->keys);
+	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
 }
 
 /* What cannot be read is mentioned and passed over: one bad file must not hide the others. */
 static int
 list_one(const char *name, void *arg)
 {
-	struct listing *listing = arg;
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *sem;
 	int rc = open_for_viewing(name, &sem);
@@ -63,23 +49,18 @@ list_one(const char *name, void *arg)
 		rc = tsem_stat(sem, &stat);
 		tsem_close(sem);
 	}
-	if (rc < 0) {
-		complain_error(name, rc);
-		return 0;
-	}
-	if (listing->json == NULL)
-		return add_line(listing->table, name, &stat);
-	json_t *object = stat_to_json(name, &stat);
-	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
+	if (rc == 0)
+		return add_semaphore(arg, name, &stat);
+	complain_error(name, rc);
+	return 0;
 }
 
 static int
 list_table(const struct options *o)
 {
-	static const size_t defaults[] = {NAME, PERMITS, AVAILABLE, HELD, WAITING, MODE, OWNER, CREATED};
 	struct table table;
 	struct listing listing = {.table = &table};
-	int status = table_init(&table, o, columns, N_COLUMNS, defaults, sizeof(defaults) / sizeof(defaults[0]));
+	int status = table_init(&table, o, &list_columns);
 	if (status >= 0)
 		return status;
 	int rc = tsem_list(list_one, &listing);
@@ -90,9 +71,14 @@ list_table(const struct options *o)
 }
 
 static int
-list_json(void)
+list_json(const struct options *o)
 {
-	struct listing listing = {.json = json_array()};
+	struct selection keys;
+	struct listing listing = {.keys = o->columns == NULL ? NULL : &keys};
+	int status = columns_choose(&keys, &list_columns, o->columns);
+	if (status >= 0)
+		return status;
+	listing.json = json_array();
 	if (listing.json == NULL)
 		return complain_error(NULL, -ENOMEM);
 	int rc = tsem_list(list_one, &listing);
@@ -107,5 +93,5 @@ list_json(void)
 int
 cmd_list(const struct options *o)
 {
-	return close_stdout(NULL, o->json ? list_json() : list_table(o));
+	return close_stdout(NULL, o->json ? list_json(o) : list_table(o));
 }

@@ -1,74 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 
 #include "describe.h"
+#include "json.h"
 #include "process.h"
+#include "snapshot.h"
+#include "statistics.h"
 #include "table.h"
 #include "view.h"
 
-enum { STATE, POSITION, PID, USER, COUNT, TIME, ALIVE, COMMAND, OWNED, N_COLUMNS };
-
-static const struct column columns[N_COLUMNS] = {
-	[STATE] = {"STATE", 1, 0, "holds or waits"},
-	[POSITION] = {"POSITION", 1, SCOLS_FL_RIGHT, "place in the queue, from 1"},
-	[PID] = {"PID", 1, SCOLS_FL_RIGHT, "process"},
-	[USER] = {"USER", 1, 0, "user that process runs as"},
-	[COUNT] = {"COUNT", 1, SCOLS_FL_RIGHT, "permits held or waited for"},
-	[TIME] = {"TIME", 1, SCOLS_FL_RIGHT, "for how long"},
-	[ALIVE] = {"ALIVE", 1, 0, "yes, no, or unknown"},
-	[COMMAND] = {"COMMAND", 0.5, SCOLS_FL_TRUNC, "command line of that process"},
-	[OWNED] = {"OWNED", 1, 0, "no: waits to take, and will not be recorded as a holder"},
-};
-
-struct showing {
-	const struct options *o;
-	struct table *table;
-	json_t *holders;
-	json_t *waiters;
-};
-
-static void
-user_to_text(uid_t uid, char text[40])
-{
-	const struct passwd *passwd = getpwuid(uid);
-	if (passwd != NULL)
-		snprintf(text, 40, "%s", passwd->pw_name);
-	else
-		snprintf(text, 40, "%u", (unsigned)uid);
-}
-
-static int
-show_owner(const struct tsem_owner *owner, void *arg)
-{
-	const struct showing *showing = arg;
-	if (showing->o->json) {
-		json_t *json = owner_to_json(owner);
-		json_t *array = owner->position == 0 ? showing->holders : showing->waiters;
-		return json == NULL || json_array_append_new(array, json) != 0 ? -ENOMEM : 0;
-	}
-
-	char text[N_COLUMNS][40];
-	char command[4096];
-	const char *cells[N_COLUMNS];
-	for (size_t i = 0; i < N_COLUMNS; i++)
-		cells[i] = text[i];
-	cells[STATE] = owner->position == 0 ? "holds" : "waits";
-	snprintf(text[POSITION], sizeof(text[0]), "%u", owner->position);
-	if (owner->position == 0)
-		cells[POSITION] = NULL;
-	snprintf(text[PID], sizeof(text[0]), "%d", (int)owner->pid);
-	user_to_text(owner->uid, text[USER]);
-	snprintf(text[COUNT], sizeof(text[0]), "%u", owner->count);
-	duration_to_text(owner->elapsed_ns, text[TIME]);
-	cells[ALIVE] = alive_to_text(owner->alive);
-	cells[OWNED] = owner->owned ? "yes" : "no";
-	owner_command(owner, command, sizeof(command));
-	cells[COMMAND] = command;
-	return table_add(showing->table, cells);
-}
+/* ---- as a table ---- */
 
 static void
 print_summary(const char *name, const struct tsem_stat *stat)
@@ -85,23 +28,39 @@ print_summary(const char *name, const struct tsem_stat *stat)
 static void
 print_statistics(const struct tsem_stat *stat)
 {
-	const double mean = stat->contended == 0 ? 0 : (double)stat->wait_total_ns / (double)stat->contended / 1e9;
-	printf("waits: %" PRIu64 " contended, mean %.6f s, longest %.6f s, %" PRIu64 " given up; %" PRIu64
-	       " permits recovered; %" PRIu64 " holds handed over\n",
-	       stat->contended, mean, (double)stat->wait_longest_ns / 1e9, stat->timeouts, stat->recovered,
-	       stat->handed_over);
+	const struct wait_times times = wait_times_of(stat);
+	printf("permits: %" PRIu64 " asked for, %" PRIu64 " recovered; %" PRIu64 " holds handed over\n", stat->ticket,
+	       stat->recovered, stat->handed_over);
+	printf("waits: %" PRIu64 " contended, %" PRIu64 " given up", stat->contended, stat->timeouts);
+	if (times.waits > 0)
+		printf("; of %" PRIu64 " that slept: mean %.6f s, p50 %.6f s, p95 %.6f s, p99 %.6f s, longest %.6f s",
+		       times.waits, times.mean, times.p50, times.p95, times.p99, times.longest);
+	putchar('\n');
+}
+
+static void
+to_cell(const void *arg, size_t column, char *text)
+{
+	owner_to_cell(arg, (enum show_column)column, text);
+}
+
+static const char *
+color_of(const struct tsem_owner *owner)
+{
+	return owner->alive == TSEM_DEAD ? "red" : process_is_stopped(owner) ? "yellow" : NULL;
 }
 
 static int
-show_table(tsem *sem, const struct options *o, const struct tsem_stat *stat)
+show_table(const struct options *o, const struct snapshot *snapshot)
 {
-	static const size_t defaults[] = {STATE, POSITION, PID, USER, COUNT, TIME, ALIVE, COMMAND};
+	const struct tsem_stat *stat = &snapshot->stat;
 	struct table table;
-	struct showing showing = {.o = o, .table = &table};
-	int status = table_init(&table, o, columns, N_COLUMNS, defaults, sizeof(defaults) / sizeof(defaults[0]));
+	int rc = 0;
+	int status = table_init(&table, o, &show_columns);
 	if (status >= 0)
 		return status;
-	int rc = tsem_owners(sem, show_owner, &showing);
+	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
+		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
 	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
 		print_summary(o->name, stat);
 	if (rc == 0 && o->stats)
@@ -112,47 +71,86 @@ show_table(tsem *sem, const struct options *o, const struct tsem_stat *stat)
 	return rc < 0 ? complain_error(o->name, rc) : EXIT_DONE;
 }
 
-static int
-add_statistics(json_t *top, const struct tsem_stat *stat)
+/* ---- as JSON ---- */
+
+static json_t *
+histogram_to_json(const struct tsem_stat *stat)
 {
-	json_t *statistics =
-		json_pack("{s:I, s:I, s:I, s:I, s:f, s:f}", "contended", (json_int_t)stat->contended, "recovered",
-	              (json_int_t)stat->recovered, "given_up", (json_int_t)stat->timeouts, "handed_over",
-	              (json_int_t)stat->handed_over, "wait_seconds", (double)stat->wait_total_ns / 1e9,
-	              "longest_wait_seconds", (double)stat->wait_longest_ns / 1e9);
-	return json_object_set_new(top, "statistics", statistics);
+	json_t *array = json_array();
+	for (unsigned i = 0; i < TSEM_HISTOGRAM_BINS; i++) {
+		if (stat->histogram[i] == 0)
+			continue;
+		json_array_append_new(
+			array, json_pack("{s:f, s:I}", "below_seconds", bin_limit(i), "waits", (json_int_t)stat->histogram[i]));
+	}
+	return array;
+}
+
+static json_t *
+statistics_to_json(const struct tsem_stat *stat)
+{
+	const struct wait_times times = wait_times_of(stat);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "permits_asked_for",
+	                 (json_int_t)stat->ticket, "contended", (json_int_t)stat->contended, "recovered",
+	                 (json_int_t)stat->recovered, "given_up", (json_int_t)stat->timeouts, "handed_over",
+	                 (json_int_t)stat->handed_over, "slept", (json_int_t)times.waits, "wait_seconds",
+	                 (double)stat->wait_total_ns / 1e9, "mean_wait_seconds", times.mean, "p50_wait_seconds", times.p50,
+	                 "p95_wait_seconds", times.p95, "p99_wait_seconds", times.p99, "longest_wait_seconds",
+	                 times.longest, "histogram", histogram_to_json(stat));
+}
+
+/* Those who hold, or those who wait. */
+static json_t *
+owners_to_json(const struct snapshot *snapshot, bool holders, const struct selection *keys)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < snapshot->n; i++) {
+		const struct tsem_owner *owner = &snapshot->owners[i];
+		if ((owner->position == 0) == holders && json_array_append_new(array, owner_to_json(owner, keys)) != 0) {
+			json_decref(array);
+			return NULL;
+		}
+	}
+	return array;
 }
 
 static int
-show_json(tsem *sem, const struct options *o, const struct tsem_stat *stat)
+show_json(const struct options *o, const struct snapshot *snapshot)
 {
-	struct showing showing = {.o = o, .holders = json_array(), .waiters = json_array()};
-	json_t *top = stat_to_json(o->name, stat);
-	int rc = top == NULL || json_object_set_new(top, "holders", showing.holders) != 0
-	                 || json_object_set_new(top, "waiters", showing.waiters) != 0
-	             ? -ENOMEM
-	             : tsem_owners(sem, show_owner, &showing);
+	struct selection chosen;
+	int status = columns_choose(&chosen, &show_columns, o->columns);
+	if (status >= 0)
+		return status;
+	const struct selection *keys = o->columns == NULL ? NULL : &chosen;
+	json_t *top = stat_to_json(o->name, &snapshot->stat, NULL);
+	int rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));
+	if (rc == 0)
+		rc = json_object_set_new(top, "waiters", owners_to_json(snapshot, false, keys));
 	if (rc == 0 && o->stats)
-		rc = add_statistics(top, stat) == 0 ? 0 : -ENOMEM;
+		rc = json_object_set_new(top, "statistics", statistics_to_json(&snapshot->stat));
 	if (rc == 0)
 		return print_json(top) < 0 ? complain_error(o->name, -ENOMEM) : EXIT_DONE;
 	json_decref(top);
-	return complain_error(o->name, rc);
+	return complain_error(o->name, -ENOMEM);
 }
 
 int
 cmd_show(const struct options *o)
 {
-	struct tsem_stat stat = {.size = sizeof(stat)};
+	struct snapshot snapshot = {.n = 0};
 	tsem *sem;
 	int rc = open_for_viewing(o->name, &sem);
-	if (rc == 0)
-		rc = tsem_stat(sem, &stat);
+	if (rc == 0) {
+		rc = snapshot_take(sem, &snapshot);
+		tsem_close(sem);
+	}
+	int status;
 	if (rc == -ENOENT)
-		return complain(o->name, "no such semaphore (see 'tsem list')");
-	if (rc < 0)
-		return complain_error(o->name, rc);
-	const int status = o->json ? show_json(sem, o, &stat) : show_table(sem, o, &stat);
-	tsem_close(sem);
-	return close_stdout(o->name, status);
+		status = complain(o->name, "no such semaphore (see 'tsem list')");
+	else if (rc < 0)
+		status = complain_error(o->name, rc);
+	else
+		status = close_stdout(o->name, o->json ? show_json(o, &snapshot) : show_table(o, &snapshot));
+	snapshot_free(&snapshot);
+	return status;
 }

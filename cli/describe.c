@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "describe.h"
 
-#include <errno.h>
+#include <inttypes.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,11 +11,7 @@
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-int
-open_for_viewing(const char *name, tsem **sem)
-{
-	return tsem_open(name, TSEM_READ_ONLY | TSEM_FOREIGN, sem);
-}
+/* ---- values ---- */
 
 const char *
 alive_to_text(enum tsem_alive alive)
@@ -56,57 +53,132 @@ duration_to_text(uint64_t ns, char text[24])
 		snprintf(text, 24, "%llud%02lluh", s / 86400, s / 3600 % 24);
 }
 
-static json_t *
-seconds_to_json(uint64_t ns)
+/* Many in a row have the same user, and looking one up may be slow. */
+void
+user_to_text(uid_t uid, char text[64])
 {
-	const uint64_t ms = ns / (NS_PER_SECOND / 1000);
-	return json_real((double)ms / 1000);
+	static char last[64];
+	static uid_t last_uid;
+	if (last[0] == '\0' || last_uid != uid) {
+		const struct passwd *passwd = getpwuid(uid);
+		if (passwd != NULL)
+			snprintf(last, sizeof(last), "%s", passwd->pw_name);
+		else
+			snprintf(last, sizeof(last), "%u", (unsigned)uid);
+		last_uid = uid;
+	}
+	strcpy(text, last);
 }
 
-json_t *
-stat_to_json(const char *name, const struct tsem_stat *stat)
+/* ---- cells ---- */
+
+static const char *
+yes_or_no(bool yes)
 {
-	char uuid[37];
-	char created[32];
-	char mode[8];
-	uuid_to_text(stat->uuid, uuid);
-	time_to_text(stat->created, created);
-	snprintf(mode, sizeof(mode), "%04o", (unsigned)stat->mode);
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s, s:I, s:s}", "name", name, "uuid", uuid,
-	                 "permits", (json_int_t)stat->permits, "capacity", (json_int_t)stat->capacity, "max",
-	                 (json_int_t)stat->max, "available", (json_int_t)stat->available, "held", (json_int_t)stat->held,
-	                 "waiting", (json_int_t)stat->waiting, "ticket", (json_int_t)stat->ticket, "grant",
-	                 (json_int_t)stat->grant, "mode", mode, "uid", (json_int_t)stat->uid, "created", created);
+	return yes ? "yes" : "no";
 }
 
-json_t *
-owner_to_json(const struct tsem_owner *owner)
+void
+owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
 {
-	char command[4096];
-	owner_command(owner, command, sizeof(command));
-	json_t *json =
-		json_pack("{s:I, s:I, s:s, s:I, s:o, s:b, s:s}", "pid", (json_int_t)owner->pid, "uid", (json_int_t)owner->uid,
-	              "command", command, "count", (json_int_t)owner->count, "seconds", seconds_to_json(owner->elapsed_ns),
-	              "owned", owner->owned, "alive", alive_to_text(owner->alive));
-	if (json == NULL)
-		return NULL;
-	/* Slots are not given out yet. */
-	const int rc = owner->position == 0 ? json_object_set_new(json, "slot", json_null())
-	                                    : json_object_set_new(json, "position", json_integer(owner->position));
-	if (rc == 0)
-		return json;
-	json_decref(json);
-	return NULL;
+	const bool holds = owner->position == 0;
+	text[0] = '\0';
+	switch (column) {
+	case SHOW_STATE:
+		strcpy(text, holds ? "holds" : "waits");
+		break;
+	case SHOW_POSITION:
+		if (!holds)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->position);
+		break;
+	case SHOW_PID:
+		snprintf(text, CELL_BYTES_MAX, "%d", (int)owner->pid);
+		break;
+	case SHOW_USER:
+		user_to_text(owner->uid, text);
+		break;
+	case SHOW_UID:
+		snprintf(text, CELL_BYTES_MAX, "%u", (unsigned)owner->uid);
+		break;
+	case SHOW_COUNT:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->count);
+		break;
+	case SHOW_TIME:
+		duration_to_text(owner->elapsed_ns, text);
+		break;
+	case SHOW_DEADLINE:
+		if (owner->remaining_ns >= 0)
+			duration_to_text((uint64_t)owner->remaining_ns, text);
+		break;
+	case SHOW_ALIVE:
+		strcpy(text, process_is_stopped(owner) ? "stopped" : alive_to_text(owner->alive));
+		break;
+	case SHOW_STOPPED:
+		strcpy(text, yes_or_no(process_is_stopped(owner)));
+		break;
+	case SHOW_OWNED:
+		strcpy(text, yes_or_no(owner->owned));
+		break;
+	case SHOW_TICKET:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, owner->ticket);
+		break;
+	case SHOW_COMMAND:
+		owner_command(owner, text, CELL_BYTES_MAX);
+		break;
+	default: /* slots are not given out yet */
+		break;
+	}
 }
 
-int
-print_json(json_t *json)
+void
+stat_to_cell(const char *name, const struct tsem_stat *stat, enum list_column column, char text[CELL_BYTES_MAX])
 {
-	if (json == NULL)
-		return -ENOMEM;
-	/* Write errors show when stdout is closed. */
-	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	putchar('\n');
-	json_decref(json);
-	return 0;
+	uint64_t number = 0;
+	switch (column) {
+	case LIST_NAME:
+		snprintf(text, CELL_BYTES_MAX, "%s", name);
+		return;
+	case LIST_MODE:
+		snprintf(text, CELL_BYTES_MAX, "%04o", (unsigned)stat->mode);
+		return;
+	case LIST_USER:
+		user_to_text(stat->uid, text);
+		return;
+	case LIST_CREATED:
+		time_to_text(stat->created, text);
+		return;
+	case LIST_UUID:
+		uuid_to_text(stat->uuid, text);
+		return;
+	case LIST_PERMITS:
+		number = stat->permits;
+		break;
+	case LIST_CAPACITY:
+		number = stat->capacity;
+		break;
+	case LIST_MAX:
+		number = stat->max;
+		break;
+	case LIST_AVAILABLE:
+		number = stat->available;
+		break;
+	case LIST_HELD:
+		number = stat->held;
+		break;
+	case LIST_WAITING:
+		number = stat->waiting;
+		break;
+	case LIST_TICKET:
+		number = stat->ticket;
+		break;
+	case LIST_GRANT:
+		number = stat->grant;
+		break;
+	case LIST_UID:
+		number = stat->uid;
+		break;
+	default:
+		break;
+	}
+	snprintf(text, CELL_BYTES_MAX, "%" PRIu64, number);
 }

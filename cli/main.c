@@ -3,40 +3,46 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "columns.h"
+#include "help.h"
+
+static int cmd_help(const struct verb *verb, int argc, char **argv);
 
 /* clang-format off */
 static const struct verb verbs[] = {
-	{"create", " [-j N] [--max M] [-m MODE] [--exist-ok] NAME",
+	{"create", "NAME",
 	 "Create a semaphore with N permits.",
-	 (const int[]){'j', OPT_MAX, 'm', OPT_EXIST_OK, OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_create},
-	{"take", " [-k K] [-n | -w DUR] [-v] NAME",
+	 (const int[]){'j', OPT_MAX, 'm', OPT_EXIST_OK, OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_create},
+	{"take", "NAME",
 	 "Take permits that nobody is recorded for: 'tsem post' gives them back.",
-	 (const int[]){'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_take},
-	{"post", " [-k K] [-p] NAME",
+	 (const int[]){'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_take},
+	{"post", "NAME",
 	 "Give permits to whom they are due.",
-	 (const int[]){'k', 'p', OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_post},
-	{"acquire", " --owner PID [-k K] [-n | -w DUR] [-v] NAME",
+	 (const int[]){'k', 'p', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_post},
+	{"acquire", "NAME",
 	 "Hold permits for the process PID, until it dies or releases them.",
-	 (const int[]){OPT_OWNER, 'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_acquire},
-	{"release", " --owner PID NAME",
+	 (const int[]){OPT_OWNER, 'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_acquire},
+	{"release", "NAME",
 	 "Give back the newest hold that 'tsem acquire' made for the process PID.",
-	 (const int[]){OPT_OWNER, OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_release},
-	{"run", " [-j N] [-k K] [-n | -w DUR] [-v] NAME [--] COMMAND [ARG]...\n"
-	 "       tsem run [OPTION]... NAME -c 'SHELL COMMAND'",
+	 (const int[]){OPT_OWNER, OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_release},
+	{"run", "NAME [--] COMMAND [ARG]...",
 	 "Hold permits while a command runs. With -j, create the semaphore if there is none.",
-	 (const int[]){'j', 'k', 'n', 'w', 'E', 'v', 'c', OPT_FOREIGN, 0}, OPERANDS_NAME_AND_COMMAND, cmd_run},
-	{"show", " [-J] [--stats] [-o COLS] NAME",
+	 (const int[]){'j', 'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
+	{"show", "NAME",
 	 "Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
-	 (const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, cmd_view},
-	{"list", " [-J] [-o COLS]",
+	 (const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, 0, 0, &show_columns, cmd_view},
+	{"list", NULL,
 	 "List all semaphores.",
-	 (const int[]){'J', 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NONE, cmd_view},
-	{"recover", " NAME",
+	 (const int[]){'J', 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NONE, 0, 0, &list_columns, cmd_view},
+	{"recover", "NAME",
 	 "Give back what dead processes held, and print how many permits came back.",
-	 (const int[]){OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_recover},
-	{"remove", " [-f] NAME",
+	 (const int[]){OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_recover},
+	{"remove", "NAME",
 	 "Remove a semaphore that nobody uses.",
-	 (const int[]){'f', OPT_FOREIGN, 0}, OPERANDS_NAME, cmd_remove},
+	 (const int[]){'f', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_remove},
+	{"help", "[VERB]",
+	 "Explain a verb, or list them all.",
+	 (const int[]){0}, OPERANDS_OPTIONAL_NAME, 0, 0, NULL, cmd_help},
 };
 /* clang-format on */
 
@@ -52,16 +58,41 @@ print_usage(void)
 	printf("\n'tsem VERB --help' explains a verb, tsem(1) all of them.\n");
 }
 
+static const struct verb *
+find_verb(const char *word)
+{
+	for (size_t i = 0; i < VERBS; i++) {
+		if (strcmp(word, verbs[i].name) == 0)
+			return &verbs[i];
+	}
+	return NULL;
+}
+
+static int
+cmd_help(const struct verb *verb, int argc, char **argv)
+{
+	struct options o;
+	int status = options_parse(verb, argc, argv, &o);
+	if (status >= 0)
+		return status;
+	if (o.name != NULL && (verb = find_verb(o.name)) == NULL)
+		return complain(NULL, "unknown verb '%s' (see 'tsem --help')", o.name);
+	if (o.name != NULL)
+		print_help(verb);
+	else
+		print_usage();
+	return close_stdout(NULL, EXIT_DONE);
+}
+
 int
 main(int argc, char **argv)
 {
 	if (argc < 2)
 		return complain(NULL, "which verb? (see 'tsem --help')");
 	const char *word = argv[1];
-	for (size_t i = 0; i < VERBS; i++) {
-		if (strcmp(word, verbs[i].name) == 0)
-			return verbs[i].run(&verbs[i], argc - 1, argv + 1);
-	}
+	const struct verb *verb = find_verb(word);
+	if (verb != NULL)
+		return verb->run(verb, argc - 1, argv + 1);
 	if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)
 		print_usage();
 	else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)

@@ -7,18 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "help.h"
 #include "message.h"
 #include "number.h"
 
-struct description {
-	int code;
-	const char *name;     /* --name */
-	const char *argument; /* NULL: takes none */
-	const char *help;
-};
-
-static const struct description descriptions[] = {
+const struct description descriptions[] = {
 	{'j', "permits", "N", "permits of the semaphore, or N% of the processors"},
 	{OPT_MAX, "max", "M", "what posting may raise the available permits to"},
 	{'m', "mode", "MODE", "permissions in octal, default 0600"},
@@ -40,42 +33,28 @@ static const struct description descriptions[] = {
 	{'v', "verbose", NULL, "say what happens while waiting"},
 	{'h', "help", NULL, "print this help"},
 	{'V', "version", NULL, "print the version"},
+	{0, NULL, NULL, NULL},
 };
 
-enum { DESCRIPTIONS = sizeof(descriptions) / sizeof(descriptions[0]) };
+enum { DESCRIPTIONS = sizeof(descriptions) / sizeof(descriptions[0]) - 1 };
 
-static bool
-accepts(const struct verb *verb, int code)
+const struct description *
+describe_option(int code)
+{
+	const struct description *d = descriptions;
+	while (d->code != code && d->code != 0)
+		d++;
+	return d;
+}
+
+bool
+accepts_option(const struct verb *verb, int code)
 {
 	for (const int *accepted = verb->accepts; *accepted != 0; accepted++) {
 		if (*accepted == code)
 			return true;
 	}
 	return code == 'h' || code == 'V';
-}
-
-static void
-print_help(const struct verb *verb)
-{
-	printf("Usage: tsem %s%s\n\n%s\n\nOptions:\n", verb->name, verb->synopsis, verb->summary);
-	for (size_t i = 0; i < DESCRIPTIONS; i++) {
-		const struct description *d = &descriptions[i];
-		if (!accepts(verb, d->code))
-			continue;
-		char left[64];
-		const bool has_short = d->code < OPT_MAX;
-		snprintf(left, sizeof(left), "%c%c%s --%s %s", has_short ? '-' : ' ', has_short ? d->code : ' ',
-		         has_short ? "," : " ", d->name, d->argument == NULL ? "" : d->argument);
-		printf("  %-30s %s\n", left, d->help);
-	}
-	printf("\nSee tsem(1).\n");
-}
-
-int
-print_version(void)
-{
-	printf("tsem %s\n", TSEM_VERSION);
-	return close_stdout(NULL, EXIT_DONE);
 }
 
 /* ---- values ---- */
@@ -236,7 +215,7 @@ make_grammar(const struct verb *verb, struct grammar *grammar)
 	grammar->shorts[s++] = ':'; /* tell a missing argument from an unknown option */
 	for (size_t i = 0; i < DESCRIPTIONS; i++) {
 		const struct description *d = &descriptions[i];
-		if (!accepts(verb, d->code))
+		if (!accepts_option(verb, d->code))
 			continue;
 		if (d->code < OPT_MAX) {
 			grammar->shorts[s++] = (char)d->code;
@@ -311,7 +290,7 @@ options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
 	int status = parse_options(verb, &grammar, argc, argv, o, &end);
 	if (status >= 0)
 		return status;
-	if (verb->operands != OPERANDS_NONE) {
+	if (verb->operands != OPERANDS_NONE && (optind < argc || verb->operands != OPERANDS_OPTIONAL_NAME)) {
 		if (optind >= argc)
 			return complain(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
 		o->name = argv[optind++];

@@ -15,20 +15,39 @@ enum { OPT_MAX = 256, OPT_EXIST_OK, OPT_OWNER, OPT_FOREIGN, OPT_STATS, OPT_NOHEA
 enum operands {
 	OPERANDS_NONE,             /* no NAME */
 	OPERANDS_NAME,             /* NAME, options before and behind it */
+	OPERANDS_OPTIONAL_NAME,    /* the same, or none */
 	OPERANDS_NAME_AND_COMMAND, /* options end at the first word behind NAME that is none, or at -- */
 };
 
+struct columns;
+
 struct verb {
 	const char *name;
-	const char *synopsis; /* behind "tsem VERB" */
-	const char *summary;  /* one line */
-	const int *accepts;   /* option letters and codes, ending with 0; -h is accepted by all */
+	const char *words;   /* those behind the options in the usage line, or NULL */
+	const char *summary; /* one line */
+	const int *accepts;  /* option letters and codes, in the order of the usage line, ending with 0; not -h and -V */
 	enum operands operands;
+	int required;                  /* the option without which the verb does nothing, or 0 */
+	int instead;                   /* the option that stands in place of a command, or 0 */
+	const struct columns *columns; /* what -o may name */
 	int (*run)(const struct verb *verb, int argc, char **argv);
 };
 
+struct description {
+	int code;
+	const char *name;     /* --name */
+	const char *argument; /* NULL: takes none */
+	const char *help;
+};
+
+/* All options there are, ending with code 0. */
+extern const struct description descriptions[];
+
+const struct description *describe_option(int code);
+bool accepts_option(const struct verb *verb, int code);
+
 struct options {
-	const char *name;
+	const char *name;          /* NULL: none was given */
 	char **command;            /* ends with NULL; of length 0 if there is none */
 	const char *shell_command; /* -c */
 
@@ -53,8 +72,5 @@ struct options {
  * is a mistake and it was reported.
  */
 int options_parse(const struct verb *verb, int argc, char **argv, struct options *options);
-
-/* Prints it; the exit status to end with. */
-int print_version(void);
 
 #endif

@@ -2,7 +2,6 @@
 #include "process.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -96,4 +95,17 @@ owner_command(const struct tsem_owner *owner, char *text, size_t size)
 {
 	const bool known = owner->alive != TSEM_DEAD && !owner->foreign_pid;
 	process_command(known ? owner->pid : 0, text, size);
+}
+
+/* The name of the program in there may contain anything, so the state is behind the last parenthesis. */
+bool
+process_is_stopped(const struct tsem_owner *owner)
+{
+	unsigned char stat[512];
+	if (owner->alive == TSEM_DEAD || owner->foreign_pid || owner->pid <= 0)
+		return false;
+	const size_t n = read_file(owner->pid, "stat", stat, sizeof(stat) - 1);
+	stat[n] = '\0';
+	const char *end = strrchr((const char *)stat, ')');
+	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
 }

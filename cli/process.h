@@ -3,6 +3,7 @@
 #ifndef TSEM_CLI_PROCESS_H
 #define TSEM_CLI_PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,5 +14,8 @@ void owner_command(const struct tsem_owner *owner, char *text, size_t size);
 
 /* The command line, arguments separated by spaces, as valid UTF-8 without control characters; "?" if unknown. */
 void process_command(pid_t pid, char *text, size_t size);
+
+/* Stopped by a signal, or by a debugger. False if that cannot be looked up. */
+bool process_is_stopped(const struct tsem_owner *owner);
 
 #endif

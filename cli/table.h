@@ -5,34 +5,31 @@
 
 #include <libsmartcols.h>
 
+#include "columns.h"
 #include "options.h"
-
-struct column {
-	const char *name;
-	double width_hint;
-	int flags; /* SCOLS_FL_... */
-	const char *help;
-};
-
-enum { COLUMNS_MAX = 16 };
 
 struct table {
 	struct libscols_table *scols;
-	const struct column *columns; /* all there are */
-	size_t n_columns;
-	size_t shown[COLUMNS_MAX]; /* indexes into columns, in the order of the output */
-	size_t n_shown;
+	struct selection selection;
+	bool filled[COLUMNS_MAX]; /* somebody has a value there */
+	bool sparse;              /* columns that nobody fills may go */
 };
 
-/* The columns of -o, or the default ones, given as indexes. Returns -1 to go on, or an exit status. */
-int table_init(struct table *table, const struct options *o, const struct column *columns, size_t n_columns,
-               const size_t *defaults, size_t n_defaults);
+/* The columns of -o, or the default ones. Returns -1 to go on, or an exit status. */
+int table_init(struct table *table, const struct options *o, const struct columns *columns);
 
-/* Adds a line; cells[i] is the text of columns[i], NULL for none. Copies them. 0 or -ENOMEM. */
-int table_add(struct table *table, const char *const *cells);
+/*
+ * Adds a line: to_cell(arg, column, text) writes the text of a column, an empty one for none. `color` is one that
+ * terminal-colors.d(5) knows, or NULL. 0 or -ENOMEM.
+ */
+typedef void cell_fn(const void *arg, size_t column, char *text);
+int table_add(struct table *table, cell_fn *to_cell, const void *arg, const char *color);
 
 int table_print(struct table *table);
 
 void table_free(struct table *table);
+
+/* Whether what is printed may have colours: a terminal that knows them, and no NO_COLOR (https://no-color.org). */
+bool is_colorful(void);
 
 #endif

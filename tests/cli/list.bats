@@ -69,7 +69,22 @@ alone() {
   expect_equal 'ours' "$(jq --arg name "$SEM" '.semaphores[] | select(.name == $name)' attempt.out)" ''
 }
 
+@test "list: -J with -o has the chosen keys" {
+  need_private_shm
+  alone 'tsem create -j 3 one; tsem create two; tsem list -J -o name,Permits'
+  expect_status 0
+  expect_equal 'the list' "$(jq -c .semaphores <<<"$OUT")" '[{"name":"one","permits":3},{"name":"two","permits":1}]'
+  alone 'tsem create one
+    for column in $(tsem list --help | sed -n "/^Columns/,/^\$/s/^ [* ]\([A-Z]*\) .*/\1/p"); do
+      tsem list -J -o $column
+    done'
+  expect_status 0
+  expect_equal 'keys' "$(jq -sc '[.[].semaphores[] | keys | length] | unique' <<<"$OUT")" '[1]'
+  expect_equal 'values' "$(jq -sc '[.[].semaphores[][] | select(. == null)]' <<<"$OUT")" '[]'
+}
+
 @test "list: an unknown column, a surplus word" {
   refuses "'NONSENSE'.*PERMITS" list -o NONSENSE
+  refuses "'NONSENSE'.*PERMITS" list -J -o NAME,NONSENSE
   refuses "'$SEM'" list "$SEM"
 }

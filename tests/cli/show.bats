@@ -161,6 +161,126 @@ load helper
   expect_equal 'statistics' "$(jq -c '.statistics | [.given_up, .recovered]' <<<"$OUT")" '[1,0]'
 }
 
+# The columns that --help names.
+columns_of() {
+  tsem "$1" --help | sed -n '/^Columns/,/^$/s/^ [* ]\([A-Z]*\) .*/\1/p'
+}
+
+@test "show: every column that --help names can be chosen, also for JSON" {
+  tsem create -j 2 "$SEM"
+  hold
+  enqueue tsem take -k 2 "$SEM"
+  local column
+  expect_match 'columns' "$(columns_of show | paste -sd,)" '^STATE,.*,COMMAND$'
+  for column in $(columns_of show); do
+    attempt tsem show -o "$column" --noheadings "$SEM"
+    expect_status 0
+    attempt tsem show -J -o "$column" "$SEM"
+    expect_status 0
+    expect_equal "keys for $column" "$(jq -c '[.holders[], .waiters[] | keys | length]' attempt.out)" '[1,1]'
+  done
+}
+
+@test "show: -J with -o has the chosen keys of holders and waiters" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem take -w 1000 "$SEM"
+  attempt tsem show -J -o PID,state,deadline "$SEM"
+  expect_status 0
+  expect_equal 'the holder' "$(jq -c '.holders[0]' attempt.out)" \
+    "{\"pid\":$COMMAND_PID,\"state\":\"holds\",\"deadline\":null}"
+  expect_equal 'the waiter' "$(jq -c '.waiters[0] | .deadline |= (. > 0 and . <= 1000)' attempt.out)" \
+    "{\"pid\":$PID,\"state\":\"waits\",\"deadline\":true}"
+  refuses "'NONSENSE'.*COMMAND" show -J -o NONSENSE "$SEM"
+}
+
+@test "show: a deadline has a column as soon as somebody has one" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem take "$SEM"
+  attempt tsem show "$SEM"
+  [[ $OUT != *DEADLINE* ]] || fail 'nobody has a deadline'
+  attempt tsem show --raw "$SEM"
+  expect_match 'always the same columns for scripts' "$OUT" DEADLINE
+  enqueue tsem take -w 1000 "$SEM"
+  attempt tsem show "$SEM"
+  expect_match 'table' "$OUT" $'DEADLINE .*\n'"waits +2 .* (16m[0-9]+s|[0-9]+\.[0-9]s) +yes +tsem take -w 1000"
+}
+
+@test "show: stopped processes" {
+  tsem create "$SEM"
+  hold
+  attempt tsem show -o ALIVE,STOPPED --raw --noheadings "$SEM"
+  expect_out 'yes no'
+  kill -STOP "$COMMAND_PID"
+  is_stopped() {
+    [[ $(tsem show -o ALIVE,STOPPED --raw --noheadings "$SEM") == 'stopped yes' ]]
+  }
+  eventually is_stopped
+  expect_shown '.holders[0].alive' yes
+}
+
+# Shows SEM on a terminal of that type, with those variables.
+on_terminal() {
+  attempt env -u NO_COLOR "$@" script -qec "tsem show $SEM" /dev/null
+  expect_status 0
+}
+
+@test "show: the dead are red on a terminal, unless colours are not wanted" {
+  tsem create "$SEM"
+  start sleep 1000
+  tsem acquire --owner "$PID" "$SEM"
+  kill -KILL "$PID"
+  finish "$PID"
+  on_terminal TERM=xterm
+  expect_match 'in colour' "$OUT" $'\e\\[[0-9;]*31m.*holds'
+  local plain
+  for plain in NO_COLOR=1 TERM=dumb TERM=; do
+    on_terminal TERM=xterm "$plain"
+    [[ $OUT != *$'\e'* && $OUT == *holds* ]] || fail "colours with $plain"
+  done
+  on_terminal TERM=xterm NO_COLOR= # set, but empty
+  expect_match 'in colour' "$OUT" $'\e\\[[0-9;]*31m.*holds'
+  attempt env -u NO_COLOR TERM=xterm tsem show "$SEM"
+  [[ $OUT != *$'\e'* && $OUT == *holds* ]] || fail 'colours in a pipe'
+}
+
+@test "show: the table is as wide as the terminal" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem run "$SEM" echo a long line that has to be cut, because it does not fit on a terminal of sixty characters
+  attempt script -qec "stty cols 60 && tsem show $SEM" /dev/null
+  expect_status 0
+  expect_equal 'width of the waiter' "$(sed -n '4s/\r//p' attempt.out | wc -L)" 60
+  attempt script -qec "stty cols 1 rows 1 && tsem show $SEM" /dev/null
+  expect_status 0
+  attempt tsem show "$SEM"
+  expect_match 'not cut in a pipe' "$OUT" 'sixty characters$'
+}
+
+@test "show: percentiles are those of the histogram" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  local i
+  for i in {1..16}; do
+    attempt tsem take -w "$((i * i))ms" "$SEM"
+    expect_status 75
+  done
+  tsem show --stats -J "$SEM" >shown
+  # The bin that a percentile falls into, as [low, high].
+  expect_equal 'percentiles' "$(jq -c '.statistics as $s
+    | def bin(p): first(foreach $s.histogram[] as $b ({n: 0}; .n += $b.waits | .b = $b;
+        select(.n >= ($s.slept * p | ceil)) | .b.below_seconds));
+      def fits(p; x): (bin(p) as $high | x <= $high and x > $high / 2);
+    [($s.histogram | map(.waits) | add) == $s.slept, $s.slept > 0, $s.slept <= 16,
+     fits(0.5; $s.p50_wait_seconds), fits(0.95; $s.p95_wait_seconds), fits(0.99; $s.p99_wait_seconds),
+     $s.p50_wait_seconds <= $s.p95_wait_seconds, $s.p95_wait_seconds <= $s.p99_wait_seconds,
+     $s.p99_wait_seconds <= $s.longest_wait_seconds, $s.longest_wait_seconds > 0,
+     ($s.mean_wait_seconds * $s.slept - $s.wait_seconds | fabs < 1e-6)] | all' shown)" true
+  attempt tsem show --stats "$SEM"
+  expect_match 'in words' "$OUT" 'of [0-9]+ that slept: mean 0\.[0-9]+ s, p50 0\..* p95 0\..* p99 .* longest [0-9]'
+}
+
 @test "show: reading is enough" {
   need_another_user
   tsem create -m 0644 "$SEM"

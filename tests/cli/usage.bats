@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-VERBS=(create take post acquire release run show list recover remove)
+VERBS=(create take post acquire release run show list recover remove help)
 
 @test "usage: no verb at all" {
   refuses '' # nothing behind 'tsem'
@@ -52,7 +52,7 @@ VERBS=(create take post acquire release run show list recover remove)
 @test "usage: a missing name" {
   local verb
   for verb in "${VERBS[@]}"; do
-    [[ $verb == list ]] || refuses "$verb.*NAME.*tsem $verb --help" "$verb"
+    [[ $verb == @(list|help) ]] || refuses "$verb.*NAME.*tsem $verb --help" "$verb"
   done
   refuses 'NAME' take -n
   refuses 'NAME' run --
@@ -100,6 +100,34 @@ VERBS=(create take post acquire release run show list recover remove)
     show -J --json --stats -o --noheadings --raw
     list -J --json -o --noheadings --raw
     remove -f'
+}
+
+@test "usage: the usage line names every option but -h and -V" {
+  local verb usage short
+  for verb in "${VERBS[@]}"; do
+    attempt tsem "$verb" --help
+    usage=$(sed '/^$/,$d' attempt.out)
+    while read -r short _; do
+      [[ $short != -h, && $short != -V, ]] || continue
+      expect_match "usage of $verb" "$usage" "[ []${short%,}( [A-Z]+)?( \\||\\]|[ "$'\n'"]|$)"
+    done < <(sed -n '/^Options/,/^$/p' attempt.out | grep '^ ')
+    ! grep -q '.\{80\}' <<<"$usage" || fail "usage of $verb is wider than 79 characters"
+  done
+}
+
+@test "usage: help explains a verb as --help does, and alone lists the verbs" {
+  local verb
+  for verb in "${VERBS[@]}"; do
+    attempt tsem help "$verb"
+    expect_status 0
+    expect_err ''
+    expect_equal "help of $verb" "$OUT" "$(tsem "$verb" --help)"
+  done
+  attempt tsem help
+  expect_status 0
+  expect_out "$(tsem --help)"
+  refuses "unknown verb 'nonsense'.*--help" help nonsense
+  refuses "'surplus'" help take surplus
 }
 
 @test "usage: --help asks for nothing else, and does nothing" {

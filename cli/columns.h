@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of the verbs that print tables: one table each, for the printing, for -o, for JSON, and for the help. */
+#ifndef TSEM_CLI_COLUMNS_H
+#define TSEM_CLI_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum column_flags {
+	COLUMN_RIGHT = 1,   /* numbers */
+	COLUMN_CUT = 2,     /* to the width of the terminal */
+	COLUMN_DEFAULT = 4, /* printed without -o */
+	COLUMN_SPARSE = 8,  /* and left out by default where nobody has a value */
+};
+
+struct column {
+	const char *name;
+	const char *key; /* in JSON */
+	unsigned flags;
+	const char *help;
+};
+
+struct columns {
+	const struct column *items;
+	size_t n;
+};
+
+enum show_column {
+	SHOW_STATE,
+	SHOW_POSITION,
+	SHOW_PID,
+	SHOW_USER,
+	SHOW_UID,
+	SHOW_COUNT,
+	SHOW_SLOT,
+	SHOW_TIME,
+	SHOW_DEADLINE,
+	SHOW_ALIVE,
+	SHOW_STOPPED,
+	SHOW_OWNED,
+	SHOW_TICKET,
+	SHOW_COMMAND,
+	SHOW_COLUMNS
+};
+
+enum list_column {
+	LIST_NAME,
+	LIST_PERMITS,
+	LIST_CAPACITY,
+	LIST_MAX,
+	LIST_AVAILABLE,
+	LIST_HELD,
+	LIST_WAITING,
+	LIST_TICKET,
+	LIST_GRANT,
+	LIST_MODE,
+	LIST_USER,
+	LIST_UID,
+	LIST_CREATED,
+	LIST_UUID,
+	LIST_COLUMNS
+};
+
+extern const struct columns show_columns;
+extern const struct columns list_columns;
+
+enum { COLUMNS_MAX = 32 };
+
+/* Those to print, in that order, as indexes. */
+struct selection {
+	const struct columns *columns;
+	size_t shown[COLUMNS_MAX];
+	size_t n;
+};
+
+/* The columns that `list`, of -o, names; with NULL the default ones. Returns -1 to go on, or an exit status. */
+int columns_choose(struct selection *selection, const struct columns *columns, const char *list);
+
+void columns_print_help(const struct columns *columns);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int
+open_for_viewing(const char *name, tsem **sem)
+{
+	return tsem_open(name, TSEM_READ_ONLY | TSEM_FOREIGN, sem);
+}
+
+static int
+add_owner(const struct tsem_owner *owner, void *arg)
+{
+	struct snapshot *snapshot = arg;
+	if (snapshot->n == snapshot->room) {
+		const size_t room = snapshot->room == 0 ? 64 : snapshot->room * 2;
+		struct tsem_owner *owners = realloc(snapshot->owners, room * sizeof(*owners));
+		if (owners == NULL)
+			return -ENOMEM;
+		snapshot->owners = owners;
+		snapshot->room = room;
+	}
+	snapshot->owners[snapshot->n++] = *owner;
+	return 0;
+}
+
+int
+snapshot_take(tsem *sem, struct snapshot *snapshot)
+{
+	snapshot->n = 0;
+	snapshot->stat.size = sizeof(snapshot->stat);
+	return tsem_snapshot(sem, &snapshot->stat, add_owner, snapshot);
+}
+
+void
+snapshot_free(struct snapshot *snapshot)
+{
+	free(snapshot->owners);
+	*snapshot = (struct snapshot){.n = 0};
+}
