@@ -63,7 +63,7 @@ run_command(const struct options *o, char **command, tsem_hold *hold)
 	}
 
 	const int status = spawn_wait(spawned.pid);
-	tsem_reap(hold);
+	tsem_reap(hold, 0);
 	if (spawned.adopt_error == -EXDEV)
 		return complain(o->name, "the command would get a PID or time namespace of its own (use 'unshare --fork')");
 	if (spawned.adopt_error < 0)

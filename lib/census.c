@@ -92,6 +92,8 @@ count_sighting(struct census *census, const struct sighting *s)
 {
 	if (s->role == ROLE_WAITER || s->role == ROLE_LEFT)
 		census->queued += s->count;
+	if (s->role == ROLE_HOLDER)
+		census->held += s->count;
 	census->waiting += s->role == ROLE_WAITER;
 	if ((s->role == ROLE_HOLDER || s->role == ROLE_WAITER) && census->n < census->room)
 		census->seen[census->n++] = *s;
@@ -106,6 +108,7 @@ take_census(struct tsem *sem, struct census *census)
 	do {
 		census->c = read_counters(sem);
 		census->queued = 0;
+		census->held = 0;
 		census->waiting = 0;
 		census->n = 0;
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
@@ -128,4 +131,24 @@ census_position(struct tsem *sem, uint64_t ticket)
 		position += s.role == ROLE_WAITER && counter_diff(s.ticket, ticket) < 0;
 	}
 	return position;
+}
+
+/*
+ * While T stands still nobody gets a ticket, so whoever was seen without one has none, and the look is as good as one of
+ * an instant. Permits that were taken show in the counters alone.
+ */
+bool
+census_is_idle(struct tsem *sem, bool holders_only)
+{
+	const struct counters c = read_counters(sem);
+	int64_t out = counter_diff(word_counter(c.tickets), word_counter(c.grants));
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+		const struct sighting s = sight(record, i, &c);
+		if (s.role == ROLE_HOLDER || (s.role == ROLE_WAITER && !holders_only))
+			return false;
+		if (s.role == ROLE_WAITER || s.role == ROLE_LEFT)
+			out -= s.count;
+	}
+	return out <= 0 && LOAD_SEQ(&sem->segment.header->tickets) == c.tickets;
 }

@@ -32,6 +32,7 @@ struct sighting {
 struct census {
 	struct counters c;
 	uint64_t queued; /* permits that waiters, and places that were given up, stand in line for */
+	uint64_t held;   /* permits of recorded holders */
 	uint32_t waiting;
 	struct sighting *seen; /* holders and waiters, as far as there is room; NULL: not wanted */
 	size_t room;
@@ -46,5 +47,11 @@ void take_census(struct tsem *sem, struct census *census);
 
 /* The place in line of `ticket`, from 1: live or dead, those who wait in front of it count, places given up do not. */
 uint32_t census_position(struct tsem *sem, uint64_t ticket);
+
+/*
+ * Nobody holds, recorded or not, and unless `holders_only` nobody waits. Never true in error; false also while somebody
+ * arrives, who will leave again.
+ */
+bool census_is_idle(struct tsem *sem, bool holders_only);
 
 #endif

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles: create, open, close; and removing a semaphore. */
+/* Handles: create, open, close. */
 #include "handle.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "hold.h"
 #include "identity.h"
-#include "protocol.h"
 #include "record.h"
-#include "wait.h"
+#include "remove.h"
 
 #define MODE_DEFAULT 0600
 
@@ -87,44 +83,12 @@ tsem_close(tsem *sem)
 	free(sem);
 }
 
-/* ---- names ---- */
-
-/*
- * Removes the name if it leads to this segment. Two removers and a creator between them must not cost the creator its
- * semaphore, so the look and the deed are one for all who remove this segment. Whoever holds the lock for long has no
- * business with it, and is not waited for.
- */
-static int
-unlink_locked(const char *name, const struct segment *segment)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-	for (int i = 0; i < 1000 && flock(segment->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; i++)
-		nanosleep(&pause, NULL);
-	int rc = segment_unlink(name, segment);
-	flock(segment->fd, LOCK_UN);
-	return rc;
-}
-
-/* A segment that was removed, and whose name is still or again there, is nobody's any more. -ENOENT: the name is free. */
-static int
-unlink_removed(const char *name, unsigned flags)
-{
-	struct segment segment;
-	int rc = segment_attach(name, (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0, &segment);
-	if (rc < 0)
-		return rc;
-	if (LOAD_ACQ(&segment.header->removed) != 0)
-		rc = unlink_locked(name, &segment);
-	segment_detach(&segment);
-	return rc == 0 ? -ENOENT : rc;
-}
-
 /* ---- create ---- */
 
 static int
 check_config(const struct tsem_config *config)
 {
-	if (config->size != sizeof(*config) || config->permits == 0 || (config->max != 0 && config->max < config->permits)
+	if (config->size != sizeof(*config) || (config->max != 0 && config->max < config->permits)
 	    || (config->mode & ~(mode_t)0777) != 0 || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN)) != 0)
 		return -EINVAL;
 	return 0;
@@ -176,7 +140,7 @@ tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 		if ((config->flags & TSEM_EXIST_OK) != 0) {
 			rc = open_same(name, config, &sem);
 			if (rc == -EIDRM)
-				rc = unlink_removed(name, config->flags & TSEM_FOREIGN);
+				rc = remove_leftover(name, config->flags & TSEM_FOREIGN);
 			if (rc != -ENOENT)
 				break;
 		}
@@ -193,76 +157,49 @@ tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 	return 0;
 }
 
-/* ---- remove ---- */
+/* ---- in memory of the program's own ---- */
 
-/* Some record other than `own` has a permit or a place in line, or is about to get one. */
-static bool
-is_in_use(struct tsem *sem, uint64_t own)
+size_t
+tsem_size_at(uint32_t participants)
 {
-	const struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
-		if (i != own && LOAD_ACQ(&record->who) != 0 && what_state(LOAD_SEQ(&record->what)) != STATE_IDLE)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Takes the whole capacity, and what was posted beyond it, so that nobody can get a permit any more without a place in
- * line; and then nobody else may have one. -EBUSY.
- */
-static int
-seize(struct tsem *sem, tsem_hold *hold)
-{
-	const uint32_t capacity = LOAD_SEQ(&sem->segment.header->capacity);
-	const int64_t room = counter_diff(enabled_limit(sem), word_counter(LOAD_SEQ(&sem->segment.header->tickets)));
-	const int64_t all = room > (int64_t)capacity ? room : (int64_t)capacity;
-	uint64_t own = NO_RECORD;
-	if (all > (int64_t)UINT32_MAX)
-		return -EBUSY;
-	if (all > 0) {
-		int rc = hold_try_any(sem, (uint32_t)all, hold);
-		if (rc < 0)
-			return rc == -EAGAIN ? -EBUSY : rc;
-		own = ((const struct hold *)(const void *)hold)->record;
-	}
-	if (!is_in_use(sem, own))
-		return 0;
-	tsem_release(hold);
-	return -EBUSY;
-}
-
-static int
-remove_opened(const char *name, struct tsem *sem, unsigned flags)
-{
-	tsem_hold hold = {{0}};
-	int rc = (flags & TSEM_FORCE) != 0 ? 0 : seize(sem, &hold);
-	if (rc < 0)
-		return rc;
-	rc = unlink_locked(name, &sem->segment);
-	if (rc == 0)
-		mark_removed(sem);
-	else
-		tsem_release(&hold); /* EPERM where nothing was seized */
-	return rc;
+	const size_t records = participants < RECORDS_MAX ? participants : RECORDS_MAX;
+	return RECORDS_OFFSET + (records > 0 ? records : 1) * sizeof(struct record);
 }
 
 int
-tsem_remove(const char *name, unsigned flags)
+tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out)
 {
-	if ((flags & ~(TSEM_FORCE | TSEM_FOREIGN)) != 0)
+	int rc = check_config(config);
+	if (rc < 0 || config->flags != 0 || config->mode != 0)
 		return -EINVAL;
+	const struct segment_config how = {.permits = config->permits, .max = config->max};
 	struct tsem *sem;
-	int rc = tsem_open(name, flags & TSEM_FOREIGN, &sem);
-	if (rc == -EIDRM) {
-		rc = unlink_removed(name, flags);
-		return rc == -ENOENT ? 0 : rc;
-	}
-	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT) && (flags & TSEM_FORCE) != 0)
-		return segment_unlink_any(name);
+	rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	rc = remove_opened(name, sem, flags);
-	tsem_close(sem);
-	return rc;
+	rc = segment_create_at(memory, size, &how, &sem->segment);
+	if (rc < 0) {
+		free(sem);
+		return rc;
+	}
+	fill_handle(sem);
+	*out = sem;
+	return 0;
+}
+
+int
+tsem_open_at(void *memory, size_t size, tsem **out)
+{
+	struct tsem *sem;
+	int rc = allocate_handle(&sem);
+	if (rc < 0)
+		return rc;
+	rc = segment_attach_at(memory, size, &sem->segment);
+	if (rc < 0) {
+		free(sem);
+		return rc;
+	}
+	fill_handle(sem);
+	*out = sem;
+	return 0;
 }

@@ -38,6 +38,7 @@ struct hold {
 	uint64_t who; /* the owner as recorded; 0: void */
 	uint64_t ticket;
 	uint64_t record;
+	uint64_t recovered; /* this holder was told that a permit had come back from the dead */
 };
 
 _Static_assert(sizeof(tsem_hold) == 128, "part of the interface");

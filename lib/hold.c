@@ -12,8 +12,8 @@
 #include "queue.h"
 #include "recover.h"
 
-static struct hold *
-inside(tsem_hold *hold)
+struct hold *
+hold_inside(tsem_hold *hold)
 {
 	return (struct hold *)(void *)hold;
 }
@@ -26,19 +26,36 @@ hold_sem(const struct hold *hold)
 
 /* ---- acquire ---- */
 
+/*
+ * The first holder after a recovery is told of it. Relaxed: recoverers say it before they move G, and whoever is admitted
+ * has read G behind that.
+ */
+static inline bool
+is_told_of_abandonment(struct tsem *sem)
+{
+	_Atomic uint32_t *abandoned = &sem->segment.header->abandoned;
+	return LOAD_RLX(abandoned) != 0 && atomic_exchange(abandoned, 0) != 0;
+}
+
 static inline void
 fill_hold(struct tsem *sem, uint32_t index, uint64_t who, uint64_t ticket, tsem_hold *out)
 {
-	*inside(out) = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .who = who, .ticket = ticket, .record = index};
+	*hold_inside(out) = (struct hold){
+		.sem = (uint64_t)(uintptr_t)sem,
+		.who = who,
+		.ticket = ticket,
+		.record = index,
+		.recovered = is_told_of_abandonment(sem),
+	};
 }
 
-static void
-become_holder(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
+void
+hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
 {
 	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
 	struct record *record = place->claim.record;
-	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, place->ticket));
-	fill_hold(sem, place->claim.index, place->claim.who, place->ticket, out);
+	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, place->waiter.ticket));
+	fill_hold(sem, place->claim.index, place->claim.who, place->waiter.ticket, out);
 }
 
 /* Behind the rest, so that what comes before needs no stack. */
@@ -68,7 +85,7 @@ acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 		record_unfill(record);
 		return NULL;
 	}
-	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket)); /* as in become_holder() */
+	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket)); /* as in hold_become() */
 	fill_hold(sem, entry->record - 1, entry->who, ticket, hold);
 	entry->record = 0;
 	return record;
@@ -82,7 +99,7 @@ acquire_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *option
 	if (rc == 0)
 		rc = queue_enter(sem, count, USE_HOLD, options, &place);
 	if (rc == 0)
-		become_holder(sem, &place, hold);
+		hold_become(sem, &place, hold);
 	return rc;
 }
 
@@ -99,7 +116,7 @@ hold_try_any(struct tsem *sem, uint32_t count, tsem_hold *hold)
 	struct place_in_line place;
 	int rc = queue_try_enter(sem, count, USE_HOLD, &place);
 	if (rc == 0)
-		become_holder(sem, &place, hold);
+		hold_become(sem, &place, hold);
 	return rc;
 }
 
@@ -113,7 +130,7 @@ acquire_or_fail(struct tsem *sem, uint32_t count, tsem_hold *hold)
 int
 tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
 {
-	return acquire_in_line(sem, count, options, hold);
+	return options == NULL ? acquire_until(sem, count, NULL, hold) : acquire_in_line(sem, count, options, hold);
 }
 
 int
@@ -133,8 +150,8 @@ tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 /* ---- release ---- */
 
 /* The state of a hold that is still what it was: HELD under its ticket. */
-static bool
-is_held(const struct record *record, uint64_t ticket, uint64_t *what)
+bool
+hold_is_held(const struct record *record, uint64_t ticket, uint64_t *what)
 {
 	*what = LOAD_ACQ(&record->what);
 	return what_state(*what) == STATE_HELD && what_value(*what) == ticket;
@@ -171,7 +188,7 @@ after_release(struct tsem *sem, uint32_t index, uint64_t grants, uint32_t count)
 int
 tsem_release(tsem_hold *out)
 {
-	const struct hold *hold = inside(out);
+	const struct hold *hold = hold_inside(out);
 	const uint64_t who = hold->who;
 	if (who == 0 || (who != identity_who_cached() && who != identity_who()))
 		return -EPERM;
@@ -179,7 +196,7 @@ tsem_release(tsem_hold *out)
 	const uint32_t index = (uint32_t)hold->record;
 	struct record *record = &sem->segment.records[index];
 	uint64_t what;
-	if (LOAD_RLX(&record->who) != who || !is_held(record, hold->ticket, &what))
+	if (LOAD_RLX(&record->who) != who || !hold_is_held(record, hold->ticket, &what))
 		return -EPERM;
 
 	/* A plain store: a live owner's own hold is nobody else's to change. */
@@ -227,7 +244,7 @@ find_process(pid_t pid, uint64_t *start)
 int
 tsem_hand_over(tsem_hold *out, pid_t pid)
 {
-	struct hold *hold = inside(out);
+	struct hold *hold = hold_inside(out);
 	if (hold->who == 0 || hold->who != identity_who())
 		return -EPERM;
 	uint64_t start;
@@ -237,7 +254,7 @@ tsem_hand_over(tsem_hold *out, pid_t pid)
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = &sem->segment.records[hold->record];
 	uint64_t what;
-	if (!is_held(record, hold->ticket, &what))
+	if (!hold_is_held(record, hold->ticket, &what))
 		return -EPERM;
 
 	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
@@ -327,7 +344,7 @@ tsem_release_for(tsem *sem, pid_t pid)
 int
 tsem_adopt(tsem_hold *out)
 {
-	struct hold *hold = inside(out);
+	struct hold *hold = hold_inside(out);
 	struct identity self;
 	int rc = identity_read(&self);
 	if (rc < 0)
@@ -340,13 +357,14 @@ tsem_adopt(tsem_hold *out)
 		return -EXDEV;
 
 	uint64_t what;
-	if (!is_held(record, hold->ticket, &what) || !CAS_SEQ(&record->who, hold->who, self.who))
+	if (!hold_is_held(record, hold->ticket, &what) || !CAS_SEQ(&record->who, hold->who, self.who))
 		return -EPERM;
 	/*
 	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
 	 * is about to act on the state. So the state changes, too. If it was faster, the hold is lost; if not, it fails.
 	 */
 	if (CAS_SEQ(&record->what, what, what_adopted(what))) {
+		STORE_REL(&record->use, USE_COMMAND);
 		hold->who = self.who;
 		return 0;
 	}
@@ -360,9 +378,11 @@ tsem_adopt(tsem_hold *out)
 }
 
 int
-tsem_reap(tsem_hold *out)
+tsem_reap(tsem_hold *out, unsigned flags)
 {
-	struct hold *hold = inside(out);
+	if ((flags & ~TSEM_ABANDONED) != 0)
+		return -EINVAL;
+	struct hold *hold = hold_inside(out);
 	if (hold->who == 0)
 		return -EPERM;
 	if (tsem_release(out) == 0)
@@ -374,12 +394,28 @@ tsem_reap(tsem_hold *out)
 	const uint64_t who = LOAD_ACQ(&record->who);
 	const bool dead = who != 0 && owner_liveness(sem, record, who) == LIVENESS_DEAD;
 	uint64_t what;
-	if (is_held(record, hold->ticket, &what)) {
+	if (hold_is_held(record, hold->ticket, &what)) {
 		if (!dead)
 			return -EBUSY;
+		if ((flags & TSEM_ABANDONED) != 0)
+			STORE_SEQ(&sem->segment.header->abandoned, 1);
 		if (LOAD_SEQ(&record->who) == who)
 			release_foreign(sem, (uint32_t)hold->record, who, what);
 	}
 	hold->who = 0;
 	return 0;
+}
+
+void
+hold_return(tsem_hold *hold)
+{
+	if (tsem_hold_recovered(hold))
+		STORE_SEQ(&hold_sem(hold_inside(hold))->segment.header->abandoned, 1);
+	tsem_release(hold);
+}
+
+bool
+tsem_hold_recovered(const tsem_hold *hold)
+{
+	return ((const struct hold *)(const void *)hold)->recovered != 0;
 }

@@ -32,17 +32,18 @@ pid_to_text(pid_t pid, char text[12])
 static bool
 parse_stat(char *line, struct process_stat *stat)
 {
-	enum { STATE = 3, THREADS = 20, START = 22 };
+	enum { STATE = 3, THREADS = 20, START = 22, EXIT_CODE = 52 };
 	char *at = strrchr(line, ')');
 	if (at == NULL || at[1] != ' ')
 		return false;
 	at += 2;
 	stat->state = *at;
-	for (int field = STATE; field < START; field++) {
+	stat->exited = false;
+	for (int field = STATE; field < EXIT_CODE; field++) {
 		uint64_t value = 0;
 		at = strchr(at, ' ');
 		if (at == NULL)
-			return false;
+			return field >= START;
 		at++;
 		for (const char *digit = at; *digit >= '0' && *digit <= '9'; digit++)
 			value = value * 10 + (uint64_t)(*digit - '0');
@@ -50,6 +51,8 @@ parse_stat(char *line, struct process_stat *stat)
 			stat->threads = value;
 		else if (field + 1 == START)
 			stat->start = value;
+		else if (field + 1 == EXIT_CODE)
+			stat->exited = stat->state == 'Z' && (value & 0x7f) == 0;
 	}
 	return true;
 }

@@ -22,6 +22,7 @@ struct process_stat {
 	char state;
 	uint64_t threads;
 	uint64_t start; /* clock ticks since boot */
+	bool exited;    /* a zombie that ended by itself and not by a signal, as far as we may know */
 };
 
 /*

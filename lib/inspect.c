@@ -9,6 +9,7 @@
 #include "platform.h"
 #include "protocol.h"
 #include "recover.h"
+#include "slot.h"
 
 /* ---- stat ---- */
 
@@ -19,6 +20,8 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 	const struct counters *c = &census->c;
 	const int64_t room = counter_diff(c->limit, word_counter(c->tickets));
 	const int64_t out = counter_diff(word_counter(c->tickets), word_counter(c->grants));
+	/* What was posted beyond what was taken hides as many of those that are held. */
+	const int64_t taken = out - (int64_t)census->queued;
 	const struct statistics *statistics = &header->statistics;
 	*stat = (struct tsem_stat){
 		.size = sizeof(*stat),
@@ -27,7 +30,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 		.max = sem->max,
 		.waiting = census->waiting,
 		.available = room > 0 ? (uint64_t)room : 0,
-		.held = out > (int64_t)census->queued ? (uint64_t)out - census->queued : 0,
+		.held = taken > (int64_t)census->held ? (uint64_t)taken : census->held,
 		.ticket = word_counter(c->tickets),
 		.grant = word_counter(c->grants),
 		.created = header->created,
@@ -77,7 +80,16 @@ record_limit(const struct tsem *sem)
 /* What is sorted: the distance is from a fixed point, so that nonsense in a segment has an order, too. */
 struct seen {
 	int64_t distance;
+	uint32_t record;
 	struct tsem_owner owner;
+};
+
+/* The slots that are taken, in order. */
+struct slots {
+	uint32_t n;
+	uint32_t number[SLOTS_MAX];
+	uint32_t record[SLOTS_MAX];
+	uint64_t ticket[SLOTS_MAX];
 };
 
 static int
@@ -123,20 +135,50 @@ describe_all(const struct tsem *sem, const struct census *census)
 		return NULL;
 	for (size_t i = 0; i < census->n; i++) {
 		all[i].distance = counter_diff(census->seen[i].ticket, word_counter(census->c.grants));
+		all[i].record = census->seen[i].index;
 		all[i].owner = describe(sem, &census->seen[i]);
 	}
 	qsort(all, census->n, sizeof(*all), by_role_and_ticket);
 	return all;
 }
 
-static int
-call_each(struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
+static void
+collect_slots(struct tsem *sem, struct slots *slots)
 {
+	slots->n = 0;
+	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+		if (slot_holder(sem, i, &slots->record[slots->n], &slots->ticket[slots->n]))
+			slots->number[slots->n++] = i;
+	}
+}
+
+/* Fills `own`, which the owner points into. */
+static void
+add_slots(struct seen *seen, const struct slots *slots, uint32_t own[SLOTS_MAX])
+{
+	struct tsem_owner *owner = &seen->owner;
+	owner->slot = TSEM_NO_SLOT;
+	owner->slots = own;
+	for (uint32_t i = 0; owner->position == 0 && i < slots->n; i++) {
+		if (slots->record[i] == seen->record && slots->ticket[i] == owner->ticket)
+			own[owner->slot_count++] = slots->number[i];
+	}
+	if (owner->slot_count > 0)
+		owner->slot = own[0];
+}
+
+static int
+call_each(struct tsem *sem, struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
+{
+	struct slots slots;
+	uint32_t own[SLOTS_MAX];
+	collect_slots(sem, &slots);
 	int rc = 0;
 	uint32_t position = 0;
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		if (all[i].owner.position != 0)
 			all[i].owner.position = ++position;
+		add_slots(&all[i], &slots, own);
 		rc = each(&all[i].owner, arg);
 	}
 	return rc;
@@ -157,7 +199,7 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 		return -ENOMEM;
 	if (stat != NULL)
 		fill_stat(sem, &census, st, stat);
-	const int rc = call_each(all, census.n, each, arg);
+	const int rc = call_each(sem, all, census.n, each, arg);
 	free(all);
 	return rc;
 }

@@ -49,6 +49,18 @@ pidfd_says_dead(pid_t pid)
 #endif
 }
 
+bool
+has_exited(pid_t pid, uint64_t start)
+{
+	const int saved = errno;
+	char text[12];
+	struct process_stat stat;
+	pid_to_text(pid, text);
+	const bool exited = process_stat_read(text, &stat) && (stat.start & WHO_LOW_MASK) == start && stat.exited;
+	errno = saved;
+	return exited;
+}
+
 static enum liveness
 judge(const struct owner *owner)
 {

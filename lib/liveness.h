@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum liveness { LIVENESS_DEAD, LIVENESS_ALIVE, LIVENESS_UNKNOWN };
 
@@ -18,6 +19,9 @@ struct owner {
 
 /* Returns enum liveness. Async-signal-safe; errno is kept. */
 int liveness_judge(const struct owner *owner);
+
+/* The process is a zombie that ended by itself, not by a signal. False also if that cannot be told (any more). */
+bool has_exited(pid_t pid, uint64_t start);
 
 /*
  * /proc shows our own PID namespace: in a new one without a /proc of its own, /proc/1 is the host's. It says our own pid

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "liveness.h"
+#include "tsem.h"
 
 /* A 32-bit system with a 64-bit time_t has to use the call that takes one. */
 #if defined(SYS_futex_time64) && (!defined(SYS_futex) || (__LONG_MAX__ == 0x7fffffffL))
@@ -15,6 +16,8 @@
 #else
 #define FUTEX_CALL SYS_futex
 #endif
+
+#define LOOK_AT_ALL_EVERY (5 * NS_PER_MS)
 
 static uint64_t
 monotonic_now(void)
@@ -39,6 +42,32 @@ futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t u
 	return rc < 0 ? -errno : 0;
 }
 
+/*
+ * Without FUTEX_WAITV (before Linux 5.16, or refused by a filter) the first word is slept on for a little while, and the
+ * caller looks at all of them again.
+ */
+static int
+futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
+{
+#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+	struct futex_waitv waiters[TSEM_SEMAPHORES_MAX];
+	struct {
+		int64_t tv_sec, tv_nsec;
+	} ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)}; /* the kernel's own timespec */
+	for (size_t i = 0; i < n; i++)
+		waiters[i] = (struct futex_waitv){
+			.uaddr = (uintptr_t)words[i],
+			.val = expected[i],
+			.flags = FUTEX_32,
+		};
+	long rc = syscall(SYS_futex_waitv, waiters, n, 0, until == NS_FOREVER ? NULL : &ts, CLOCK_MONOTONIC);
+	if (rc >= 0 || (errno != ENOSYS && errno != EPERM))
+		return rc < 0 ? -errno : 0;
+#endif
+	const uint64_t soon = monotonic_now() + LOOK_AT_ALL_EVERY;
+	return futex_sleep(words[0], expected[0], UINT32_MAX, soon < until ? soon : until);
+}
+
 static void
 futex_wake(_Atomic uint32_t *word, uint32_t bits)
 {
@@ -48,6 +77,7 @@ futex_wake(_Atomic uint32_t *word, uint32_t bits)
 struct platform platform = {
 	.now = monotonic_now,
 	.sleep = futex_sleep,
+	.sleep_any = futex_sleep_any,
 	.wake = futex_wake,
 	.judge = liveness_judge,
 };

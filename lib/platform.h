@@ -7,6 +7,7 @@
 #define TSEM_LIB_PLATFORM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -23,6 +24,8 @@ struct platform {
 	uint64_t (*now)(void);
 	/* Sleeps while *word is `expected`, until the absolute time `until`; 0 or -EAGAIN, -EINTR, -ETIMEDOUT. */
 	int (*sleep)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
+	/* The same on any of n words, whatever bits are woken on them. May return early. */
+	int (*sleep_any)(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until);
 	void (*wake)(_Atomic uint32_t *word, uint32_t bits);
 	/* enum liveness, of liveness.h */
 	int (*judge)(const struct owner *owner);

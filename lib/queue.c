@@ -6,28 +6,36 @@
 #include "platform.h"
 #include "protocol.h"
 #include "recover.h"
-#include "wait.h"
+
+bool
+queue_is_deadline(const struct timespec *deadline)
+{
+	return deadline == NULL || (deadline->tv_nsec >= 0 && deadline->tv_nsec < (long)NS_PER_SECOND);
+}
 
 int
 queue_check(const struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
 	if (options != NULL && (options->size != sizeof(*options) || (options->flags & ~TSEM_INTERRUPTIBLE) != 0))
 		return -EINVAL;
-	if (options != NULL && options->deadline != NULL
-	    && (options->deadline->tv_nsec < 0 || options->deadline->tv_nsec >= (long)NS_PER_SECOND))
+	if (options != NULL && !queue_is_deadline(options->deadline))
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;
 
-	/* The creator's number counts beside the capacity, so that a drained semaphore is waited for and not an error. */
+	/*
+	 * The creator's number counts beside the capacity, so that a drained semaphore is waited for and not an error. Made
+	 * without permits and without a maximum, a semaphore has whatever is posted.
+	 */
 	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
-	if (count == 0 || (count > capacity && count > sem->permits && count > sem->max))
+	const bool unlimited = sem->permits == 0 && sem->max == 0;
+	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
 		return -EINVAL;
 	return LOAD_RLX(&sem->segment.header->removed) != 0 ? -EIDRM : 0;
 }
 
-static uint64_t
-deadline_ns(const struct timespec *deadline)
+uint64_t
+queue_deadline(const struct timespec *deadline)
 {
 	if (deadline == NULL)
 		return NS_FOREVER;
@@ -63,71 +71,110 @@ claim_until(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 	}
 }
 
-/*
- * Leaves the line, unless the ticket has been enabled after all: the place becomes an orphan's, which is passed over at
- * once if it is in front and otherwise when the line reaches it.
- */
+/* Not enabled, or not wanted any more: skipped at once if it is in front, and otherwise when the line reaches it. */
+static void
+become_orphan(struct tsem *sem, const struct place_in_line *place)
+{
+	const struct claim *claim = &place->claim;
+	uint32_t permits = 0;
+	STORE_SEQ(&claim->record->who, who_orphan(place->waiter.ticket));
+	note_orphan(sem, place->waiter.ticket);
+	recover_record(sem, claim->index, &permits);
+	skip_orphans(sem);
+}
+
+/* Leaves the line, unless the ticket has been enabled after all. */
 static int
-give_up(struct tsem *sem, const struct waiter *waiter, const struct claim *claim, int why)
+give_up(struct tsem *sem, const struct place_in_line *place, int why)
 {
 	if (why == -ETIMEDOUT) {
 		uint32_t permits = 0;
 		recover_all(sem, &permits);
 	}
-	if (why != -EIDRM && wait_is_over(sem, waiter))
+	if (why != -EIDRM && wait_is_over(sem, &place->waiter))
 		return 0;
 
 	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
-	STORE_SEQ(&claim->record->who, who_orphan(waiter->ticket));
-	note_orphan(sem, waiter->ticket);
-	uint32_t permits = 0;
-	recover_record(sem, claim->index, &permits);
-	skip_orphans(sem);
+	become_orphan(sem, place);
 	return why;
 }
 
-/* CLAIMED -> QUEUED, by us or by whoever came next. */
-static void
-line_up(const struct claim *claim, uint64_t ticket)
+void
+queue_line_up(const struct place_in_line *place)
 {
-	const uint64_t what = LOAD_ACQ(&claim->record->what);
+	struct record *record = place->claim.record;
+	const uint64_t what = LOAD_ACQ(&record->what);
 	if (what_state(what) == STATE_CLAIMED)
-		CAS_SEQ(&claim->record->what, what, what_next(what, STATE_QUEUED, ticket));
+		CAS_SEQ(&record->what, what, what_next(what, STATE_QUEUED, place->waiter.ticket));
+}
+
+void
+queue_leave(struct tsem *sem, struct place_in_line *place)
+{
+	queue_line_up(place);
+	become_orphan(sem, place);
+}
+
+int
+queue_take_ticket(struct tsem *sem, struct place_in_line *place)
+{
+	const struct claim *claim = &place->claim;
+	const uint64_t tag = tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
+	int rc = arrive(sem, tag, place->waiter.count, ARRIVE_IN_LINE, &place->waiter.ticket);
+	if (rc < 0)
+		record_unclaim(sem, claim);
+	return rc;
+}
+
+int
+queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct place_in_line *place)
+{
+	struct claim *claim = &place->claim;
+	struct waiter *waiter = &place->waiter;
+	*waiter = (struct waiter){
+		.count = count,
+		.options = options,
+		.until = queue_deadline(options->deadline),
+		.cancels = LOAD_ACQ(&sem->segment.header->cancels),
+	};
+	int rc = claim_until(sem, count, use, options, waiter->until, claim);
+	if (rc < 0)
+		return rc;
+
+	waiter->record = claim->record;
+	return queue_take_ticket(sem, place);
+}
+
+int
+queue_wait(struct tsem *sem, struct place_in_line *place)
+{
+	const struct waiter *waiter = &place->waiter;
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
+		return 0;
+
+	queue_line_up(place);
+	int rc = wait_sleeping(sem, waiter);
+	if (rc < 0)
+		rc = give_up(sem, place, rc);
+	if (rc == 0)
+		STORE_RLX(&waiter->record->since, coarse_now()); /* held since now, and no longer waiting since then */
+	return rc;
 }
 
 int
 queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
             struct place_in_line *place)
 {
-	struct claim *claim = &place->claim;
-	const uint64_t until = deadline_ns(options->deadline);
-	struct waiter waiter = {
-		.count = count,
-		.options = options,
-		.until = until,
-		.cancels = LOAD_ACQ(&sem->segment.header->cancels),
-	};
-	int rc = claim_until(sem, count, use, options, until, claim);
-	if (rc < 0)
-		return rc;
+	int rc = queue_join(sem, count, use, options, place);
+	return rc < 0 ? rc : queue_wait(sem, place);
+}
 
-	const uint64_t tag = tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
-	rc = arrive(sem, tag, count, ARRIVE_IN_LINE, &place->ticket);
-	if (rc < 0) {
-		record_unclaim(sem, claim);
-		return rc;
-	}
-	waiter.record = claim->record;
-	waiter.ticket = place->ticket;
-	if (is_enabled(sem, place->ticket, count) || wait_spinning(sem, &waiter))
-		return 0;
-
-	line_up(claim, place->ticket);
-	rc = wait_sleeping(sem, &waiter);
-	if (rc < 0)
-		rc = give_up(sem, &waiter, claim, rc);
-	if (rc == 0)
-		STORE_RLX(&claim->record->since, coarse_now()); /* held since now, and no longer waiting since then */
+int
+queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, struct claim *claim)
+{
+	int rc = record_claim(sem, count, use, 0, claim);
+	if (rc == -EUSERS && recover_before_failing(sem))
+		rc = record_claim(sem, count, use, 0, claim);
 	return rc;
 }
 
@@ -135,17 +182,29 @@ int
 queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_line *place)
 {
 	struct claim *claim = &place->claim;
-	int rc = record_claim(sem, count, use, 0, claim);
-	if (rc == -EUSERS && recover_before_failing(sem))
-		rc = record_claim(sem, count, use, 0, claim);
+	int rc = queue_claim_at_once(sem, count, use, claim);
 	if (rc < 0)
 		return rc;
 
 	const uint64_t tag = tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
-	rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->ticket);
+	rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
 	if (rc == -EAGAIN && recover_before_failing(sem))
-		rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->ticket);
+		rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
 	if (rc < 0)
 		record_unclaim(sem, claim);
 	return rc == -EAGAIN && is_removed(sem) ? -EIDRM : rc;
+}
+
+int
+tsem_cancel(tsem *sem)
+{
+	struct header *header = sem->segment.header;
+	if (!sem->segment.writable)
+		return -EPERM;
+	if (is_removed(sem))
+		return -EIDRM;
+	ADD_SEQ(&header->cancels, 1);
+	wake_everybody(sem);
+	record_wake_for_vacancy(header);
+	return 0;
 }

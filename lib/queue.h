@@ -3,19 +3,44 @@
 #ifndef TSEM_LIB_QUEUE_H
 #define TSEM_LIB_QUEUE_H
 
-#include "handle.h"
 #include "record.h"
+#include "wait.h"
 
-/* A record with an enabled ticket; the state says HELD or still QUEUED. */
+/* A record with a ticket; once that is enabled, the state says HELD or still QUEUED. */
 struct place_in_line {
 	struct claim claim;
-	uint64_t ticket;
+	struct waiter waiter;
 };
 
 /* -EINVAL for a count that could never be granted, or structures that this library does not know. -EPERM: read-only. */
 int queue_check(const struct tsem *sem, uint32_t count, const struct tsem_wait *options);
 
-/* Claims a record, takes a ticket, waits until it is enabled. On failure the place has been given up. */
+/* NULL, or a time in normal form. */
+bool queue_is_deadline(const struct timespec *deadline);
+
+/* What `options->deadline` says, in ns; NS_FOREVER for none. */
+uint64_t queue_deadline(const struct timespec *deadline);
+
+/* Claims a record without waiting for one. Looks for dead owners before it fails. */
+int queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, struct claim *claim);
+
+/* A ticket for the claimed record, in line. On failure the record is unclaimed. */
+int queue_take_ticket(struct tsem *sem, struct place_in_line *place);
+
+/* Claims a record and takes a ticket. `options` is needed as long as the place is. */
+int queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
+               struct place_in_line *place);
+
+/* From the place in line to an enabled ticket. On failure the place has been given up. */
+int queue_wait(struct tsem *sem, struct place_in_line *place);
+
+/* Gives the place up, also if it has been enabled by now: then the permits go back. */
+void queue_leave(struct tsem *sem, struct place_in_line *place);
+
+/* CLAIMED -> QUEUED, by us or by whoever came next: before a sleep, and before the place is given up. */
+void queue_line_up(const struct place_in_line *place);
+
+/* queue_join() and queue_wait(). */
 int queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
                 struct place_in_line *place);
 

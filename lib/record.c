@@ -133,14 +133,20 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	return 0;
 }
 
+void
+record_wake_for_vacancy(struct header *header)
+{
+	const uint32_t vacancy = LOAD_SEQ(&header->vacancy);
+	if ((vacancy & SLOT_SLEEPERS) != 0 && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
+		platform.wake(&header->vacancy, UINT32_MAX);
+}
+
 /* Whoever frees a record wakes those who wait for one; should that be missed, they look again by themselves. */
 static void
 announce_vacancy(struct header *header, uint32_t index)
 {
 	STORE_RLX(&header->free_hint, index);
-	const uint32_t vacancy = LOAD_SEQ(&header->vacancy);
-	if ((vacancy & SLOT_SLEEPERS) != 0 && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
-		platform.wake(&header->vacancy, UINT32_MAX);
+	record_wake_for_vacancy(header);
 }
 
 void

@@ -85,7 +85,10 @@ int record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until,
 /* Sleeps until a record may be free again, 100 ms at most, not beyond `until`. -ETIMEDOUT, -EINTR or 0. */
 int record_wait_for_vacancy(struct tsem *sem, uint64_t until);
 
-/* The same, and the record is kept or freed. */
+/* Wakes those who sleep there. */
+void record_wake_for_vacancy(struct header *header);
+
+/* record_unfill(), and the record is kept or freed. */
 void record_unclaim(struct tsem *sem, const struct claim *claim);
 
 /* The owner has made its record IDLE, there is nothing to keep it for: frees it. */

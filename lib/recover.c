@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "identity.h"
+#include "idle.h"
 #include "platform.h"
 #include "record.h"
 #include "wait.h"
@@ -52,14 +53,28 @@ recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_
 		CAS_SEQ(&record->what, what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));
 }
 
+/* A command that ended by itself has abandoned nothing, even if we see that before its `tsem run`, which looks on. */
+static bool
+is_a_good_end(const struct record *record, uint64_t who)
+{
+	return LOAD_ACQ(&record->use) == USE_COMMAND && has_exited((pid_t)who_pid(who), who_start(who));
+}
+
 /* Begins the release for a dead owner. `permits` counts what a holder had, not the places of waiters. */
 static void
-begin_release(struct tsem *sem, struct record *record, uint64_t what, uint32_t count, bool held, uint32_t *permits)
+begin_release(struct tsem *sem, struct record *record, uint64_t who, uint64_t what, uint32_t count, bool held,
+              uint32_t *permits)
 {
-	if (!CAS_SEQ(&record->what, what, what_next(what, STATE_RELEASING, what_value(what))) || !held)
+	held = held && who_kind(who) != WHO_KIND_ORPHAN;
+	const bool abandoned = held && !is_a_good_end(record, who);
+	/* Before the permits come back, so that whoever is admitted by them sees it. A taker has nothing to leave behind. */
+	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)
+		STORE_SEQ(&sem->segment.header->abandoned, 1);
+	if (!CAS_SEQ(&record->what, what, what_next(what, STATE_RELEASING, what_value(what))))
 		return;
-	*permits += count;
-	ADD_RLX(&sem->segment.header->statistics.recovered, count);
+	*permits += held ? count : 0;
+	if (abandoned)
+		ADD_RLX(&sem->segment.header->statistics.recovered, count);
 }
 
 /* One step; false when there is nothing more to do for this owner. */
@@ -88,16 +103,17 @@ recover_step(struct tsem *sem, uint32_t index, struct record *record, uint64_t w
 		ahead = counter_diff(enabled_limit(sem), ticket);
 		if (!dead || ahead < 0)
 			return false;
-		begin_release(sem, record, what, count, ahead >= (int64_t)count, permits);
+		begin_release(sem, record, who, what, count, ahead >= (int64_t)count, permits);
 		return true;
 	case STATE_HELD:
 		if (dead)
-			begin_release(sem, record, what, count, true, permits);
+			begin_release(sem, record, who, what, count, true, permits);
 		return dead;
 	case STATE_RELEASING:
 		if (!release_for_owner(sem, index, record, what, &grant))
 			return false;
 		wake_enabled(sem, &grant);
+		idle_notify(sem);
 		return true;
 	default:
 		return false;
@@ -182,7 +198,7 @@ pass_over(struct tsem *sem, const struct place *place, uint64_t origin, uint32_t
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 {
-	if ((hint & 1) == 0)
+	if ((hint & CONCERN_ORPHANS) == 0)
 		return;
 	int64_t lowest = INT64_MAX;
 	const struct record *record;
@@ -199,10 +215,9 @@ renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 		if (distance < lowest)
 			lowest = distance;
 	}
-	uint64_t renewed = (hint + 2) & TAG_MASK & ~UINT64_C(1);
-	if (lowest != INT64_MAX)
-		renewed = word_make(counter_add(origin, (uint64_t)lowest), renewed | 1);
-	CAS_SEQ(&sem->segment.header->orphans, hint, renewed);
+	const bool found = lowest != INT64_MAX;
+	const uint64_t ticket = found ? counter_add(origin, (uint64_t)lowest) : 0;
+	CAS_SEQ(&sem->segment.header->concern, hint, concern_next(hint, found, ticket));
 }
 
 /* A run of dead waiters costs one scan for every 64 of them. */
@@ -210,7 +225,7 @@ void
 recover_front(struct tsem *sem, uint32_t *permits)
 {
 	struct place places[PLACES_MAX];
-	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
+	const uint64_t hint = LOAD_SEQ(&sem->segment.header->concern);
 	const uint64_t origin = enabled_limit(sem);
 	int64_t after = INT64_MIN;
 	for (int pass = 0; pass < PASSES_MAX; pass++) {
@@ -228,12 +243,11 @@ recover_front(struct tsem *sem, uint32_t *permits)
 void
 note_orphan(struct tsem *sem, uint64_t ticket)
 {
-	_Atomic uint64_t *hint = &sem->segment.header->orphans;
+	_Atomic uint64_t *concern = &sem->segment.header->concern;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		const uint64_t seen = LOAD_SEQ(hint);
-		const bool lower = (seen & 1) == 0 || counter_diff(ticket, word_counter(seen)) < 0;
-		const uint64_t version = (seen + 2) & TAG_MASK;
-		if (CAS_SEQ(hint, seen, word_make(lower ? ticket : word_counter(seen), version | 1)))
+		const uint64_t seen = LOAD_SEQ(concern);
+		const bool lower = (seen & CONCERN_ORPHANS) == 0 || counter_diff(ticket, word_counter(seen)) < 0;
+		if (CAS_SEQ(concern, seen, concern_next(seen, true, lower ? ticket : word_counter(seen))))
 			return;
 	}
 }
@@ -241,8 +255,8 @@ note_orphan(struct tsem *sem, uint64_t ticket)
 void
 skip_orphans(struct tsem *sem)
 {
-	const uint64_t hint = LOAD_SEQ(&sem->segment.header->orphans);
-	if ((hint & 1) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
+	const uint64_t hint = LOAD_SEQ(&sem->segment.header->concern);
+	if ((hint & CONCERN_ORPHANS) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
 		uint32_t permits = 0;
 		recover_front(sem, &permits);
 	}
@@ -253,6 +267,7 @@ after_grant(struct tsem *sem, const struct grant *grant)
 {
 	wake_enabled(sem, grant);
 	skip_orphans(sem);
+	idle_notify(sem);
 }
 
 int

@@ -42,7 +42,7 @@ void recover_front(struct tsem *sem, uint32_t *permits);
 /* Passes over orphans that the line has reached; one load when there are none. */
 void skip_orphans(struct tsem *sem);
 
-/* What everybody does who has moved E: wakes whom it enabled, and passes over orphans that it reached. */
+/* What everybody does who has moved E: wakes whom it enabled, passes over orphans that it reached, tells if all is idle. */
 void after_grant(struct tsem *sem, const struct grant *grant);
 
 /* The same for a grant of `count` that found G as `grants`; returns 0, for those who end with it. */
@@ -56,7 +56,7 @@ is_anybody_concerned(const struct tsem *sem, uint64_t grants)
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
 	const uint64_t limit = word_advance(grants, capacity, word_tag(tickets));
-	return (int64_t)(tickets - limit) > 0 || (LOAD_SEQ(&header->orphans) & 1) != 0;
+	return (int64_t)(tickets - limit) > 0 || (LOAD_SEQ(&header->concern) & CONCERN_MASK) != 0;
 }
 
 #endif

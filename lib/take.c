@@ -70,7 +70,7 @@ take_or_fail(struct tsem *sem, uint32_t count)
 int
 tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
-	return take_in_line(sem, count, options);
+	return options == NULL ? take_until(sem, count, NULL) : take_in_line(sem, count, options);
 }
 
 int
@@ -124,4 +124,35 @@ tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 	if (previous != NULL)
 		*previous = (uint32_t)available;
 	return is_anybody_concerned(sem, grants) ? after_move(sem, grants, count) : 0;
+}
+
+/* ---- both at once ---- */
+
+/* The place in line comes first: nobody whom the post lets in can get in front of us. */
+int
+tsem_post_and_take_wait(tsem *post_to, tsem *take_from, const struct tsem_wait *wait)
+{
+	static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
+	const struct tsem_wait *options = wait == NULL ? &for_ever : wait;
+	struct place_in_line place;
+	int rc = queue_check(take_from, 1, options);
+	if (rc == 0)
+		rc = queue_join(take_from, 1, USE_TAKE, options, &place);
+	if (rc < 0)
+		return rc;
+	rc = tsem_post(post_to, 1, NULL);
+	if (rc < 0) {
+		queue_leave(take_from, &place);
+		return rc;
+	}
+	rc = queue_wait(take_from, &place);
+	if (rc == 0)
+		forget_owner(take_from, &place.claim);
+	return rc;
+}
+
+int
+tsem_post_and_take(tsem *post_to, tsem *take_from)
+{
+	return tsem_post_and_take_wait(post_to, take_from, NULL);
 }

@@ -13,8 +13,10 @@
  *     the parent's fails with EPERM. exec() keeps the process's holds (but not the handle).
  *   - Deadlines are absolute times of CLOCK_MONOTONIC; NULL waits for ever, one in the past makes a try.
  *   - Signal handlers that run during a wait do not disturb it, unless TSEM_INTERRUPTIBLE was asked for.
- *   - `count` is a number of permits, from 1 to the larger of the semaphore's capacity, its creator's number of
- *     permits and its maximum; anything else is EINVAL.
+ *   - `count` is a number of permits, from 1 to the largest of the semaphore's capacity, its creator's number of
+ *     permits and its maximum; anything else is EINVAL. Of a semaphore made with neither permits nor a maximum any
+ *     number may be asked for. A waiter for more than a capacity that was lowered meanwhile waits, and so do those
+ *     behind it, until it is raised again.
  *
  * tsem(3) is this text as a manual page; tsem(7) has the model, the promises, and what is not promised.
  */
@@ -46,12 +48,19 @@ typedef struct tsem_hold {
 #define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with the same number of permits */
 
-/* Flag of struct tsem_wait. */
+/* Flag of struct tsem_wait and of tsem_wait_idle(). */
 #define TSEM_INTERRUPTIBLE 1U /* a signal handler that ran ends the wait with EINTR */
+
+#define TSEM_HOLDERS 16U   /* tsem_wait_idle: until nobody holds, even if somebody waits */
+#define TSEM_ABANDONED 32U /* tsem_reap: the owner did not end as it should */
+
+#define TSEM_NO_SLOT UINT32_MAX
+#define TSEM_SLOTS_MAX 1024U    /* slots are numbered from 0 to one below this */
+#define TSEM_SEMAPHORES_MAX 64U /* of tsem_acquire_all() and tsem_acquire_any() */
 
 struct tsem_config {
 	size_t size;      /* sizeof(struct tsem_config) */
-	uint32_t permits; /* 1 to UINT32_MAX */
+	uint32_t permits; /* 0 to UINT32_MAX; with 0 there is only what is posted */
 	uint32_t max;     /* what `available` may reach by posting, at least `permits`; 0: no maximum */
 	mode_t mode;      /* permissions, umask not applied; 0: 0600 */
 	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN */
@@ -115,7 +124,7 @@ int tsem_remove(const char *name, unsigned flags);
  */
 int tsem_take(tsem *sem, uint32_t count, const struct timespec *deadline);
 
-/* The same with all of struct tsem_wait; also EINTR and ECANCELED. */
+/* The same with all of struct tsem_wait (NULL: waits for ever); also EINTR and ECANCELED. */
 int tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait);
 
 /* Takes at once or fails with EAGAIN; before it fails it gives back what the dead held. */
@@ -131,12 +140,23 @@ int tsem_try_take(tsem *sem, uint32_t count);
 int tsem_post(tsem *sem, uint32_t count, uint32_t *previous);
 
 /*
+ * Posts one permit to `post_to` and takes one from `take_from` (SignalObjectAndWait of Windows). The place in the line of
+ * `take_from` is taken first: nobody whom the post lets in gets in front of the caller there. If that or the post fails,
+ * neither has happened; if the wait fails (tsem_post_and_take_wait() only), the post has. A process killed during the
+ * call may have posted without having taken; it has never taken a place without giving it back. They may be the same.
+ *
+ * Errors of tsem_take_wait() and tsem_post().
+ */
+int tsem_post_and_take(tsem *post_to, tsem *take_from);
+int tsem_post_and_take_wait(tsem *post_to, tsem *take_from, const struct tsem_wait *wait);
+
+/*
  * Acquires `count` permits for the calling process, recorded in `hold` until tsem_release(), or until the process
  * dies: then they come back by themselves. Errors as tsem_take().
  */
 int tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold);
 
-/* The same with all of struct tsem_wait; also EINTR and ECANCELED. */
+/* The same with all of struct tsem_wait (NULL: waits for ever); also EINTR and ECANCELED. */
 int tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_hold *hold);
 
 /* Acquires at once or fails with EAGAIN; before it fails it gives back what the dead held. */
@@ -168,11 +188,68 @@ int tsem_release_for(tsem *sem, pid_t pid);
 int tsem_adopt(tsem_hold *hold);
 
 /*
- * In the parent, after it has waited for the child that adopted the hold: gives it back at once, where otherwise the
- * next waiter would find out within half a second. 0: given back, by this or by somebody else. EBUSY: the owner may be
- * alive. A hold that nobody adopted, and that is the caller's own, is released.
+ * In the parent, when the child that adopted the hold has ended and before it is reaped (waitid() with WNOWAIT): gives it
+ * back at once, where otherwise the next waiter would find out within half a second. 0: given back, by this or by
+ * somebody else. EBUSY: the owner may be alive. A hold that nobody adopted, and that is the caller's own, is released.
+ *
+ * `flags`: TSEM_ABANDONED, if the child was killed, say: then the next holder is told, see tsem_hold_recovered(). A child
+ * that ended by itself has given its permits back in order, unless the parent was dead before it.
  */
-int tsem_reap(tsem_hold *hold);
+int tsem_reap(tsem_hold *hold, unsigned flags);
+
+/*
+ * The hold's slot: a number from 0 on that no other live hold has, the lowest that is free when it is first asked for; it
+ * stays until the hold ends. Below the capacity, unless more is held than that (it was lowered, or more was posted).
+ * TSEM_NO_SLOT: the hold is void, or all slots are taken.
+ */
+uint32_t tsem_hold_slot(const tsem_hold *hold);
+
+/* One slot for each permit of the hold: stores the lowest `n` of them, ascending, and returns how many it has. */
+size_t tsem_hold_slots(const tsem_hold *hold, uint32_t *slots, size_t n);
+
+/*
+ * Whether a permit has come back from a holder that died, since the last time a holder was told so: what the semaphore
+ * protects may have been left half-way. Of all holders admitted after that, one is told (if it dies, another one).
+ */
+bool tsem_hold_recovered(const tsem_hold *hold);
+
+/*
+ * One permit of each of `n` semaphores, from 1 to TSEM_SEMAPHORES_MAX, or none: whatever fails, what was acquired is given
+ * back. They are acquired one after the other in the order of their UUIDs, so callers that name the same ones in any order
+ * never wait for each other in a circle. holds[i] is that of sems[i]. `wait` (NULL: for ever) is for all of them together.
+ *
+ * EINVAL also: one semaphore twice. Other errors as tsem_acquire_wait().
+ */
+int tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold holds[]);
+
+/*
+ * One permit of whichever semaphore grants it first; the places in the other lines are given up. `which` receives the
+ * index. If several have one at once it is that of the first. `progress` is told the place in the line of the first.
+ * What ends the wait for one of them (ECANCELED, EIDRM) ends it for all. Errors as tsem_acquire_all().
+ */
+int tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which);
+
+/*
+ * Changes the capacity, from 0 (nobody is admitted any more: the semaphore drains) to UINT32_MAX. Nobody loses a permit:
+ * whoever held, or was enabled before a lowering, keeps it; whoever a raise enables is woken at once. The creator's number
+ * stays what it was.
+ *
+ * EOVERFLOW: above the maximum, or the counters' range. EPERM: opened read-only. EIDRM. EUSERS, ENOSPC, EFBIG: lowering
+ * needs a record. In all these cases nothing has changed.
+ */
+int tsem_set(tsem *sem, uint32_t permits);
+
+/*
+ * Waits until nobody holds and nobody waits, or with TSEM_HOLDERS until nobody holds. Permits that were taken and not
+ * posted back count as held. Others may come in the same instant; see tsem_set() to keep them away. Dead holders are
+ * recovered as by any waiter. `flags`: TSEM_HOLDERS, TSEM_INTERRUPTIBLE.
+ *
+ * ETIMEDOUT, EINTR, EIDRM, EINVAL, EPERM: opened read-only.
+ */
+int tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline);
+
+/* Everybody who waits for a permit now gives up, with ECANCELED; who comes later waits again. EIDRM, EPERM. */
+int tsem_cancel(tsem *sem);
 
 /*
  * Gives back what dead processes held, and skips the places of dead waiters, at once; `recovered`, if not NULL,
@@ -224,6 +301,9 @@ struct tsem_owner {
 	uint64_t ticket;
 	uint64_t elapsed_ns;  /* held or waited for so long */
 	int64_t remaining_ns; /* of a waiter: until its deadline; -1: none */
+	uint32_t slot;        /* of a holder that has asked for one: the lowest of its slots; else TSEM_NO_SLOT */
+	uint32_t slot_count;
+	const uint32_t *slots; /* all of them, ascending; valid during the call */
 };
 
 /* Non-zero ends the enumeration and is returned by the function that enumerates. */
@@ -242,6 +322,20 @@ int tsem_snapshot(tsem *sem, struct tsem_stat *stat, tsem_owner_fn *each, void *
 
 /* Calls `each` for the name of every semaphore there is, sorted. ENOMEM, and what opendir() says. */
 int tsem_list(tsem_name_fn *each, void *arg);
+
+/*
+ * A semaphore in memory of the program's own, as an unnamed sem_t with `pshared`: `memory` is shared by the processes that
+ * use it (MAP_SHARED), aligned to 64 bytes, and of `size` bytes, at least tsem_size_at() of the number of processes and
+ * threads that may hold or wait at the same time. Same promises, but it cannot grow: with all records in use, others wait
+ * for one, and tries fail with EUSERS. tsem_close() frees the handle; the memory stays the program's. Of `config`, mode and
+ * flags are 0.
+ *
+ * tsem_init_at() makes it, once; other processes call tsem_open_at() on their own mapping, children of fork() may use
+ * their parent's handle. EINVAL: memory, size or config. EBADMSG: not made yet. EPROTONOSUPPORT, ENOMEM, EMFILE, ENFILE.
+ */
+size_t tsem_size_at(uint32_t participants);
+int tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out);
+int tsem_open_at(void *memory, size_t size, tsem **out);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

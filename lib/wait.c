@@ -7,9 +7,6 @@
 #include "platform.h"
 #include "recover.h"
 
-/* Every sleeper looks around at least this often: whoever should have woken it may have died before it did. */
-#define TICK (400 * NS_PER_MS)
-
 static inline void
 relax(void)
 {
@@ -86,17 +83,12 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	return options->progress(options->arg, position) != 0;
 }
 
-struct pace {
-	uint64_t tick;     /* when to look around next */
-	uint64_t progress; /* when to report next */
-};
-
 /*
- * What every waiter does when it is about to sleep and whenever it wakes up by itself. Of all of them one looks for dead
- * owners, not more often than every 100 ms; the others come back no later than 400 ms after that look.
+ * Of all waiters one looks for dead owners, not more often than every 100 ms; the others come back no later than 400 ms
+ * after that look.
  */
-static int
-look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
+int
+wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
 {
 	const bool first = pace->tick == 0;
 	const bool ticked = now >= pace->tick;
@@ -119,11 +111,23 @@ earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t
+last_ticket(const struct waiter *waiter)
+{
+	return counter_add(waiter->ticket, waiter->count - 1);
+}
+
+uint32_t
+wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **word)
+{
+	*word = &sem->segment.array[slot_index(last_ticket(waiter), sem->salt)];
+	return OR_SEQ(*word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
+}
+
 static int
 sleep_until_enabled(struct tsem *sem, const struct waiter *waiter)
 {
-	const uint64_t last = counter_add(waiter->ticket, waiter->count - 1);
-	_Atomic uint32_t *word = &sem->segment.array[slot_index(last, sem->salt)];
+	_Atomic uint32_t *word;
 	const struct tsem_wait *options = waiter->options;
 	struct pace pace = {.tick = 0, .progress = NS_FOREVER};
 	if (options->progress != NULL && options->every_ms != 0)
@@ -131,28 +135,29 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter)
 
 	while (!wait_is_over(sem, waiter)) {
 		const uint64_t now = platform.now();
-		int rc = look_around(sem, waiter, now, &pace);
+		int rc = wait_look_around(sem, waiter, now, &pace);
 		if (rc < 0)
 			return rc;
-		/* Before the look at E, or a waker that moves E in between would see nobody to wake. */
-		const uint32_t seen = OR_SEQ(word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
+		const uint32_t seen = wait_announce(sem, waiter, &word);
 		if (wait_is_over(sem, waiter))
 			break;
 		if (now >= waiter->until)
 			return -ETIMEDOUT;
 
 		const uint64_t wake_at = earliest(waiter->until, earliest(pace.tick, pace.progress));
-		rc = platform.sleep(word, seen, slot_bit(last), wake_at);
+		rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}
 	return 0;
 }
 
-static void
-count_wait(struct statistics *statistics, uint64_t ns)
+void
+wait_count(struct tsem *sem, uint64_t ns)
 {
+	struct statistics *statistics = &sem->segment.header->statistics;
 	unsigned bin = 0;
+	ADD_RLX(&statistics->contended, 1);
 	for (uint64_t us = ns / 1000; us != 0 && bin < HISTOGRAM_BINS - 1; us >>= 1)
 		bin++;
 	ADD_RLX(&statistics->histogram[bin], 1);
@@ -165,11 +170,9 @@ count_wait(struct statistics *statistics, uint64_t ns)
 int
 wait_sleeping(struct tsem *sem, const struct waiter *waiter)
 {
-	struct statistics *statistics = &sem->segment.header->statistics;
-	ADD_RLX(&statistics->contended, 1);
 	const uint64_t began = platform.now();
 	int rc = sleep_until_enabled(sem, waiter);
-	count_wait(statistics, platform.now() - began);
+	wait_count(sem, platform.now() - began);
 	return rc;
 }
 
@@ -189,6 +192,12 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 			return;
 		}
 	}
+}
+
+void
+wake_ticket(struct tsem *sem, uint64_t ticket)
+{
+	wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], UINT32_MAX);
 }
 
 void

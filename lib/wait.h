@@ -4,7 +4,11 @@
 #define TSEM_LIB_WAIT_H
 
 #include "handle.h"
+#include "platform.h"
 #include "protocol.h"
+
+/* Every sleeper looks around at least this often: whoever should have woken it may have died before it did. */
+#define TICK (400 * NS_PER_MS)
 
 struct waiter {
 	struct record *record;
@@ -29,8 +33,32 @@ int wait_sleeping(struct tsem *sem, const struct waiter *waiter);
 
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 
+/* When a sleeper has to wake up by itself. */
+struct pace {
+	uint64_t tick;     /* to look around; 0: not yet done */
+	uint64_t progress; /* to report; NS_FOREVER: with the ticks, or never */
+};
+
+/*
+ * What every waiter does when it is about to sleep and whenever it wakes up by itself. 0, -EIDRM, -ECANCELED. Sets when
+ * to do it again.
+ */
+int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
+
+/*
+ * Says on the ticket's word that somebody is about to sleep there, and returns what to expect of it. E has to be looked at
+ * after that, or a waker that moves E in between would see nobody to wake.
+ */
+uint32_t wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **word);
+
+/* Counts a wait that had to sleep. */
+void wait_count(struct tsem *sem, uint64_t ns);
+
 /* Wakes those whom the grant enabled, and nobody else. No system call if nobody waits. Async-signal-safe. */
 void wake_enabled(struct tsem *sem, const struct grant *grant);
+
+/* Wakes those who may sleep on the word of this ticket, to look again. */
+void wake_ticket(struct tsem *sem, uint64_t ticket);
 
 /* Wakes every sleeper there is, to look again: the capacity was raised, the name removed, all waits cancelled. */
 void wake_everybody(struct tsem *sem);

@@ -25,6 +25,7 @@ _Static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "
 #define STORE_SEQ(p, v) atomic_store_explicit((p), (v), memory_order_seq_cst)
 #define ADD_RLX(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define ADD_SEQ(p, v) atomic_fetch_add_explicit((p), (v), memory_order_seq_cst)
+#define AND_SEQ(p, v) atomic_fetch_and_explicit((p), (v), memory_order_seq_cst)
 #define OR_SEQ(p, v) atomic_fetch_or_explicit((p), (v), memory_order_seq_cst)
 
 /* True if *p was `expected` and is `desired` now. Sequentially consistent where it succeeds. */

@@ -6,6 +6,7 @@
  *
  *     header          one page: identity, the counter line, hints, flags, statistics
  *     waiting array   4,096 futex words that waiters sleep on
+ *     slots           which holder has which of the numbers from 0 on
  *     owner records   who has which ticket; one cache line each, grows by whole pages up to 32,767 records
  *
  * The counters: T, tickets issued, and G, grants (permits given back or posted). Both only ever grow, modulo 2^48.
@@ -60,6 +61,7 @@ enum {
 	PAGE_BYTES = 4096, /* of the layout, whatever the machine's own pages are */
 	LINE_BYTES = 64,
 	ARRAY_WORDS = 4096,
+	SLOTS_MAX = 1024,
 	RECORDS_MAX = 32767,
 	RECORDS_PER_PAGE = PAGE_BYTES / LINE_BYTES,
 	HISTOGRAM_BINS = 48,
@@ -254,6 +256,56 @@ slot_bit(uint64_t ticket)
 	return 1U << ((ticket / ARRAY_WORDS) & 31);
 }
 
+/* ---- concern ---- */
+
+/*
+ * One word for all that whoever moved G has to look after beyond waking those whom it enabled, so that mostly one load
+ * tells that there is nothing:
+ *
+ *     bits    63 ........ 16   15 .. 3    2         1        0
+ *             ticket           version    HOLDERS   IDLE     ORPHANS
+ *
+ *     ORPHANS    a place was given up; `ticket` is the lowest such, as far as known
+ *     IDLE       somebody sleeps on `idle` until nobody holds or waits
+ *     HOLDERS    somebody sleeps on `idle` until nobody holds
+ *     version    moves with every change of `ticket`
+ */
+#define CONCERN_ORPHANS UINT64_C(1)
+#define CONCERN_IDLE UINT64_C(2)
+#define CONCERN_HOLDERS UINT64_C(4)
+#define CONCERN_MASK UINT64_C(7)
+#define CONCERN_VERSION_ONE UINT64_C(8)
+
+/* Another ticket, or none, and the next version; the other bits as they are. */
+static inline uint64_t
+concern_next(uint64_t concern, bool orphans, uint64_t ticket)
+{
+	const uint64_t low = ((concern + CONCERN_VERSION_ONE) & TAG_MASK & ~CONCERN_ORPHANS) | orphans;
+	return word_make(ticket, low);
+}
+
+/* ---- slots ---- */
+
+/* A slot names the hold that has it, and is free once that record is not HELD under that ticket any more. */
+static inline uint64_t
+slot_make(uint64_t ticket, uint32_t record)
+{
+	return ticket << 16 | (record + 1);
+}
+
+static inline uint64_t
+slot_ticket(uint64_t slot)
+{
+	return slot >> 16;
+}
+
+/* RECORDS_MAX or more, also for a slot that nobody ever had: no record. */
+static inline uint32_t
+slot_record(uint64_t slot)
+{
+	return (uint32_t)(slot & 0xffff) - 1;
+}
+
 /* ---- the segment ---- */
 
 struct record {
@@ -271,7 +323,7 @@ struct record {
 };
 
 /* What a record was claimed for; for those who look on, the protocol does not depend on it. */
-enum use { USE_HOLD = 0, USE_TAKE = 1 };
+enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a hold that a command has, while its parent looks on */ };
 
 struct statistics {
 	_Atomic uint64_t contended;    /* waits that had to sleep */
@@ -299,11 +351,12 @@ struct header {
 	_Alignas(LINE_BYTES) _Atomic uint64_t tickets; /* T */
 	_Atomic uint64_t grants;                       /* G */
 	_Atomic uint32_t capacity;                     /* C */
+	_Atomic uint32_t abandoned;                    /* a permit came back from the dead, and no holder was told since */
 
 	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
-	_Atomic uint64_t orphans;                        /* lowest ticket of an orphan << 16 | version << 1 | present */
+	_Atomic uint64_t concern;                        /* what concerns whoever has moved G: see below */
 	_Atomic uint64_t scanned;                        /* CLOCK_MONOTONIC ns of the last look for dead owners */
 
 	/* Words that say something happened. */
@@ -318,7 +371,8 @@ struct header {
 };
 
 #define ARRAY_OFFSET ((size_t)PAGE_BYTES)
-#define RECORDS_OFFSET (ARRAY_OFFSET + (size_t)ARRAY_WORDS * 4)
+#define SLOTS_OFFSET (ARRAY_OFFSET + (size_t)ARRAY_WORDS * 4)
+#define RECORDS_OFFSET (SLOTS_OFFSET + (size_t)SLOTS_MAX * 8)
 #define SEGMENT_BYTES_MIN (RECORDS_OFFSET + PAGE_BYTES)
 #define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 1) * LINE_BYTES)
 
@@ -333,9 +387,10 @@ _Static_assert(offsetof(struct header, max) == 48, "layout");
 _Static_assert(offsetof(struct header, tickets) == 64, "layout");
 _Static_assert(offsetof(struct header, grants) == 72, "layout");
 _Static_assert(offsetof(struct header, capacity) == 80, "layout");
+_Static_assert(offsetof(struct header, abandoned) == 84, "layout");
 _Static_assert(offsetof(struct header, free_hint) == 128, "layout");
 _Static_assert(offsetof(struct header, reserved) == 132, "layout");
-_Static_assert(offsetof(struct header, orphans) == 136, "layout");
+_Static_assert(offsetof(struct header, concern) == 136, "layout");
 _Static_assert(offsetof(struct header, scanned) == 144, "layout");
 _Static_assert(offsetof(struct header, idle) == 192, "layout");
 _Static_assert(offsetof(struct header, cancels) == 196, "layout");
@@ -364,6 +419,7 @@ _Static_assert((RECORDS_MAX - 1) * 2 + 1 < 0xffff, "every tag differs from NONE"
 /* What two builds must agree on beyond the version: refused at attach when it differs. */
 #define LAYOUT_FINGERPRINT                                                                                  \
 	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U \
-	            ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ offsetof(struct header, statistics) * 31U))
+	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U                    \
+	            ^ offsetof(struct header, statistics) * 31U))
 
 #endif

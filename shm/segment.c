@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uuid.h>
 
+#include "image.h"
 #include "name.h"
 
 /* Descriptors 0 to 2 belong to the program, also while they are closed. */
@@ -30,13 +31,6 @@ above_standard(int fd)
 	if (moved < 0)
 		return error == EINVAL ? -EMFILE : -error; /* EINVAL: the limit leaves no descriptor above those */
 	return moved;
-}
-
-static uint32_t
-records_within(size_t bytes)
-{
-	size_t records = (bytes - RECORDS_OFFSET) / sizeof(struct record);
-	return records < RECORDS_MAX ? (uint32_t)records : RECORDS_MAX;
 }
 
 /*
@@ -67,11 +61,9 @@ map(struct segment *segment, int fd, bool writable, const struct stat *st)
 	if (base == MAP_FAILED)
 		return -errno;
 
-	segment->header = (struct header *)(void *)base;
-	segment->array = (_Atomic uint32_t *)(void *)(base + ARRAY_OFFSET);
-	segment->records = (struct record *)(void *)(base + RECORDS_OFFSET);
-	STORE_RLX(&segment->reserved, records_within(SEGMENT_BYTES_MIN));
+	image_place(base, SEGMENT_BYTES_MIN, segment);
 	segment->writable = writable;
+	segment->embedded = false;
 	segment->fd = fd;
 	segment->device = st->st_dev;
 	segment->inode = st->st_ino;
@@ -85,23 +77,6 @@ touch(const struct segment *segment, size_t from, size_t to)
 	unsigned char *base = (unsigned char *)segment->header;
 	for (size_t at = from; at < to; at += PAGE_BYTES)
 		atomic_fetch_or_explicit((_Atomic uint32_t *)(void *)(base + at), 0, memory_order_relaxed);
-}
-
-static void
-fill_header(struct header *header, const struct segment_config *config)
-{
-	uuid_generate(header->uuid);
-	header->created = (int64_t)time(NULL);
-	header->uid = geteuid();
-	header->permits = config->permits;
-	header->max = config->max;
-	STORE_RLX(&header->tickets, word_make(0, TAG_NONE));
-	STORE_RLX(&header->grants, word_make(0, TAG_NONE));
-	STORE_RLX(&header->capacity, config->permits);
-	STORE_RLX(&header->reserved, records_within(SEGMENT_BYTES_MIN));
-	STORE_RLX(&header->fingerprint, LAYOUT_FINGERPRINT);
-	STORE_RLX(&header->version, LAYOUT_VERSION);
-	STORE_RLX(&header->magic, LAYOUT_MAGIC);
 }
 
 static int
@@ -158,7 +133,7 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 		return rc;
 
 	touch(segment, 0, SEGMENT_BYTES_MIN);
-	fill_header(segment->header, config);
+	image_format(segment->header, SEGMENT_BYTES_MIN, config);
 	rc = fchmod(fd, config->mode) == 0 ? publish(fd, temporary, path) : -errno;
 	if (rc < 0)
 		munmap(segment->header, SEGMENT_BYTES_MAX);
@@ -187,18 +162,6 @@ segment_create(const char *name, const struct segment_config *config, struct seg
 	if (rc < 0 && fd >= 0)
 		close(fd);
 	return rc;
-}
-
-/* The first page and the array must be memory before anything in them is read; then the header must be ours. */
-static int
-validate(const struct segment *segment)
-{
-	const struct header *header = segment->header;
-	if (LOAD_RLX(&header->magic) != LAYOUT_MAGIC)
-		return -EBADMSG;
-	if (LOAD_RLX(&header->version) != LAYOUT_VERSION || LOAD_RLX(&header->fingerprint) != LAYOUT_FINGERPRINT)
-		return -EPROTONOSUPPORT;
-	return 0;
 }
 
 static bool
@@ -262,7 +225,7 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 	int rc = map(segment, fd, writable, &st);
 	if (rc < 0)
 		return rc;
-	rc = validate(segment);
+	rc = image_validate(segment->header);
 	if (rc < 0)
 		munmap(segment->header, SEGMENT_BYTES_MAX);
 	return rc;
@@ -300,6 +263,8 @@ segment_detach(struct segment *segment)
 	/* A program that closes all descriptors may have another file under this number by now. */
 	struct stat st;
 	const bool ours = stat_ours(segment, &st);
+	if (segment->embedded)
+		return;
 	munmap(segment->header, SEGMENT_BYTES_MAX);
 	if (ours)
 		close(segment->fd);
@@ -329,6 +294,8 @@ segment_reserve(struct segment *segment, uint32_t records)
 	const uint32_t known = LOAD_ACQ(&segment->reserved);
 	if (records <= known)
 		return 0;
+	if (segment->embedded) /* there are as many as there is memory for */
+		return -EUSERS;
 	if (records > RECORDS_MAX)
 		return -EBADMSG;
 
@@ -349,13 +316,17 @@ segment_reserve(struct segment *segment, uint32_t records)
 	}
 
 	/* Another thread may have stored a larger number meanwhile; a smaller one only costs another call. */
-	STORE_REL(&segment->reserved, records_within(to));
+	STORE_REL(&segment->reserved, image_records(to));
 	return 0;
 }
 
 int
 segment_stat(const struct segment *segment, struct stat *st)
 {
+	if (segment->embedded) {
+		*st = (struct stat){.st_uid = segment->header->uid};
+		return 0;
+	}
 	return stat_ours(segment, st) ? 0 : -EBADF;
 }
 

@@ -17,10 +17,12 @@
 struct segment {
 	struct header *header;
 	_Atomic uint32_t *array;
+	_Atomic uint64_t *slots;
 	struct record *records;
 	_Atomic uint32_t reserved; /* records whose pages this process knows to exist */
 	bool writable;
-	int fd;
+	bool embedded; /* in memory of the program's own: there is no file, and it cannot grow */
+	int fd;        /* -1: none */
 	dev_t device;
 	ino_t inode;
 };
@@ -38,6 +40,10 @@ enum { SEGMENT_READ_ONLY = 1, SEGMENT_FOREIGN = 2 };
  * leaves nothing. -EEXIST when the name is taken, -ENOSPC, -EFBIG (RLIMIT_FSIZE), and what open and mmap say.
  */
 int segment_create(const char *name, const struct segment_config *config, struct segment *segment);
+
+/* Builds a segment in `size` bytes of memory, or finds one there. -EINVAL: too small, or not aligned to LINE_BYTES. */
+int segment_create_at(void *memory, size_t size, const struct segment_config *config, struct segment *segment);
+int segment_attach_at(void *memory, size_t size, struct segment *segment);
 
 /*
  * Maps an existing segment. -ENOENT, -EACCES, -EPERM (another user's, without SEGMENT_FOREIGN), -EBADMSG (no segment,

@@ -194,13 +194,13 @@ adopted_by_a_child(void **state)
 	assert_int_equal(transfer->step, 1);
 	assert_int_equal(tsem_release(&transfer->hold), -EPERM);
 	assert_int_equal(tsem_hand_over(&transfer->hold, child), -EPERM);
-	assert_int_equal(tsem_reap(&transfer->hold), -EBUSY);
+	assert_int_equal(tsem_reap(&transfer->hold, 0), -EBUSY);
 	assert_int_equal(stat_of(transfer->sem).held, 1);
 	kill_child(child);
-	assert_int_equal(tsem_reap(&transfer->hold), 0);
+	assert_int_equal(tsem_reap(&transfer->hold, 0), 0);
 	assert_int_equal(stat_of(transfer->sem).held, 0);
 	assert_int_equal(stat_of(transfer->sem).recovered, 0); /* it ended, nobody died on anybody */
-	assert_int_equal(tsem_reap(&transfer->hold), -EPERM);
+	assert_int_equal(tsem_reap(&transfer->hold, 0), -EPERM);
 	free_transfer(transfer);
 }
 
@@ -303,7 +303,7 @@ released_by_the_child(void **state)
 	assert_int_equal(stat_of(transfer.sem).held, 0);
 	/* Somebody else has its permit by now, perhaps in the same record. */
 	assert_int_equal(tsem_acquire(transfer.sem, 2, NULL, &others), 0);
-	assert_int_equal(tsem_reap(&transfer.hold), 0);
+	assert_int_equal(tsem_reap(&transfer.hold, 0), 0);
 	assert_int_equal(stat_of(transfer.sem).held, 2);
 	assert_int_equal(tsem_release(&others), 0);
 	tsem_close(transfer.sem);
@@ -317,10 +317,10 @@ not_adopted_at_all(void **state)
 	tsem_hold hold, none;
 	memset(&none, 0, sizeof(none));
 	assert_int_equal(tsem_adopt(&none), -EPERM);
-	assert_int_equal(tsem_reap(&none), -EPERM);
+	assert_int_equal(tsem_reap(&none, 0), -EPERM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_adopt(&hold), -EPERM); /* it is the caller's own already */
-	assert_int_equal(tsem_reap(&hold), 0);
+	assert_int_equal(tsem_reap(&hold, 0), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 	tsem_close(sem);
 }
@@ -343,13 +343,13 @@ adopted_in_a_child_of_vfork(void **state)
 	}
 	assert_true(child > 0);
 	assert_int_equal(tsem_release(&hold), -EPERM);
-	assert_int_equal(tsem_reap(&hold), -EBUSY);
+	assert_int_equal(tsem_reap(&hold, 0), -EBUSY);
 	uint32_t recovered = 99;
 	assert_int_equal(tsem_recover(sem, &recovered), 0);
 	assert_int_equal(recovered, 0);
 	kill(child, SIGKILL);
 	assert_int_equal(end_of_child(child), 128 + SIGKILL);
-	assert_int_equal(tsem_reap(&hold), 0);
+	assert_int_equal(tsem_reap(&hold, 0), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 
 	/* The parent is itself again: its next hold is its own. */

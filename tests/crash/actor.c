@@ -108,7 +108,7 @@ live_as_family(struct actor *actor, const struct operation *operation)
 	waitpid(child, &status, 0);
 	if ((operation->flags & IS_CHILD) == 0)
 		return;
-	actor->finish_result = tsem_reap(&actor->hold);
+	actor->finish_result = tsem_reap(&actor->hold, 0);
 	_exit(0);
 }
 

@@ -154,7 +154,7 @@ adopt(struct actor *actor)
 static int
 reap(struct actor *actor)
 {
-	return tsem_reap(&actor->hold);
+	return tsem_reap(&actor->hold, 0);
 }
 
 static int

@@ -156,7 +156,7 @@ static void
 reap(struct session *session, uint32_t count)
 {
 	(void)count;
-	checked("tsem_reap", tsem_reap(latest(session)));
+	checked("tsem_reap", tsem_reap(latest(session), 0));
 }
 
 static void

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 DEADLINE = 60  # only against hanging
-HEADER, ARRAY, RECORDS, END = 0, 4096, 20480, 24576
+HEADER, ARRAY, RECORDS, END = 0, 4096, 28672, 32768
 TICKETS, CAPACITY, RESERVED, REMOVED, CANCELS, STATISTICS = 64, 80, 132, 200, 196, 256
 
 name, images = sys.argv[1], int(sys.argv[2])

@@ -22,7 +22,7 @@ limited() {
 
 @test "limits: shared memory with room for one semaphore and nothing else" {
   need_private_shm
-  attempt "${PRIVATE_SHM[@]}" 24k sh -c 'tsem create "$SEM" && tsem run "$SEM" echo ran && tsem create other; echo $?
+  attempt "${PRIVATE_SHM[@]}" 32k sh -c 'tsem create "$SEM" && tsem run "$SEM" echo ran && tsem create other; echo $?
     tsem take -n "$SEM"; tsem take -n "$SEM"; echo $?'
   expect_out $'ran\n125\n75'
   expect_message 'other: shared memory is full'
@@ -30,8 +30,8 @@ limited() {
 
 @test "limits: the table of records cannot grow: an error for who needs it, and for nobody else" {
   need_private_shm
-  # 64 records are there from the start, and 24 KiB is all there is. Everything that needs none goes on working.
-  attempt "${PRIVATE_SHM[@]}" 24k bash -c 'tsem create -j 100 "$SEM"
+  # 64 records are there from the start, and 32 KiB is all there is. Everything that needs none goes on working.
+  attempt "${PRIVATE_SHM[@]}" 32k bash -c 'tsem create -j 100 "$SEM"
     for ((i = 0; i < 64; i++)); do tsem acquire --owner $$ "$SEM" || echo "acquire $i: $?"; done
     tsem acquire --owner $$ "$SEM"; echo "acquire: $?"
     tsem run "$SEM" true; echo "run: $?"
@@ -41,7 +41,7 @@ limited() {
     tsem show -J "$SEM" | jq -c "[.available, .held, (.holders | length)]"
     tsem release --owner $$ "$SEM"; echo "release: $?"
     tsem run "$SEM" true; echo "run: $?"
-    mount -o remount,size=28k /dev/shm
+    mount -o remount,size=36k /dev/shm
     tsem acquire --owner $$ "$SEM"; tsem acquire --owner $$ "$SEM"; echo "acquire: $?"
     tsem show -J "$SEM" | jq -c "[.available, .held, (.holders | length)]"'
   expect_out 'acquire: 125

@@ -243,7 +243,7 @@ an_orphan_waits_for_the_line(void **state)
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 	assert_int_equal(who_now(), 0);
 	assert_int_equal(grants_of(sem), 101 + COUNT);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->orphans) & 1, 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 0);
 }
 
 static void
@@ -260,8 +260,8 @@ an_orphan_behind_a_live_waiter_stays(void **state)
 	assert_int_equal(permits, 0);
 	assert_int_equal(grants_of(sem), 100);
 	assert_int_equal(who_now(), who_orphan(104));
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->orphans) >> 16, 104);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->orphans) & 1, 1);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) >> 16, 104);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 1);
 }
 
 /* More in a row than are collected in one scan, in an order that is not that of their records. */
@@ -278,11 +278,11 @@ a_run_of_orphans_is_passed_over_at_once(void **state)
 		put_record(sem, i, who_orphan(ticket), STATE_QUEUED, 0, ticket, 1);
 		note_orphan(sem, ticket);
 	}
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->orphans) >> 16, 103);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) >> 16, 103);
 	skip_orphans(sem);
 	assert_int_equal(grants_of(sem), 100 + ORPHANS);
 	assert_int_equal(records_in_use(sem), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->orphans) & 1, 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 0);
 }
 
 static void

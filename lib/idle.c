@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "idle.h"
+
+#include <errno.h>
+
+#include "census.h"
+#include "platform.h"
+#include "queue.h"
+#include "recover.h"
+
+/*
+ * The third Dekker pair beside those of lib/protocol.h: who waits sets its bit in `concern` and then looks at the counters
+ * and records; who moves G looks at `concern` after that. So either the waiter sees the move, or the mover the bit.
+ *
+ * Every way to idleness ends with a move of G: a release, a post, a place that is passed over. Nobody holds or waits only
+ * if T has not passed G; whether nobody holds while some wait takes a look at the records, which the sleeper takes.
+ */
+void
+idle_notify(struct tsem *sem)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t concern = LOAD_SEQ(&header->concern);
+	if ((concern & (CONCERN_IDLE | CONCERN_HOLDERS)) == 0)
+		return;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const bool all_back = counter_diff(word_counter(tickets), word_counter(grants)) <= 0;
+	const uint64_t due = concern & (all_back ? CONCERN_IDLE | CONCERN_HOLDERS : CONCERN_HOLDERS);
+	if (due == 0)
+		return;
+	AND_SEQ(&header->concern, ~due);
+	ADD_SEQ(&header->idle, 1);
+	platform.wake(&header->idle, (uint32_t)due);
+}
+
+/* One look, with the bit set before it. 0: idle; -EAGAIN: not yet. */
+static int
+look(struct tsem *sem, bool holders_only)
+{
+	if (is_removed(sem))
+		return -EIDRM;
+	return census_is_idle(sem, holders_only) ? 0 : -EAGAIN;
+}
+
+static int
+sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned flags)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t bit = holders_only ? CONCERN_HOLDERS : CONCERN_IDLE;
+	for (;;) {
+		const uint32_t seen = LOAD_ACQ(&header->idle);
+		OR_SEQ(&header->concern, bit);
+		int rc = look(sem, holders_only);
+		if (rc != -EAGAIN)
+			return rc;
+		const uint64_t now = platform.now();
+		if (now >= until) {
+			uint32_t permits = 0;
+			recover_all(sem, &permits);
+			rc = look(sem, holders_only);
+			return rc == -EAGAIN ? -ETIMEDOUT : rc;
+		}
+		const uint64_t tick = recover_if_due(sem, now) + TICK;
+		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, tick < until ? tick : until);
+		if (rc == -EINTR && (flags & TSEM_INTERRUPTIBLE) != 0) {
+			rc = look(sem, holders_only);
+			return rc == -EAGAIN ? -EINTR : rc;
+		}
+	}
+}
+
+int
+tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline)
+{
+	const bool holders_only = (flags & TSEM_HOLDERS) != 0;
+	if ((flags & ~(TSEM_HOLDERS | TSEM_INTERRUPTIBLE)) != 0 || !queue_is_deadline(deadline))
+		return -EINVAL;
+	if (!sem->segment.writable)
+		return -EPERM;
+	int rc = look(sem, holders_only);
+	return rc == -EAGAIN ? sleep_until_idle(sem, holders_only, queue_deadline(deadline), flags) : rc;
+}

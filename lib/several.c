@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Several semaphores at once: all of them, or whichever comes first. */
+#include <errno.h>
+#include <string.h>
+
+#include "hold.h"
+#include "platform.h"
+#include "queue.h"
+#include "recover.h"
+
+/* None twice, by their UUIDs, since several handles may lead to one semaphore. */
+static int
+check(tsem *const sems[], size_t n)
+{
+	if (n == 0 || n > TSEM_SEMAPHORES_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (memcmp(sems[i]->uuid, sems[j]->uuid, sizeof(sems[i]->uuid)) == 0)
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* ---- all ---- */
+
+/* By UUID, the same order for everybody: so of those who wait for each other's semaphores there is never a circle. */
+static void
+sort(tsem *const sems[], size_t n, size_t order[])
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+		for (; at > 0 && memcmp(sems[order[at - 1]]->uuid, sems[i]->uuid, sizeof(sems[i]->uuid)) > 0; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+}
+
+int
+tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold holds[])
+{
+	size_t order[TSEM_SEMAPHORES_MAX];
+	tsem_hold got[TSEM_SEMAPHORES_MAX];
+	int rc = check(sems, n);
+	if (rc < 0)
+		return rc;
+	sort(sems, n, order);
+	size_t have = 0;
+	while (have < n && (rc = tsem_acquire_wait(sems[order[have]], 1, wait, &got[have])) == 0)
+		have++;
+	if (have == n) {
+		for (size_t i = 0; i < n; i++)
+			holds[order[i]] = got[i];
+		return 0;
+	}
+	while (have-- > 0)
+		hold_return(&got[have]);
+	return rc;
+}
+
+/* ---- any ---- */
+
+struct line {
+	struct tsem *sem;
+	struct place_in_line place;
+	struct pace pace;
+};
+
+/* Without waiting, in the caller's order; -EAGAIN if none has a permit left over. */
+static int
+try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = hold_try_any(sems[i], 1, hold);
+		if (rc == 0)
+			*which = i;
+		if (rc != -EAGAIN)
+			return rc;
+	}
+	return -EAGAIN;
+}
+
+/* All but line `but`. */
+static void
+leave(struct line *lines, size_t n, size_t but)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i != but)
+			queue_leave(lines[i].sem, &lines[i].place);
+	}
+}
+
+static size_t
+find_enabled(const struct line *lines, size_t n)
+{
+	size_t i = 0;
+	while (i < n && !wait_is_over(lines[i].sem, &lines[i].place.waiter))
+		i++;
+	return i;
+}
+
+/* In every line; the caller's progress function is told once and not for each. */
+static int
+look_around_everywhere(struct line *lines, size_t n, uint64_t now, uint64_t *wake_at)
+{
+	for (size_t i = 0; i < n; i++) {
+		int rc = wait_look_around(lines[i].sem, &lines[i].place.waiter, now, &lines[i].pace);
+		if (rc < 0)
+			return rc;
+		*wake_at = lines[i].pace.tick < *wake_at ? lines[i].pace.tick : *wake_at;
+		*wake_at = lines[i].pace.progress < *wake_at ? lines[i].pace.progress : *wake_at;
+	}
+	return 0;
+}
+
+/* 0: one of them is enabled. */
+static int
+sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options)
+{
+	const uint64_t until = queue_deadline(options->deadline);
+	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
+	uint32_t seen[TSEM_SEMAPHORES_MAX];
+	while (find_enabled(lines, n) == n) {
+		const uint64_t now = platform.now();
+		uint64_t wake_at = until;
+		int rc = look_around_everywhere(lines, n, now, &wake_at);
+		if (rc < 0)
+			return rc;
+		for (size_t i = 0; i < n; i++)
+			seen[i] = wait_announce(lines[i].sem, &lines[i].place.waiter, &words[i]);
+		if (find_enabled(lines, n) < n)
+			break;
+		if (now >= until)
+			return -ETIMEDOUT;
+		rc = platform.sleep_any(words, seen, n, wake_at);
+		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
+			return find_enabled(lines, n) < n ? 0 : -EINTR;
+	}
+	return 0;
+}
+
+/* In the lines of all n; leaves those that it does not bring to an end. */
+static int
+wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tsem_hold *hold, size_t *which)
+{
+	const uint64_t began = platform.now();
+	int rc = sleep_until_any(lines, n, options);
+	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++) {
+		uint32_t permits = 0;
+		recover_all(lines[i].sem, &permits);
+	}
+	const size_t first = rc == -EIDRM ? n : find_enabled(lines, n);
+	if (first < n) {
+		wait_count(lines[first].sem, platform.now() - began);
+		hold_become(lines[first].sem, &lines[first].place, hold);
+		*which = first;
+		rc = 0;
+	}
+	leave(lines, n, first);
+	return rc;
+}
+
+int
+tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which)
+{
+	static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
+	const struct tsem_wait *options = wait == NULL ? &for_ever : wait;
+	int rc = check(sems, n);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = queue_check(sems[i], 1, options);
+	if (rc == 0)
+		rc = try_each(sems, n, hold, which);
+	if (rc != -EAGAIN)
+		return rc;
+
+	struct tsem_wait silent = *options;
+	silent.progress = NULL;
+	struct line lines[TSEM_SEMAPHORES_MAX];
+	for (size_t i = 0; i < n; i++) {
+		lines[i] = (struct line){.sem = sems[i], .pace = {.progress = NS_FOREVER}};
+		/* Who calls is told by the first line how it goes, as far as that can be said of several. */
+		rc = queue_join(sems[i], 1, USE_HOLD, i == 0 ? options : &silent, &lines[i].place);
+		if (rc < 0) {
+			leave(lines, i, i);
+			return rc;
+		}
+		queue_line_up(&lines[i].place);
+	}
+	return wait_in_lines(lines, n, options, hold, which);
+}

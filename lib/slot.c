@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "slot.h"
+
+#include "hold.h"
+
+/*
+ * A slot is a word that names a record and the ticket of its hold. It is taken by a CAS, and never given back: once that
+ * record is not HELD under that ticket any more, which never comes again, the next one may take it over. So no death
+ * loses a slot, and releasing costs nothing.
+ */
+static bool
+is_taken(struct tsem *sem, uint64_t slot)
+{
+	const struct record *record = slot == 0 ? NULL : record_at(sem, slot_record(slot));
+	uint64_t what;
+	return record != NULL && hold_is_held(record, slot_ticket(slot), &what);
+}
+
+bool
+slot_holder(struct tsem *sem, uint32_t i, uint32_t *record, uint64_t *ticket)
+{
+	const uint64_t slot = LOAD_ACQ(&sem->segment.slots[i]);
+	*record = slot_record(slot);
+	*ticket = slot_ticket(slot);
+	return is_taken(sem, slot);
+}
+
+/* The slots that the hold has already, at most `n`, ascending; how many. */
+static uint32_t
+find_own(const struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t n)
+{
+	uint32_t found = 0;
+	for (uint32_t i = 0; i < SLOTS_MAX && found < n; i++) {
+		if (LOAD_ACQ(&sem->segment.slots[i]) == own)
+			slots[found++] = i;
+	}
+	return found;
+}
+
+/* Takes slot `i` unless a live hold has it, the own one included. */
+static bool
+take_slot(struct tsem *sem, uint32_t i, uint64_t own)
+{
+	_Atomic uint64_t *slot = &sem->segment.slots[i];
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t seen = LOAD_ACQ(slot);
+		if (is_taken(sem, seen))
+			return false;
+		if (CAS_SEQ(slot, seen, own))
+			return true;
+	}
+	return false;
+}
+
+/* Makes sure the hold has one slot for each of its permits, as far as there are any. How many it has. */
+static uint32_t
+take_own(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
+{
+	uint32_t found = find_own(sem, own, slots, count);
+	if (found == count)
+		return found;
+	uint32_t missing = count - found;
+	for (uint32_t i = 0; i < SLOTS_MAX && missing > 0; i++)
+		missing -= take_slot(sem, i, own);
+	return find_own(sem, own, slots, count);
+}
+
+size_t
+tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
+{
+	const struct hold *hold = (const struct hold *)(const void *)out;
+	uint64_t what;
+	if (hold->who == 0)
+		return 0;
+	struct tsem *sem = (struct tsem *)(uintptr_t)hold->sem;
+	const struct record *record = &sem->segment.records[hold->record];
+	if (!sem->segment.writable || LOAD_ACQ(&record->who) != hold->who || !hold_is_held(record, hold->ticket, &what))
+		return 0;
+
+	uint32_t own[SLOTS_MAX];
+	uint32_t count = LOAD_ACQ(&record->count);
+	if (count > SLOTS_MAX)
+		count = SLOTS_MAX;
+	count = take_own(sem, slot_make(hold->ticket, (uint32_t)hold->record), own, count);
+	for (uint32_t i = 0; i < count && i < n; i++)
+		slots[i] = own[i];
+	return count;
+}
+
+uint32_t
+tsem_hold_slot(const tsem_hold *hold)
+{
+	uint32_t slot = TSEM_NO_SLOT;
+	tsem_hold_slots(hold, &slot, 1);
+	return slot;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Segments in memory that the program provides: no file, no name, no growth. */
+#include <errno.h>
+#include <string.h>
+
+#include "image.h"
+
+static bool
+is_usable(const void *memory, size_t size)
+{
+	return memory != NULL && (uintptr_t)memory % LINE_BYTES == 0 && size >= RECORDS_OFFSET + sizeof(struct record);
+}
+
+static void
+embed(void *memory, size_t size, struct segment *segment)
+{
+	*segment = (struct segment){.writable = true, .embedded = true, .fd = -1};
+	image_place(memory, size, segment);
+}
+
+int
+segment_create_at(void *memory, size_t size, const struct segment_config *config, struct segment *segment)
+{
+	if (!is_usable(memory, size))
+		return -EINVAL;
+	memset(memory, 0, size);
+	image_format(memory, size, config);
+	embed(memory, size, segment);
+	return 0;
+}
+
+int
+segment_attach_at(void *memory, size_t size, struct segment *segment)
+{
+	if (!is_usable(memory, size))
+		return -EINVAL;
+	int rc = image_validate(memory);
+	if (rc == 0)
+		embed(memory, size, segment);
+	return rc;
+}

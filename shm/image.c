@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "image.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+#include <uuid.h>
+
+uint32_t
+image_records(size_t bytes)
+{
+	const size_t records = (bytes - RECORDS_OFFSET) / sizeof(struct record);
+	return records < RECORDS_MAX ? (uint32_t)records : RECORDS_MAX;
+}
+
+void
+image_format(struct header *header, size_t bytes, const struct segment_config *config)
+{
+	uuid_generate(header->uuid);
+	header->created = (int64_t)time(NULL);
+	header->uid = geteuid();
+	header->permits = config->permits;
+	header->max = config->max;
+	STORE_RLX(&header->tickets, word_make(0, TAG_NONE));
+	STORE_RLX(&header->grants, word_make(0, TAG_NONE));
+	STORE_RLX(&header->capacity, config->permits);
+	STORE_RLX(&header->reserved, image_records(bytes));
+	STORE_RLX(&header->fingerprint, LAYOUT_FINGERPRINT);
+	STORE_RLX(&header->version, LAYOUT_VERSION);
+	STORE_REL(&header->magic, LAYOUT_MAGIC);
+}
+
+int
+image_validate(const struct header *header)
+{
+	if (LOAD_ACQ(&header->magic) != LAYOUT_MAGIC)
+		return -EBADMSG;
+	if (LOAD_RLX(&header->version) != LAYOUT_VERSION || LOAD_RLX(&header->fingerprint) != LAYOUT_FINGERPRINT)
+		return -EPROTONOSUPPORT;
+	return 0;
+}
+
+void
+image_place(void *base, size_t bytes, struct segment *segment)
+{
+	unsigned char *memory = base;
+	segment->header = base;
+	segment->array = (_Atomic uint32_t *)(void *)(memory + ARRAY_OFFSET);
+	segment->slots = (_Atomic uint64_t *)(void *)(memory + SLOTS_OFFSET);
+	segment->records = (struct record *)(void *)(memory + RECORDS_OFFSET);
+	STORE_RLX(&segment->reserved, image_records(bytes));
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_init_at, tsem_open_at, tsem_size_at: a semaphore in memory of the program's own. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const struct tsem_config two = {.size = sizeof(two), .permits = 2};
+
+static void *
+shared_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	return memory;
+}
+
+static void
+mistakes(void **state)
+{
+	(void)state;
+	const size_t size = tsem_size_at(10);
+	unsigned char *memory = shared_memory(size + 64);
+	tsem *sem = NULL;
+	const struct tsem_config bad_size = {.size = 1, .permits = 1};
+	const struct tsem_config bad_max = {.size = sizeof(two), .permits = 2, .max = 1};
+	const struct tsem_config with_mode = {.size = sizeof(two), .permits = 2, .mode = 0600};
+	const struct tsem_config with_flags = {.size = sizeof(two), .permits = 2, .flags = TSEM_EXIST_OK};
+	assert_int_equal(tsem_open_at(memory, size, &sem), -EBADMSG);
+	assert_int_equal(tsem_init_at(memory, size, &bad_size, &sem), -EINVAL);
+	assert_int_equal(tsem_init_at(memory, size, &bad_max, &sem), -EINVAL);
+	assert_int_equal(tsem_init_at(memory, size, &with_mode, &sem), -EINVAL);
+	assert_int_equal(tsem_init_at(memory, size, &with_flags, &sem), -EINVAL);
+	assert_int_equal(tsem_init_at(memory + 8, size, &two, &sem), -EINVAL);
+	assert_int_equal(tsem_init_at(memory, tsem_size_at(0) - 1, &two, &sem), -EINVAL);
+	assert_int_equal(tsem_init_at(NULL, size, &two, &sem), -EINVAL);
+	assert_null(sem);
+	for (size_t i = 0; i < size; i++)
+		assert_int_equal(memory[i], 0);
+	assert_true(tsem_size_at(10) > tsem_size_at(9));
+	assert_int_equal(tsem_size_at(0), tsem_size_at(1));
+	assert_int_equal(tsem_size_at(UINT32_MAX), tsem_size_at(32767));
+	munmap(memory, size + 64);
+}
+
+static int
+hold_until_killed(void *arg)
+{
+	tsem_hold hold;
+	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? pause() : 1;
+}
+
+static void
+the_same_promises(void **state)
+{
+	(void)state;
+	const size_t size = tsem_size_at(4);
+	void *memory = shared_memory(size);
+	tsem *sem, *again;
+	tsem_hold hold;
+	memset(memory, 0xa5, size); /* whatever was there */
+	assert_int_equal(tsem_init_at(memory, size, &two, &sem), 0);
+	assert_int_equal(tsem_open_at(memory, size, &again), 0);
+	const pid_t holder = start_child(hold_until_killed, sem);
+	EVENTUALLY(stat_of(again).held == 1);
+	assert_int_equal(tsem_take(again, 1, NULL), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	const pid_t waiter = start_child(hold_until_killed, again);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	kill_child(holder);
+	EVENTUALLY(stat_of(sem).waiting == 0);
+	kill_child(waiter);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_true(tsem_hold_recovered(&hold));
+	assert_int_equal(tsem_hold_slot(&hold), 0);
+	assert_int_equal(stat_of(sem).uid, geteuid());
+	tsem_close(sem);
+	tsem_close(again);
+	munmap(memory, size);
+}
+
+/* It does not grow. */
+static void
+all_records_in_use(void **state)
+{
+	(void)state;
+	enum { ROOM = 3 };
+	const size_t size = tsem_size_at(ROOM);
+	unsigned char *memory = shared_memory(size + 4096);
+	const struct tsem_config many = {.size = sizeof(many), .permits = 100};
+	const struct timespec past = {0};
+	tsem *sem;
+	tsem_hold holds[ROOM + 1];
+	assert_int_equal(tsem_init_at(memory, size, &many, &sem), 0);
+	memset(memory + size, 0x5a, 4096);
+	for (int i = 0; i < ROOM; i++)
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &holds[ROOM]), -EUSERS);
+	assert_int_equal(tsem_acquire(sem, 1, &past, &holds[ROOM]), -EUSERS);
+	assert_int_equal(tsem_try_take(sem, 1), 0); /* needs none */
+	assert_int_equal(tsem_release(&holds[1]), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[ROOM]), 0);
+	for (size_t i = 0; i < 4096; i++)
+		assert_int_equal(memory[size + i], 0x5a); /* nothing of ours beyond the end */
+	tsem_close(sem);
+	munmap(memory, size + 4096);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(the_same_promises),
+		cmocka_unit_test(all_records_in_use),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_wait_idle and tsem_cancel. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const struct timespec past;
+
+static int
+take_one(void *arg)
+{
+	return -tsem_take(arg, 1, NULL);
+}
+
+static int
+hold_until_killed(void *arg)
+{
+	tsem_hold hold;
+	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? pause() : 1;
+}
+
+static int
+wait_until_idle(void *arg)
+{
+	return -tsem_wait_idle(arg, 0, NULL);
+}
+
+static int
+wait_until_nobody_holds(void *arg)
+{
+	return -tsem_wait_idle(arg, TSEM_HOLDERS, NULL);
+}
+
+/* ---- idle ---- */
+
+static void
+idle_or_not(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, 2, 0);
+	tsem_hold hold;
+	assert_int_equal(tsem_wait_idle(sem, 0, &past), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0); /* nobody's, and out all the same */
+	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_post(sem, 3, NULL), 0);
+	assert_int_equal(tsem_wait_idle(sem, 0, &past), 0);
+	/* More was posted than taken: the counters alone would say that nobody holds. */
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	assert_int_equal(stat_of(sem).held, 2);
+	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_release(&hold), 0);
+
+	const struct timespec bad = {.tv_nsec = -1};
+	assert_int_equal(tsem_wait_idle(sem, 64, &past), -EINVAL);
+	assert_int_equal(tsem_wait_idle(sem, 0, &bad), -EINVAL);
+	tsem *reader;
+	assert_int_equal(tsem_open(name, TSEM_READ_ONLY, &reader), 0);
+	assert_int_equal(tsem_wait_idle(reader, 0, &past), -EPERM);
+	tsem_close(reader);
+	assert_int_equal(tsem_remove(name, 0), 0);
+	assert_int_equal(tsem_wait_idle(sem, 0, NULL), -EIDRM);
+	tsem_close(sem);
+}
+
+/* Drained, nobody holds, though some wait. */
+static void
+holders_only(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	assert_int_equal(tsem_set(sem, 0), 0);
+	const pid_t waiter = start_child(take_one, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, NULL), 0);
+	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
+	kill_child(waiter);
+	assert_int_equal(tsem_wait_idle(sem, 0, NULL), 0);
+	tsem_close(sem);
+}
+
+/* The sleeper is in its futex when the last one goes; its bit in the segment says so, and state S. */
+static bool
+sleeps(pid_t pid)
+{
+	char path[64];
+	char line[256] = "";
+	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	const bool read = fgets(line, sizeof(line), file) != NULL;
+	fclose(file);
+	return read && strstr(line, "futex") != NULL;
+}
+
+static void
+told_by(tsem *sem, int (*wait)(void *), void (*end)(tsem *sem, tsem_hold *hold))
+{
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const pid_t child = start_child(wait, sem);
+	EVENTUALLY(sleeps(child));
+	end(sem, &hold);
+	assert_int_equal(end_of_child(child), 0);
+}
+
+static void
+end_by_release(tsem *sem, tsem_hold *hold)
+{
+	(void)sem;
+	assert_int_equal(tsem_release(hold), 0);
+}
+
+static void
+end_by_post(tsem *sem, tsem_hold *hold)
+{
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(tsem_release(hold), 0);
+	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+}
+
+static void
+the_last_to_go_says_so(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	told_by(sem, wait_until_idle, end_by_release);
+	told_by(sem, wait_until_idle, end_by_post);
+	told_by(sem, wait_until_nobody_holds, end_by_release);
+	told_by(sem, wait_until_nobody_holds, end_by_post);
+	tsem_close(sem);
+}
+
+/* Nobody else looks for the dead. */
+static void
+the_last_to_go_is_dead(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const pid_t holder = start_child(hold_until_killed, sem);
+	EVENTUALLY(stat_of(sem).held == 1);
+	const pid_t sleeper = start_child(wait_until_idle, sem);
+	EVENTUALLY(sleeps(sleeper));
+	kill_child(holder);
+	assert_int_equal(end_of_child(sleeper), 0);
+	tsem_close(sem);
+}
+
+/* ---- cancel ---- */
+
+struct shared {
+	tsem *sem;
+	_Atomic int cancelled;
+};
+
+static int
+take_unless_cancelled(void *arg)
+{
+	struct shared *shared = arg;
+	int rc = tsem_take(shared->sem, 1, NULL);
+	if (rc == -ECANCELED) {
+		shared->cancelled++;
+		rc = tsem_take(shared->sem, 1, NULL); /* later: waits again */
+	}
+	return -rc;
+}
+
+static void
+waiters_of_now_give_up(void **state)
+{
+	(void)state;
+	enum { WAITERS = 5 };
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(shared, MAP_FAILED);
+	shared->sem = new_semaphore(1, 0);
+	tsem *sem = shared->sem;
+	assert_int_equal(tsem_cancel(sem), 0); /* of nobody */
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	pid_t waiters[WAITERS];
+	for (unsigned i = 0; i < WAITERS; i++) {
+		waiters[i] = start_child(take_unless_cancelled, shared);
+		EVENTUALLY(stat_of(sem).waiting == i + 1);
+	}
+	assert_int_equal(tsem_cancel(sem), 0);
+	EVENTUALLY(shared->cancelled == WAITERS);
+	EVENTUALLY(stat_of(sem).waiting == WAITERS);
+	assert_int_equal(stat_of(sem).timeouts, WAITERS);
+	assert_int_equal(tsem_post(sem, WAITERS, NULL), 0);
+	for (unsigned i = 0; i < WAITERS; i++)
+		assert_int_equal(end_of_child(waiters[i]), 0);
+	assert_int_equal(shared->cancelled, WAITERS);
+	assert_int_equal(stat_of(sem).available, 0);
+	tsem_close(sem);
+	munmap(shared, sizeof(*shared));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(idle_or_not),
+		cmocka_unit_test(holders_only),
+		cmocka_unit_test(the_last_to_go_says_so),
+		cmocka_unit_test(the_last_to_go_is_dead),
+		cmocka_unit_test(waiters_of_now_give_up),
+	};
+	support_start(100);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_acquire_all, tsem_acquire_any, tsem_post_and_take. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const struct timespec past;
+static const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
+
+static int
+take_one(void *arg)
+{
+	return -tsem_take(arg, 1, NULL);
+}
+
+/* ---- all ---- */
+
+static void
+mistakes(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *a = new_semaphore_named(name, 1, 0);
+	tsem *again = open_semaphore(name);
+	tsem *b = new_semaphore(1, 0);
+	tsem *const twice[] = {a, b, again};
+	tsem *many[TSEM_SEMAPHORES_MAX + 1];
+	tsem_hold holds[3];
+	size_t which = 99;
+	for (size_t i = 0; i <= TSEM_SEMAPHORES_MAX; i++)
+		many[i] = a;
+	assert_int_equal(tsem_acquire_all(twice, 3, NULL, holds), -EINVAL);
+	assert_int_equal(tsem_acquire_all(twice, 0, NULL, holds), -EINVAL);
+	assert_int_equal(tsem_acquire_all(many, TSEM_SEMAPHORES_MAX + 1, NULL, holds), -EINVAL);
+	assert_int_equal(tsem_acquire_any(twice, 3, NULL, holds, &which), -EINVAL);
+	assert_int_equal(tsem_acquire_any(twice, 0, NULL, holds, &which), -EINVAL);
+	const struct tsem_wait bad = {.size = 1};
+	assert_int_equal(tsem_acquire_all(twice, 2, &bad, holds), -EINVAL);
+	assert_int_equal(tsem_acquire_any(twice, 2, &bad, holds, &which), -EINVAL);
+	assert_int_equal(which, 99);
+	assert_int_equal(stat_of(a).ticket + stat_of(b).ticket, 0);
+	tsem_close(a);
+	tsem_close(again);
+	tsem_close(b);
+}
+
+static void
+all_or_none(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0), new_semaphore(1, 0)};
+	tsem_hold holds[3];
+	for (size_t missing = 0; missing < 3; missing++) {
+		assert_int_equal(tsem_take(sems[missing], 1, NULL), 0);
+		assert_int_equal(tsem_acquire_all(sems, 3, &at_once, holds), -ETIMEDOUT);
+		assert_int_equal(tsem_post(sems[missing], 1, NULL), 0);
+		for (size_t i = 0; i < 3; i++)
+			assert_int_equal(stat_of(sems[i]).available, 1);
+	}
+	assert_int_equal(tsem_acquire_all(sems, 3, NULL, holds), 0);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(stat_of(sems[i]).available, 0);
+		assert_int_equal(tsem_release(&holds[i]), 0);
+		assert_int_equal(stat_of(sems[i]).available, 1); /* each hold is that of its semaphore */
+		tsem_close(sems[i]);
+	}
+}
+
+struct table {
+	tsem *forks[5];
+	_Atomic int eating[5];
+	_Atomic int seats; /* taken */
+};
+
+static int
+dine(void *arg)
+{
+	struct table *table = arg;
+	const int left = table->seats++;
+	const int right = (left + 1) % 5;
+	tsem *const forks[] = {table->forks[left], table->forks[right]};
+	for (int meal = 0; meal < 500; meal++) {
+		tsem_hold holds[2];
+		CHECK(tsem_acquire_all(forks, 2, NULL, holds) == 0);
+		CHECK(++table->eating[left] == 1 && ++table->eating[right] == 1);
+		table->eating[left]--;
+		table->eating[right]--;
+		CHECK(tsem_release(&holds[0]) == 0 && tsem_release(&holds[1]) == 0);
+	}
+	return 0;
+}
+
+/* Each names the left one first, which in this order would end in a circle. */
+static void
+philosophers(void **state)
+{
+	(void)state;
+	struct table *table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(table, MAP_FAILED);
+	pid_t guests[5];
+	for (int i = 0; i < 5; i++)
+		table->forks[i] = new_semaphore(1, 0);
+	for (int i = 0; i < 5; i++)
+		guests[i] = start_child(dine, table);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(end_of_child(guests[i]), 0);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(stat_of(table->forks[i]).available, 1);
+		tsem_close(table->forks[i]);
+	}
+	munmap(table, sizeof(*table));
+}
+
+/* ---- any ---- */
+
+static void
+the_first_that_has_one(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
+	tsem_hold hold, other;
+	size_t which = 99;
+	assert_int_equal(tsem_acquire_any(sems, 2, NULL, &hold, &which), 0);
+	assert_int_equal(which, 0);
+	assert_int_equal(tsem_acquire_any(sems, 2, NULL, &other, &which), 0);
+	assert_int_equal(which, 1);
+	assert_int_equal(tsem_acquire_any(sems, 2, &at_once, &other, &which), -ETIMEDOUT);
+	assert_int_equal(stat_of(sems[0]).waiting + stat_of(sems[1]).waiting, 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_release(&other), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stat_of(sems[i]).available, 1);
+		tsem_close(sems[i]);
+	}
+}
+
+enum { LINES = 40 };
+
+struct lines {
+	tsem *sems[LINES];
+	_Atomic size_t granted;
+};
+
+static int
+acquire_any_and_wait(void *arg)
+{
+	struct lines *lines = arg;
+	tsem_hold hold;
+	size_t which;
+	CHECK(tsem_acquire_any(lines->sems, LINES, NULL, &hold, &which) == 0);
+	lines->granted = which + 1;
+	pause();
+	return 0;
+}
+
+static void
+whichever_is_granted(void **state)
+{
+	(void)state;
+	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(lines, MAP_FAILED);
+	for (int i = 0; i < LINES; i++) {
+		lines->sems[i] = new_semaphore(1, 0);
+		assert_int_equal(tsem_take(lines->sems[i], 1, NULL), 0);
+	}
+	for (size_t round = 0; round < LINES; round += 13) {
+		lines->granted = 0;
+		const pid_t child = start_child(acquire_any_and_wait, lines);
+		for (int i = 0; i < LINES; i++)
+			EVENTUALLY(stat_of(lines->sems[i]).waiting == 1);
+		assert_int_equal(tsem_post(lines->sems[round], 1, NULL), 0);
+		EVENTUALLY(lines->granted == round + 1);
+		for (int i = 0; i < LINES; i++) {
+			EVENTUALLY(stat_of(lines->sems[i]).waiting == 0);
+			assert_int_equal(stat_of(lines->sems[i]).held, 1); /* nobody took one from the others */
+		}
+		kill_child(child);
+		assert_int_equal(tsem_take(lines->sems[round], 1, NULL), 0);
+	}
+	for (int i = 0; i < LINES; i++)
+		tsem_close(lines->sems[i]);
+	munmap(lines, sizeof(*lines));
+}
+
+/* Permits come on several lines at the same time; each goes to somebody, and none gets lost with those who have one. */
+static int
+acquire_any_often(void *arg)
+{
+	struct lines *lines = arg;
+	for (int i = 0; i < 300; i++) {
+		tsem_hold hold;
+		size_t which;
+		CHECK(tsem_acquire_any(lines->sems, 3, NULL, &hold, &which) == 0);
+		CHECK(tsem_release(&hold) == 0);
+	}
+	return 0;
+}
+
+static void
+any_loses_nothing(void **state)
+{
+	(void)state;
+	enum { MEMBERS = 8 };
+	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(lines, MAP_FAILED);
+	pid_t members[MEMBERS];
+	for (int i = 0; i < 3; i++)
+		lines->sems[i] = new_semaphore(1, 0);
+	for (int i = 0; i < MEMBERS; i++)
+		members[i] = start_child(acquire_any_often, lines);
+	for (int i = 0; i < MEMBERS; i++)
+		assert_int_equal(end_of_child(members[i]), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(stat_of(lines->sems[i]).available, 1);
+		assert_int_equal(stat_of(lines->sems[i]).held, 0);
+		tsem_close(lines->sems[i]);
+	}
+	munmap(lines, sizeof(*lines));
+}
+
+/* The end of one line ends the wait in all. */
+static void
+any_is_cancelled(void **state)
+{
+	(void)state;
+	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(lines, MAP_FAILED);
+	for (int i = 0; i < LINES; i++) {
+		lines->sems[i] = new_semaphore(1, 0);
+		assert_int_equal(tsem_take(lines->sems[i], 1, NULL), 0);
+	}
+	const pid_t child = start_child(acquire_any_and_wait, lines);
+	EVENTUALLY(stat_of(lines->sems[LINES - 1]).waiting == 1);
+	assert_int_equal(tsem_cancel(lines->sems[7]), 0);
+	assert_int_not_equal(end_of_child(child), 0);
+	for (int i = 0; i < LINES; i++) {
+		assert_int_equal(stat_of(lines->sems[i]).waiting, 0);
+		tsem_close(lines->sems[i]);
+	}
+	munmap(lines, sizeof(*lines));
+}
+
+/* ---- post and take ---- */
+
+static void
+post_and_take(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *full = new_semaphore(1, 1);
+	tsem *other = new_semaphore_named(name, 1, 0);
+	const struct tsem_wait *no_wait = &at_once;
+	assert_int_equal(tsem_post_and_take(other, full), 0);
+	assert_int_equal(stat_of(other).available, 2);
+	assert_int_equal(stat_of(full).available, 0);
+	/* Not posted when there is no place to be had; and no place kept when the post fails. */
+	assert_int_equal(tsem_post(full, 1, NULL), 0);
+	assert_int_equal(tsem_post_and_take(full, other), -EOVERFLOW);
+	assert_int_equal(stat_of(other).available, 2);
+	assert_int_equal(stat_of(other).waiting, 0);
+	/* The post has happened although the wait has failed. */
+	assert_int_equal(tsem_take(full, 1, NULL), 0);
+	assert_int_equal(tsem_post_and_take_wait(other, full, no_wait), -ETIMEDOUT);
+	assert_int_equal(stat_of(other).available, 3);
+	assert_int_equal(stat_of(full).waiting, 0);
+	/* With itself: to the end of the line. */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(tsem_take(other, 1, NULL), 0);
+	const pid_t waiter = start_child(take_one, other);
+	EVENTUALLY(stat_of(other).waiting == 1);
+	assert_int_equal(tsem_post_and_take_wait(other, other, no_wait), -ETIMEDOUT);
+	assert_int_equal(end_of_child(waiter), 0);
+	tsem *gone = open_semaphore(name);
+	assert_int_equal(tsem_remove(name, TSEM_FORCE), 0);
+	assert_int_equal(tsem_post_and_take(full, gone), -EIDRM);
+	assert_int_equal(stat_of(full).available, 0);
+	tsem_close(gone);
+	tsem_close(other);
+	tsem_close(full);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(all_or_none),
+		cmocka_unit_test(philosophers),
+		cmocka_unit_test(the_first_that_has_one),
+		cmocka_unit_test(whichever_is_granted),
+		cmocka_unit_test(any_loses_nothing),
+		cmocka_unit_test(any_is_cancelled),
+		cmocka_unit_test(post_and_take),
+	};
+	support_start(100);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
