@@ -293,7 +293,7 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
 @test "bad input: shared memory becomes full: who finds no room for a record is refused, the others go on" {
   need_private_shm
   # 64 records fit into a semaphore at rest.
-  attempt "${PRIVATE_SHM[@]}" 24k bash -c '
+  attempt "${PRIVATE_SHM[@]}" 32k bash -c '
     tsem create -j 100 "$SEM"
     for i in {1..64}; do tsem acquire --owner $$ "$SEM" || echo "number $i: $?"; done
     tsem acquire --owner $$ "$SEM" 2>said; echo $? >>said
