@@ -1,77 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 
-#include "describe.h"
 #include "json.h"
-#include "process.h"
+#include "show_table.h"
 #include "snapshot.h"
 #include "statistics.h"
-#include "table.h"
 #include "view.h"
-
-/* ---- as a table ---- */
-
-static void
-print_summary(const char *name, const struct tsem_stat *stat)
-{
-	printf("%s: %" PRIu32 " permit%s, %" PRIu64 " available, %" PRIu64 " held, %" PRIu32 " waiting", name,
-	       stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, stat->held, stat->waiting);
-	if (stat->capacity != stat->permits)
-		printf(" (created with %" PRIu32 ")", stat->permits);
-	if (stat->max != 0)
-		printf(", at most %" PRIu32 " by posting", stat->max);
-	putchar('\n');
-}
-
-static void
-print_statistics(const struct tsem_stat *stat)
-{
-	const struct wait_times times = wait_times_of(stat);
-	printf("permits: %" PRIu64 " asked for, %" PRIu64 " recovered; %" PRIu64 " holds handed over\n", stat->ticket,
-	       stat->recovered, stat->handed_over);
-	printf("waits: %" PRIu64 " contended, %" PRIu64 " given up", stat->contended, stat->timeouts);
-	if (times.waits > 0)
-		printf("; of %" PRIu64 " that slept: mean %.6f s, p50 %.6f s, p95 %.6f s, p99 %.6f s, longest %.6f s",
-		       times.waits, times.mean, times.p50, times.p95, times.p99, times.longest);
-	putchar('\n');
-}
-
-static void
-to_cell(const void *arg, size_t column, char *text)
-{
-	owner_to_cell(arg, (enum show_column)column, text);
-}
-
-static const char *
-color_of(const struct tsem_owner *owner)
-{
-	return owner->alive == TSEM_DEAD ? "red" : process_is_stopped(owner) ? "yellow" : NULL;
-}
-
-static int
-show_table(const struct options *o, const struct snapshot *snapshot)
-{
-	const struct tsem_stat *stat = &snapshot->stat;
-	struct table table;
-	int rc = 0;
-	int status = table_init(&table, o, &show_columns);
-	if (status >= 0)
-		return status;
-	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
-		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
-	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
-		print_summary(o->name, stat);
-	if (rc == 0 && o->stats)
-		print_statistics(stat);
-	if (rc == 0 && (stat->held > 0 || stat->waiting > 0))
-		rc = table_print(&table);
-	table_free(&table);
-	return rc < 0 ? complain_error(o->name, rc) : EXIT_DONE;
-}
-
-/* ---- as JSON ---- */
 
 static json_t *
 histogram_to_json(const struct tsem_stat *stat)
@@ -134,22 +68,19 @@ show_json(const struct options *o, const struct snapshot *snapshot)
 	return complain_error(o->name, -ENOMEM);
 }
 
+static int
+snapshot_or_complain(const char *name, struct snapshot *snapshot)
+{
+	int rc = snapshot_of(name, snapshot);
+	return rc == -ENOENT ? complain_about_absence(name) : rc < 0 ? complain_error(name, rc) : EXIT_DONE;
+}
+
 int
 cmd_show(const struct options *o)
 {
 	struct snapshot snapshot = {.n = 0};
-	tsem *sem;
-	int rc = open_for_viewing(o->name, &sem);
-	if (rc == 0) {
-		rc = snapshot_take(sem, &snapshot);
-		tsem_close(sem);
-	}
-	int status;
-	if (rc == -ENOENT)
-		status = complain(o->name, "no such semaphore (see 'tsem list')");
-	else if (rc < 0)
-		status = complain_error(o->name, rc);
-	else
+	int status = snapshot_or_complain(o->name, &snapshot);
+	if (status == EXIT_DONE)
 		status = close_stdout(o->name, o->json ? show_json(o, &snapshot) : show_table(o, &snapshot));
 	snapshot_free(&snapshot);
 	return status;

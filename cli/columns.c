@@ -19,7 +19,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 	[SHOW_USER] = {"USER", "user", DEFAULT, "user that process runs as"},
 	[SHOW_UID] = {"UID", "uid", RIGHT, "the same as a number"},
 	[SHOW_COUNT] = {"COUNT", "count", DEFAULT | RIGHT, "permits held or waited for"},
-	[SHOW_SLOT] = {"SLOT", "slot", SPARSE | RIGHT, "number of the holder among the holders, from 0"},
+	[SHOW_SLOT] = {"SLOT", "slot", SPARSE | RIGHT, "number of the holder, from 0, that no other holder has"},
 	[SHOW_TIME] = {"TIME", "seconds", DEFAULT | RIGHT, "for how long it has held or waited"},
 	[SHOW_DEADLINE] = {"DEADLINE", "deadline", SPARSE | RIGHT, "time after which it stops waiting"},
 	[SHOW_ALIVE] = {"ALIVE", "alive", DEFAULT, "yes, stopped, no, or unknown"},
@@ -46,8 +46,20 @@ static const struct column of_list[LIST_COLUMNS] = {
 	[LIST_UUID] = {"UUID", "uuid", 0, "tells it from others of the same name"},
 };
 
+static const struct column of_top[TOP_COLUMNS] = {
+	[TOP_NAME] = {"NAME", "name", DEFAULT, "name of the semaphore"},
+	[TOP_USE] = {"USE", "use", DEFAULT | RIGHT, "share of the capacity that is held or taken"},
+	[TOP_HELD] = {"HELD", "held", DEFAULT | RIGHT, "permits taken or held"},
+	[TOP_CAPACITY] = {"CAPACITY", "capacity", DEFAULT | RIGHT, "permits that exist now"},
+	[TOP_WAITING] = {"WAITING", "waiting", DEFAULT | RIGHT, "waiters in line"},
+	[TOP_RATE] = {"RATE", "rate", DEFAULT | RIGHT, "permits asked for per second, since the last look"},
+	[TOP_WAIT] = {"WAIT", "wait", DEFAULT | RIGHT, "how long those waited, on average, whose wait ended since then"},
+	[TOP_TREND] = {"TREND", "trend", DEFAULT, "how many waited at the last looks, the newest at the right"},
+};
+
 const struct columns show_columns = {of_show, SHOW_COLUMNS};
 const struct columns list_columns = {of_list, LIST_COLUMNS};
+const struct columns top_columns = {of_top, TOP_COLUMNS};
 
 static int
 find_column(const struct columns *columns, const char *name, size_t length)
@@ -66,6 +78,15 @@ complain_about_column(const struct columns *columns, const char *name, size_t le
 	for (size_t i = 0; i < columns->n; i++)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i == 0 ? "" : ",", columns->items[i].name);
 	return complain(NULL, "unknown column '%.*s' (there are %s)", (int)length, name, all);
+}
+
+int
+columns_find(const struct columns *columns, const char *name)
+{
+	const int found = find_column(columns, name, strlen(name));
+	if (found < 0)
+		complain_about_column(columns, name, strlen(name));
+	return found;
 }
 
 int

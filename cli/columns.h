@@ -61,8 +61,11 @@ enum list_column {
 	LIST_COLUMNS
 };
 
+enum top_column { TOP_NAME, TOP_USE, TOP_HELD, TOP_CAPACITY, TOP_WAITING, TOP_RATE, TOP_WAIT, TOP_TREND, TOP_COLUMNS };
+
 extern const struct columns show_columns;
 extern const struct columns list_columns;
+extern const struct columns top_columns;
 
 enum { COLUMNS_MAX = 32 };
 
@@ -75,6 +78,9 @@ struct selection {
 
 /* The columns that `list`, of -o, names; with NULL the default ones. Returns -1 to go on, or an exit status. */
 int columns_choose(struct selection *selection, const struct columns *columns, const char *list);
+
+/* Index of the column of that name; complains and returns -1 if there is none. */
+int columns_find(const struct columns *columns, const char *name);
 
 void columns_print_help(const struct columns *columns);
 

@@ -125,7 +125,11 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 	case SHOW_COMMAND:
 		owner_command(owner, text, CELL_BYTES_MAX);
 		break;
-	default: /* slots are not given out yet */
+	case SHOW_SLOT:
+		if (holds && owner->slot != TSEM_NO_SLOT)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->slot);
+		break;
+	default:
 		break;
 	}
 }

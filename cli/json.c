@@ -29,8 +29,8 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 		return json_integer(owner->uid);
 	case SHOW_COUNT:
 		return json_integer(owner->count);
-	case SHOW_SLOT: /* not given out yet */
-		return json_null();
+	case SHOW_SLOT:
+		return owner->position != 0 || owner->slot == TSEM_NO_SLOT ? json_null() : json_integer(owner->slot);
 	case SHOW_TIME:
 		return seconds_to_json(owner->elapsed_ns);
 	case SHOW_DEADLINE:

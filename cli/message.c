@@ -71,14 +71,20 @@ static const struct explanation explanations[] = {
 	{EBUSY, "it is in use (see 'tsem show'; -f removes it all the same)"},
 };
 
-int
-complain_error(const char *name, int error)
+const char *
+error_text(int error)
 {
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
 		if (explanations[i].error == -error)
-			return complain(name, "%s", explanations[i].text);
+			return explanations[i].text;
 	}
-	return complain(name, "%s", strerror(-error));
+	return strerror(-error);
+}
+
+int
+complain_error(const char *name, int error)
+{
+	return complain(name, "%s", error_text(error));
 }
 
 int

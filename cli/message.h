@@ -18,6 +18,9 @@ enum {
  */
 int complain(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What a negative errno means to a user: what happened (what to do). */
+const char *error_text(int error);
+
 /* Explains a negative errno of the library about the semaphore `name`. Returns EXIT_TSEM_FAILED. */
 int complain_error(const char *name, int error);
 

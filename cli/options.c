@@ -30,6 +30,10 @@ const struct description descriptions[] = {
 	{'o', "output", "COLS", "columns to print, separated by commas"},
 	{OPT_NOHEADINGS, "noheadings", NULL, "print no column headings"},
 	{OPT_RAW, "raw", NULL, "print columns without padding"},
+	{'b', "batch", NULL, "print tables one after the other, also on a terminal"},
+	{'d', "delay", "DUR", "time between two looks, default 2s"},
+	{'i', "iterations", "N", "end after so many looks"},
+	{'s', "sort", "COL", "column to sort by, default WAITING"},
 	{'v', "verbose", NULL, "say what happens while waiting"},
 	{'h', "help", NULL, "print this help"},
 	{'V', "version", NULL, "print the version"},
@@ -37,6 +41,9 @@ const struct description descriptions[] = {
 };
 
 enum { DESCRIPTIONS = sizeof(descriptions) / sizeof(descriptions[0]) - 1 };
+
+#define DELAY_NS UINT64_C(2000000000)
+#define DELAY_MIN_NS UINT64_C(10000000)
 
 const struct description *
 describe_option(int code)
@@ -110,6 +117,16 @@ set_deadline(struct options *o, uint64_t timeout_ns)
 }
 
 static int
+set_sort(struct options *o, const char *value)
+{
+	const int found = columns_find(&top_columns, value);
+	if (found < 0)
+		return EXIT_TSEM_FAILED;
+	o->sort = (enum top_column)found;
+	return -1;
+}
+
+static int
 set_value(struct options *o, int code, const char *value)
 {
 	uint64_t number = 0;
@@ -154,6 +171,18 @@ set_value(struct options *o, int code, const char *value)
 	case 'o':
 		o->columns = value;
 		return -1;
+	case 'd':
+		how = parse_duration(value, &o->delay_ns);
+		if (how != PARSED || o->delay_ns < DELAY_MIN_NS)
+			return bad_value(o->name, "-d", value, how == PARSED ? PARSE_OUT_OF_RANGE : how,
+			                 "seconds, or a number with ms, s, m, h or d, at least 10ms");
+		return -1;
+	case 'i':
+		status = set_number(o->name, "-i", value, 1, UINT32_MAX, &number);
+		o->iterations = (uint32_t)number;
+		return status;
+	case 's':
+		return set_sort(o, value);
 	default:
 		return -1;
 	}
@@ -168,6 +197,9 @@ set_flag(struct options *o, int code)
 		break;
 	case 'n':
 		o->nonblock = true;
+		break;
+	case 'b':
+		o->batch = true;
 		break;
 	case 'p':
 		o->print_previous = true;
@@ -282,7 +314,7 @@ options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
 {
 	struct grammar grammar;
 	bool end = false;
-	*o = (struct options){.count = 1, .conflict_status = EXIT_NOT_ACQUIRED};
+	*o = (struct options){.count = 1, .conflict_status = EXIT_NOT_ACQUIRED, .delay_ns = DELAY_NS, .sort = TOP_WAITING};
 	make_grammar(verb, &grammar);
 	opterr = 0;
 	optind = 1;

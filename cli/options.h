@@ -8,6 +8,8 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "columns.h"
+
 /* Options without a short form. */
 enum { OPT_MAX = 256, OPT_EXIST_OK, OPT_OWNER, OPT_FOREIGN, OPT_STATS, OPT_NOHEADINGS, OPT_RAW };
 
@@ -18,8 +20,6 @@ enum operands {
 	OPERANDS_OPTIONAL_NAME,    /* the same, or none */
 	OPERANDS_NAME_AND_COMMAND, /* options end at the first word behind NAME that is none, or at -- */
 };
-
-struct columns;
 
 struct verb {
 	const char *name;
@@ -65,6 +65,11 @@ struct options {
 
 	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw;
 	const char *columns; /* -o */
+
+	bool batch;
+	uint64_t delay_ns;
+	uint32_t iterations; /* 0: without end */
+	enum top_column sort;
 };
 
 /*

@@ -22,7 +22,8 @@ add_owner(const struct tsem_owner *owner, void *arg)
 		snapshot->owners = owners;
 		snapshot->room = room;
 	}
-	snapshot->owners[snapshot->n++] = *owner;
+	snapshot->owners[snapshot->n] = *owner;
+	snapshot->owners[snapshot->n++].slots = NULL; /* valid during this call only */
 	return 0;
 }
 
@@ -32,6 +33,18 @@ snapshot_take(tsem *sem, struct snapshot *snapshot)
 	snapshot->n = 0;
 	snapshot->stat.size = sizeof(snapshot->stat);
 	return tsem_snapshot(sem, &snapshot->stat, add_owner, snapshot);
+}
+
+int
+snapshot_of(const char *name, struct snapshot *snapshot)
+{
+	tsem *sem;
+	int rc = open_for_viewing(name, &sem);
+	if (rc < 0)
+		return rc;
+	rc = snapshot_take(sem, snapshot);
+	tsem_close(sem);
+	return rc;
 }
 
 void

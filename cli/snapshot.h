@@ -18,6 +18,9 @@ int open_for_viewing(const char *name, tsem **sem);
 /* Overwrites what an earlier one left there; zeroed memory at first. 0, or a negative errno. */
 int snapshot_take(tsem *sem, struct snapshot *snapshot);
 
+/* The same by name, for once. */
+int snapshot_of(const char *name, struct snapshot *snapshot);
+
 void snapshot_free(struct snapshot *snapshot);
 
 #endif

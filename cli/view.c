@@ -2,7 +2,6 @@
 #include "view.h"
 
 #include <locale.h>
-#include <string.h>
 
 __attribute__((visibility("default"))) view_fn VIEW_ENTRY;
 
@@ -16,5 +15,5 @@ VIEW_ENTRY(const struct verb *verb, int argc, char **argv)
 		status = check_stdout(o.name) == EXIT_DONE ? -1 : EXIT_TSEM_FAILED;
 	if (status >= 0)
 		return status;
-	return strcmp(verb->name, "list") == 0 ? cmd_list(&o) : cmd_show(&o);
+	return view_run(verb, &o);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module with the verbs that print tables and JSON. */
+/* The modules with the verbs that print tables and JSON, and with the one that draws on the screen. */
 #ifndef TSEM_CLI_VIEW_H
 #define TSEM_CLI_VIEW_H
 
@@ -14,7 +14,11 @@
 
 typedef int view_fn(const struct verb *verb, int argc, char **argv);
 
+/* What each module does with the parsed options; `verb` is one of its own. */
+int view_run(const struct verb *verb, const struct options *o);
+
 int cmd_show(const struct options *o);
 int cmd_list(const struct options *o);
+int cmd_top(const struct options *o);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-VERBS=(create take post acquire release run show list recover remove help)
+VERBS=(create take post acquire release run show list top recover remove help)
 
 @test "usage: no verb at all" {
   refuses '' # nothing behind 'tsem'
@@ -52,7 +52,7 @@ VERBS=(create take post acquire release run show list recover remove help)
 @test "usage: a missing name" {
   local verb
   for verb in "${VERBS[@]}"; do
-    [[ $verb == @(list|help) ]] || refuses "$verb.*NAME.*tsem $verb --help" "$verb"
+    [[ $verb == @(list|help|top) ]] || refuses "$verb.*NAME.*tsem $verb --help" "$verb"
   done
   refuses 'NAME' take -n
   refuses 'NAME' run --

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#define NCURSES_WIDECHAR 1
+#include "top_screen.h"
+
+#include <ncurses.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "table.h"
+#include "top_model.h"
+#include "top_pen.h"
+#include "top_terminal.h"
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t caught;
+
+static void
+catch_signal(int number)
+{
+	caught = number;
+}
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(ending_signals[0]) };
+
+/* Delivered only while waiting for keys, so that none comes between a look at it and the sleep. */
+static sigset_t outside;
+
+static void
+catch_signals(void)
+{
+	const struct sigaction catching = {.sa_handler = catch_signal};
+	sigset_t held;
+	sigemptyset(&held);
+	sigaddset(&held, SIGWINCH);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
+		struct sigaction old;
+		sigaction(ending_signals[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN) /* nohup */
+			sigaction(ending_signals[i], &catching, NULL);
+		sigaddset(&held, ending_signals[i]);
+	}
+	sigprocmask(SIG_BLOCK, &held, &outside);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigdelset(&outside, ending_signals[i]);
+	sigdelset(&outside, SIGWINCH);
+}
+
+void
+screen_die_of_signal(void)
+{
+	if (caught == 0)
+		return;
+	signal(caught, SIG_DFL);
+	sigset_t one;
+	sigemptyset(&one);
+	sigaddset(&one, caught);
+	raise(caught);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
+/* ---- the screen ---- */
+
+static SCREEN *screen;
+
+bool
+screen_begin(void)
+{
+	if (!terminal_can_be_drawn_on())
+		return false;
+	/* First: curses leaves alone what is caught already. */
+	catch_signals();
+	screen = newterm(NULL, stdout, stdin);
+	if (screen == NULL) {
+		sigprocmask(SIG_SETMASK, &outside, NULL);
+		return false;
+	}
+	cbreak();
+	noecho();
+	nonl();
+	intrflush(stdscr, FALSE);
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	pen_start(is_colorful());
+	return true;
+}
+
+void
+screen_end(void)
+{
+	if (screen == NULL)
+		return;
+	curs_set(1);
+	endwin();
+	delscreen(screen);
+	screen = NULL;
+	fflush(stdout);
+}
+
+int
+screen_wait(uint64_t until_ns)
+{
+	while (caught == 0) {
+		const int key = getch();
+		if (key != ERR)
+			return key;
+		const uint64_t now = monotonic_ns();
+		if (now >= until_ns)
+			return SCREEN_TICK;
+		const uint64_t left = until_ns - now;
+		const struct timespec timeout = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+		struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+		const int ready = ppoll(&input, 1, &timeout, &outside);
+		if (ready > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+			break;
+	}
+	return SCREEN_GONE;
+}

@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MIT
+# On a screen (see screen.py), and without one.
+load helper
+
+# on_screen COLUMNSxROWS STEP...: with the options of TOP.
+on_screen() {
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$@" -- tsem top -d 50ms "${TOP[@]}"
+  expect_status 0
+}
+
+# The same where nobody else makes semaphores, after a script.
+alone_on_screen() {
+  need_private_shm
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  attempt "${PRIVATE_SHM[@]}" 100m bash -ec "$1"'; exec python3 "$@"' bash "$BATS_TEST_DIRNAME/screen.py" "${@:2}" \
+    -- tsem top -d 50ms "${TOP[@]}"
+  expect_status 0
+}
+
+setup_file() {
+  export TERM=xterm-256color
+}
+
+@test "top: all semaphores, while they come and go" {
+  TOP=()
+  alone_on_screen 'tsem create -j 4 busy; tsem take -k 3 busy; tsem create idle' 100x10 \
+    'see:2 semaphores, 3 permits held, 0 waiting' 'see:^busy +75%  █+░+ +3 +4 +0 ' 'see:^idle +0%  ░+ +0 +1 +0 ' \
+    'until:tsem create -j 9 new' 'see:^new ' 'until:tsem remove idle' 'gone:^idle ' \
+    'until:tsem remove -f busy && tsem create -j 7 busy' 'see:^busy +0%  ░+ +0 +7 ' \
+    'until:tsem remove busy; tsem remove new' 'see:0 semaphores' 'key:\n\x1bOBr' 'gone:^[a-z]+ +[0-9]' \
+    'key:q' restored:0
+}
+
+@test "top: waiting over time" {
+  TOP=()
+  alone_on_screen 'tsem create it; tsem take it' 100x10 'see:^it ' 'until:tsem take it & disown' \
+    'see:^it +100% .* 1 +0\.0 +█+$' 'until:tsem cancel it || tsem post it' 'see:^it +100% .* 0 +0\.0 [^█]*█+ +$|█+$' \
+    'key:q' restored:0
+}
+
+@test "top: what cannot be read is counted" {
+  TOP=()
+  alone_on_screen 'tsem create one; echo garbage >/dev/shm/tsem.two' 100x10 \
+    'see:1 semaphore, .*, 1 that cannot be read' 'see:^one ' key:q restored:0
+}
+
+@test "top: sorting, by keys and by -s" {
+  TOP=(-s name)
+  local script='tsem create -j 2 a; tsem create -j 9 b; tsem create -j 5 c; tsem take c'
+  alone_on_screen "$script" 100x8 'see:^a .*\n^b .*\n^c ' key:i 'see:^c .*\n^b .*\n^a ' key:i key:s 'see:^c .*\n^a .*\n^b ' \
+    key:q restored:0
+  TOP=(-s CAPACITY)
+  alone_on_screen "$script" 100x8 'see:^b .*\n^c .*\n^a ' key:q restored:0
+}
+
+@test "top: the selection stays with its semaphore" {
+  TOP=(-s name)
+  alone_on_screen 'for name in b c d; do tsem create $name; done' 80x12 'see:^d ' 'key:\x1bOB' \
+    'until:tsem create a' 'see:^a ' 'key:\n' 'see:: c: 1 permit' 'key:\x1b' 'see:semaphores' \
+    'until:tsem remove c' 'gone:^c ' 'key:\n' 'see:: d: 1 permit' key:q restored:0
+}
+
+@test "top: one thousand semaphores" {
+  TOP=(-s name)
+  alone_on_screen 'for i in {1000..1999}; do tsem create s$i; done' 100x20 'see:1000 semaphores' 'see:^s1000 ' \
+    'key:\x1bOF' 'see:^s1999 ' 'gone:^s1000 ' 'key:\x1bOH' 'see:^s1000 ' 'key:\x1b[6~' 'see:^s1016 ' \
+    'key:\x1b[5~' 'gone:^s1017 ' key:q restored:0
+}
+
+@test "top: one semaphore, with its holders and its queue" {
+  tsem create -j 3 "$SEM"
+  hold -k 2
+  local waiter
+  enqueue tsem take -w 1000 -k 2 "$SEM"
+  waiter=$PID
+  TOP=("$SEM")
+  on_screen 120x12 "see:: $SEM: 3 permits, 0 available, 2 held, 1 waiting" 'see:use █+░+ +wait █' \
+    "see:^holds +$COMMAND_PID .* 2 +0? .* yes +sleep 1000" "see:^waits +1 +$waiter .* 2 .* (16m|[0-9.]+s).* yes +tsem take" \
+    "until:kill -STOP $COMMAND_PID" 'see:^holds .* stopped ' "until:kill -CONT $COMMAND_PID" 'see:^holds .* yes ' \
+    "until:kill $waiter" 'gone:^waits' 'key:\x1b' "see:^$SEM|[0-9]+ semaphores" key:q restored:0
+}
+
+@test "top: one that is removed, and comes again" {
+  tsem create "$SEM"
+  TOP=("$SEM")
+  on_screen 120x10 'see:1 permit, 1 available' "until:tsem remove $SEM" 'see:no such semaphore any more' \
+    "until:tsem create -j 5 $SEM" 'see:5 permits, 5 available' key:q restored:0
+}
+
+@test "top: recover, after a question" {
+  tsem create "$SEM"
+  start sleep 1000
+  tsem acquire --owner "$PID" "$SEM"
+  kill -KILL "$PID"
+  finish "$PID"
+  TOP=("$SEM")
+  on_screen 120x10 'see: no +\?' key:r "see:recover .*'$SEM'\? \(y/n\)" key:n 'see:nothing was done' 'see: no +\?' \
+    key:r 'see:\(y/n\)' 'key:\n' 'see:nothing was done' \
+    key:r 'see:\(y/n\)' key:y 'see:1 permit recovered' 'see:1 available, 0 held' key:q restored:0
+  expect_at_rest 1
+}
+
+@test "top: cancel, after a question" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  local waiter=$PID
+  TOP=("$SEM")
+  on_screen 120x10 'see:^waits' key:c "see:give up .*'$SEM'\? \(y/n\)" 'key:\x1b' 'see:nothing was done' 'see:^waits' \
+    key:c 'see:\(y/n\)' key:y 'see:told to give up' 'gone:^waits' key:q restored:0
+  finish "$waiter"
+  expect_status 75
+}
+
+@test "top: another capacity, after a number and a question" {
+  tsem create "$SEM"
+  TOP=("$SEM")
+  on_screen 120x10 'see:1 permit, 1 available' key:n 'see:permits of .*: _' 'key:73\x7f' 'see:: 7_' 'key:\n' \
+    "see:'$SEM' to 7\? \(y/n\)" key:n 'see:nothing was done' 'see:1 permit, 1 available' \
+    'key:n99999999999\n' "see:'99999999999' is not a number" key:n 'key:\x1b' 'gone:Enter' \
+    'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is 5 now' 'see:5 permits, 5 available' key:q restored:0
+  expect_shown .capacity 5
+  expect_shown .permits 1
+}
+
+@test "top: what may not be changed is said, and stays" {
+  need_another_user
+  "${AS_NOBODY[@]}" tsem create -m 0666 "$SEM"
+  TOP=("$SEM")
+  on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y "see:$SEM: it belongs to another user" key:q restored:0
+  expect_shown .capacity 1
+  TOP=(--foreign "$SEM")
+  on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is 5 now' key:q restored:0
+  expect_shown .capacity 5
+}
+
+@test "top: screens of any size" {
+  tsem create -j 2 "$SEM"
+  hold
+  TOP=("$SEM")
+  local size steps=()
+  for size in 1x1 2x1 1x2 3x2 10x3 500x200 1x50 200x1; do
+    steps+=("size:$size" key:h 'until:sleep 0.06' key:h 'until:sleep 0.06' 'key:n1\x1b')
+  done
+  on_screen 1x1 "${steps[@]}" size:80x24 "see:$SEM: 2 permits" "see:holds +$COMMAND_PID" key:q restored:0
+  TOP=()
+  on_screen 1x1 "${steps[@]}" size:90x50 'see:semaphore' 'see:q quit' key:q restored:0
+}
+
+@test "top: the keys are explained" {
+  TOP=()
+  on_screen 80x24 'see:q quit' key:h 'see:^r +recover' 'see:^c +cancel' 'see:^n +change' 'see:^q +end' key:h 'gone:^r +recover' \
+    key:? 'see:^r +recover' 'key: ' 'gone:^r +recover' key:q restored:0
+}
+
+@test "top: the terminal is restored, whatever ends it" {
+  local signal
+  tsem create "$SEM"
+  for signal in 15:SIGTERM 2:SIGINT 1:SIGHUP 3:SIGQUIT; do
+    TOP=("$SEM")
+    on_screen 80x10 'see:1 permit' "signal:${signal#*:}" "restored:-${signal%:*}"
+  done
+  on_screen 80x10 'see:1 permit' 'key:\x03' restored:-2
+  on_screen 80x10 'see:1 permit' 'key:n7' 'signal:SIGTERM' restored:-15
+  TOP=(-i 3 "$SEM")
+  on_screen 80x10 restored:0
+}
+
+@test "top: Ctrl-Z gives the terminal back, and fg takes it again" {
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  tsem create "$SEM"
+  attempt python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^\$' "key:tsem top -d 50ms $SEM\\n" 'see:1 permit, 1 available' \
+    'key:\x1a' 'see:Stopped' "until:tsem take $SEM" 'key:fg\n' 'see:0 available, 1 held' key:q 'see:^\$' \
+    'key:exit 3\n' restored:3 -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
+  expect_status 0
+}
+
+@test "top: it ends with its terminal" {
+  tsem create "$SEM"
+  # The terminal vanishes while the program ignores SIGHUP, as under nohup.
+  attempt python3 - "$SEM" <<'END'
+import os, pty, signal, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    os.environ["TERM"] = "xterm"
+    os.execvp("tsem", ["tsem", "top", sys.argv[1]])
+while b"1 permit" not in os.read(fd, 65536):
+    pass
+os.close(fd)
+pid, status = os.waitpid(pid, 0)
+sys.exit(0 if os.WIFEXITED(status) else 1)
+END
+  expect_status 0
+}
+
+@test "top: without a terminal that can be drawn on" {
+  local term
+  tsem create "$SEM"
+  for term in TERM= TERM=dumb TERM=no-such-terminal -uTERM; do
+    attempt script -qec "env $term tsem top $SEM" /dev/null
+    expect_status 125
+    expect_match 'what it says' "$OUT" "^tsem: $SEM: this terminal .*-b\)"
+    [[ $OUT != *$'\e'* ]] || fail 'garbage'
+    attempt script -qec "env $term tsem top -b -i 1 $SEM" /dev/null
+    expect_status 0
+    expect_match 'what it prints' "$OUT" "$SEM: 1 permit, "
+  done
+}
+
+@test "top: tables one after the other where there is no terminal" {
+  tsem create -j 2 "$SEM"
+  hold
+  attempt tsem top -i 3 -d 20ms "$SEM"
+  expect_status 0
+  expect_err ''
+  expect_equal 'tables' "$(grep -c "^$SEM: 2 permits, 1 available, 1 held, 0 waiting" attempt.out)" 3
+  expect_equal 'times' "$(grep -cE '^[0-9-]{10}T[0-9:]{8}Z$' attempt.out)" 3
+  expect_equal 'holders' "$(grep -c "^holds .*$COMMAND_PID" attempt.out)" 3
+  need_private_shm
+  attempt "${PRIVATE_SHM[@]}" 1m bash -ec 'tsem create -j 4 one; tsem take one; tsem create two; tsem top -i 2 -d 10ms'
+  expect_status 0
+  expect_equal 'lines' "$(grep -cE '^(NAME +USE|one +25% +1 +4 +0|two +0% +0 +1 +0) ' attempt.out)" 6
+}
+
+@test "top: each table is there at once, and one that vanishes is no end" {
+  tsem create "$SEM"
+  mkfifo pipe
+  start bash -c 'exec tsem top -b -d 20ms "$0" >pipe' "$SEM"
+  local line gone=0 there=0
+  while ((gone == 0 || there < 2)) && read -r -t "$DEADLINE" line; do
+    case $line in
+      *'1 permit'*) ((++there == 1)) && tsem remove "$SEM" ;;
+      *'no such semaphore') ((++gone == 1)) && tsem create "$SEM" ;;
+    esac
+  done <pipe
+  ((gone > 0 && there >= 2)) || fail "there $there, gone $gone"
+  finish "$PID" # nobody reads any more
+  ((STATUS != 0)) || fail 'a closed pipe is no success'
+}
+
+@test "top: what is wrong is refused" {
+  tsem create "$SEM"
+  refuses "^$SEM.x: no such semaphore" top "$SEM.x"
+  attempt script -qec "tsem top $SEM.x" /dev/null
+  expect_status 125
+  expect_match 'on a terminal, too' "$OUT" "^tsem: $SEM.x: no such semaphore"
+  refuses "unknown column 'x'.*WAITING" top -s x
+  refuses "^-i '0'|-i '0'.*1 to" top -i 0
+  refuses "-d '0'" top -d 0
+  refuses "-d 'x'" top -d x
+  attempt bash -c 'exec tsem top -i 2 -d 10ms >/dev/full'
+  expect_status 125
+  expect_match 'standard error' "$ERR" 'standard output'
+  expect_equal 'lines on standard error' "$(wc -l <attempt.err)" 1
+}
