@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "waiting.h"
@@ -38,7 +39,8 @@ cmd_acquire(const struct verb *verb, int argc, char **argv)
 		return status;
 	if (o.owner == 0)
 		return complain(o.name, "acquire needs --owner PID (in a script, use --owner $$)");
-	if (kill(o.owner, 0) != 0 && errno == ESRCH) /* before a wait that would be in vain */
+	/* Before a wait that would be in vain. Not kill(), which takes the number of any thread. */
+	if (syscall(SYS_tgkill, o.owner, o.owner, 0) != 0 && errno == ESRCH)
 		return complain_about_owner(&o);
 	status = open_for_use(&o, &sem);
 	if (status >= 0)

@@ -8,18 +8,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "utf8.h"
+
 enum { LINE_BYTES_MAX = 2048 };
 
-/* One line, whatever the name or the command contains. */
+/* One line that does nothing to the terminal, whatever the name or the command contains. */
 static void
 append_printable(char *line, size_t *length, const char *text)
 {
-	for (; *text != '\0' && *length + 5 < LINE_BYTES_MAX; text++) {
-		const unsigned char c = (unsigned char)*text;
-		if (c < 0x20 || c == 0x7f)
-			*length += (size_t)snprintf(line + *length, 5, "\\x%02x", c);
-		else
-			line[(*length)++] = (char)c;
+	const unsigned char *at = (const unsigned char *)text;
+	size_t left = strlen(text);
+	while (left > 0) {
+		const size_t well_formed = utf8_length(at, left);
+		const size_t step = well_formed == 0 ? 1 : well_formed;
+		const bool shown = well_formed > 0 && !utf8_is_control(at);
+		if (*length + (shown ? step : 4 * step) + 1 >= LINE_BYTES_MAX)
+			return;
+		for (size_t i = 0; i < step && !shown; i++)
+			*length += (size_t)snprintf(line + *length, 5, "\\x%02x", at[i]);
+		if (shown) {
+			memcpy(line + *length, at, step);
+			*length += step;
+		}
+		at += step;
+		left -= step;
 	}
 }
 

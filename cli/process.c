@@ -6,36 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The length of the well-formed UTF-8 sequence at `s`, 0 if there is none (Unicode 15, table 3-7). */
-static size_t
-utf8_length(const unsigned char *s, size_t available)
-{
-	size_t length;
-	unsigned char low = 0x80;
-	unsigned char high = 0xbf;
-	if (s[0] < 0x80)
-		return 1;
-	if (s[0] >= 0xc2 && s[0] <= 0xdf) {
-		length = 2;
-	} else if ((s[0] & 0xf0) == 0xe0) {
-		length = 3;
-		low = s[0] == 0xe0 ? 0xa0 : low;
-		high = s[0] == 0xed ? 0x9f : high;
-	} else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-		length = 4;
-		low = s[0] == 0xf0 ? 0x90 : low;
-		high = s[0] == 0xf4 ? 0x8f : high;
-	} else {
-		return 0;
-	}
-	if (length > available || s[1] < low || s[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++) {
-		if (s[i] < 0x80 || s[i] > 0xbf)
-			return 0;
-	}
-	return length;
-}
+#include "utf8.h"
 
 /* Copies what can be shown: separators become spaces, and what is no character becomes '?'. */
 static void
@@ -47,17 +18,12 @@ copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
 		const size_t step = length == 0 ? 1 : length;
 		if (out + step >= size)
 			break;
-		if (length > 1) {
-			memcpy(text + out, bytes + i, length);
+		if (length == 0 || utf8_is_control(bytes + i)) {
+			text[out++] = length == 0 ? '?' : ' ';
 		} else {
-			char shown = (char)bytes[i];
-			if (length == 0)
-				shown = '?';
-			else if (shown < ' ' || shown == '\x7f')
-				shown = ' ';
-			text[out] = shown;
+			memcpy(text + out, bytes + i, length);
+			out += length;
 		}
-		out += step;
 		i += step;
 	}
 	while (out > 0 && text[out - 1] == ' ')

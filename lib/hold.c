@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The owned pair: a hold is recorded for a process, and comes back by itself if that process dies. */
 #include <errno.h>
-#include <signal.h>
-#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "hold.h"
 #include "identity.h"
@@ -224,7 +224,8 @@ find_process(pid_t pid, uint64_t *start)
 {
 	if (pid <= 0 || pid >= 1 << PID_BITS)
 		return -ESRCH;
-	if (kill(pid, 0) != 0 && errno == ESRCH)
+	/* Not kill(), which takes the number of any thread. */
+	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
 		return -ESRCH;
 
 	char text[12];

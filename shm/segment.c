@@ -164,6 +164,18 @@ segment_create(const char *name, const struct segment_config *config, struct seg
 	return rc;
 }
 
+/* Read and not mapped: what is not ours must stay as it is, and a page that does not exist must not be touched. */
+static int
+validate(int fd)
+{
+	struct header header;
+	ssize_t length;
+	do {
+		length = pread(fd, &header, sizeof(header), 0);
+	} while (length < 0 && errno == EINTR);
+	return length == (ssize_t)sizeof(header) ? image_validate(&header) : -EBADMSG;
+}
+
 static bool
 all_data(int fd, size_t from, size_t to)
 {
@@ -214,21 +226,18 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 	if (!is_trusted(st.st_uid) && (flags & SEGMENT_FOREIGN) == 0)
 		return -EPERM;
 
+	int rc = validate(fd);
+	if (rc < 0)
+		return rc;
+	/* The header and the array must be memory before they are mapped: whoever maps them may read them. */
 	if (writable) {
-		int rc = allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
+		rc = allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
 		if (rc < 0)
 			return rc;
 	} else if (!all_data(fd, 0, SEGMENT_BYTES_MIN)) {
 		return -EBADMSG;
 	}
-
-	int rc = map(segment, fd, writable, &st);
-	if (rc < 0)
-		return rc;
-	rc = image_validate(segment->header);
-	if (rc < 0)
-		munmap(segment->header, SEGMENT_BYTES_MAX);
-	return rc;
+	return map(segment, fd, writable, &st);
 }
 
 int

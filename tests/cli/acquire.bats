@@ -53,6 +53,23 @@ owner() {
   done
 }
 
+@test "acquire: a thread is no process" {
+  tsem create "$SEM"
+  start python3 -c 'import threading, time
+threading.Thread(target=time.sleep, args=(1000,)).start()'
+  eventually has_two_threads "$PID"
+  kill -0 "$THREAD" # which takes it for one
+  refuses "^$SEM: there is no process $THREAD " acquire --owner "$THREAD" "$SEM"
+  refuses "^$SEM: there is no process $THREAD " acquire -n --owner "$THREAD" "$SEM"
+  refuses '' release --owner "$THREAD" "$SEM"
+  attempt tsem acquire --owner "$PID" "$SEM"
+  expect_silence
+}
+
+has_two_threads() {
+  THREAD=$(ls "/proc/$1/task" | sed -n 2p) && [[ -n $THREAD ]]
+}
+
 @test "acquire: an owner that has ended is refused, and the permit is not kept" {
   tsem create "$SEM"
   owner

@@ -224,6 +224,31 @@ VERBS=(create take post acquire release run show list top recover remove help)
   done
 }
 
+@test "usage: nothing controls the terminal, and what is no character is shown as what it is" {
+  local word
+  for word in $'\xff' $'a\xc3' $'\xc3(' $'\xed\xa0\x80' $'\xf5\x80\x80\x80' $'\xc0\x80' $'\x9b31m' $'\xc2\x9b31m' $'\xc2\x85'; do
+    refuses '\\x[0-9a-f]{2}' "$word"
+    refuses '\\x[0-9a-f]{2}' take "$word"
+    refuses '\\x[0-9a-f]{2}' take "$SEM" "$word"
+    refuses '\\x[0-9a-f]{2}' take -w "$word" "$SEM"
+    refuses '\\x[0-9a-f]{2}' run "$SEM" --"$word" true
+  done
+  # In a locale in which each byte is a character, so that nothing but the bytes counts.
+  refuses '\\xc2\\x9b31mä€𝄞\\xff' take $'\xc2\x9b31mä€𝄞\xff'
+  if LC_ALL=C grep -qP '\xc2[\x80-\x9f]' attempt.err; then
+    fail 'a control character on standard error'
+  fi
+  # Cut where the line ends, and not in the middle of a character or of what stands for a byte.
+  for word in {1..5}; do
+    attempt tsem take "$(printf 'x%.0s' $(seq "$word"))$(printf '𝄞\xff%.0s' {1..600})"
+    expect_status 125
+    iconv -f UTF-8 -t UTF-8 attempt.err >/dev/null
+    if grep -qP '\\(?!x[0-9a-f]{2})' attempt.err; then
+      fail 'half of an escape'
+    fi
+  done
+}
+
 @test "usage: a line that fits into one write, however long the words are" {
   local word
   word=$(printf 'x%.0s' {1..9000})

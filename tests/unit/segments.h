@@ -27,4 +27,12 @@ stat_of_file(const char *name)
 	return st;
 }
 
+static inline void
+refused(const char *name, int error)
+{
+	struct segment segment;
+	assert_int_equal(segment_attach(name, 0, &segment), error);
+	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &segment), error);
+}
+
 #endif

@@ -38,14 +38,6 @@ attached_is_the_same_memory(void **state)
 }
 
 static void
-refused(const char *name, int error)
-{
-	struct segment segment;
-	assert_int_equal(segment_attach(name, 0, &segment), error);
-	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &segment), error);
-}
-
-static void
 what_is_no_file(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The segment's file grows page by page; its descriptor; and its name removed. */
+/* The segment's file: what is refused stays as it is; it grows page by page; its descriptor; and its name removed. */
 #include "segments.h"
 
 #include <errno.h>
@@ -113,10 +113,49 @@ unlinking(void **state)
 	segment_detach(&other);
 }
 
+/* Whatever it is, nobody who meets it by mistake may change it: neither the file, nor when it was last written. */
+static void
+refused_untouched(const char *name, int error)
+{
+	const struct timespec long_ago[2] = {{.tv_sec = 4711}, {.tv_sec = 4712}};
+	assert_int_equal(utimensat(AT_FDCWD, file_of(name), long_ago, 0), 0);
+	const struct stat before = stat_of_file(name);
+	refused(name, error);
+	const struct stat after = stat_of_file(name);
+	assert_int_equal(after.st_mtim.tv_sec, 4712);
+	assert_int_equal(after.st_ctim.tv_sec, before.st_ctim.tv_sec);
+	assert_int_equal(after.st_ctim.tv_nsec, before.st_ctim.tv_nsec);
+	assert_int_equal(after.st_blocks, before.st_blocks);
+	assert_int_equal(after.st_size, before.st_size);
+}
+
+static void
+what_is_refused_stays_as_it_is(void **state)
+{
+	(void)state;
+	const char *sparse = fresh_name();
+	const int fd = open(file_of(sparse), O_CREAT | O_WRONLY, 0600);
+	assert_int_equal(ftruncate(fd, SEGMENT_BYTES_MAX), 0);
+	refused_untouched(sparse, -EBADMSG);
+	assert_int_equal(pwrite(fd, "garbage", 7, 0), 7);
+	refused_untouched(sparse, -EBADMSG);
+	close(fd);
+
+	const char *name = fresh_name();
+	struct segment segment = created(name);
+	STORE_SEQ(&segment.header->version, LAYOUT_VERSION + 1);
+	refused_untouched(name, -EPROTONOSUPPORT);
+	STORE_SEQ(&segment.header->version, LAYOUT_VERSION);
+	STORE_SEQ(&segment.header->fingerprint, LAYOUT_FINGERPRINT + 1);
+	refused_untouched(name, -EPROTONOSUPPORT);
+	segment_detach(&segment);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_refused_stays_as_it_is),
 		cmocka_unit_test(it_grows_page_by_page),
 		cmocka_unit_test(growing_keeps_what_is_there),
 		cmocka_unit_test(a_descriptor_that_became_another_file),
