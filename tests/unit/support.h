@@ -18,16 +18,20 @@
 
 #include "tsem.h"
 
-/* Some things a test cannot ask for under ThreadSanitizer: its vfork() is a fork(), and it makes calls of its own. */
-#if defined(__SANITIZE_THREAD__)
-#define UNDER_THREAD_SANITIZER true
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define UNDER_THREAD_SANITIZER true
+/* Some things a test cannot ask for under a sanitizer. ThreadSanitizer's vfork() is a fork(), and it makes calls of its
+ * own; both they and AddressSanitizer map memory as they need it. */
+#if !defined(__has_feature)
+#define __has_feature(feature) 0
 #endif
-#endif
-#ifndef UNDER_THREAD_SANITIZER
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+#define UNDER_THREAD_SANITIZER true
+#else
 #define UNDER_THREAD_SANITIZER false
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define UNDER_SANITIZER true
+#else
+#define UNDER_SANITIZER UNDER_THREAD_SANITIZER
 #endif
 
 /* For bodies of children, where assertions do not reach: the first that does not hold makes the exit status. */

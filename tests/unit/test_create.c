@@ -153,6 +153,37 @@ never_one_of_the_standard_descriptors(void **state)
 	assert_int_equal(end_of_child(start_child(create_with_standard_closed, name)), 0);
 }
 
+/* The only descriptor that the limit leaves is one that belongs to the program. */
+static int
+use_with_standard_input_closed_and_no_other(void *arg)
+{
+	struct rlimit limit;
+	struct segment segment;
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	const rlim_t before = limit.rlim_cur;
+	close(STDIN_FILENO);
+	limit.rlim_cur = STDERR_FILENO + 1;
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK(segment_attach(arg, 0, &segment) == -EMFILE);
+	CHECK(fcntl(STDIN_FILENO, F_GETFD) < 0);
+	CHECK(segment_create("other", &config, &segment) == -EMFILE);
+	CHECK(fcntl(STDIN_FILENO, F_GETFD) < 0);
+	limit.rlim_cur = before;
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	return 0;
+}
+
+static void
+no_descriptor_but_a_standard_one(void **state)
+{
+	(void)state;
+	char name[100];
+	strcpy(name, fresh_name());
+	struct segment segment = created(name);
+	assert_int_equal(end_of_child(start_child(use_with_standard_input_closed_and_no_other, name)), 0);
+	segment_detach(&segment);
+}
+
 static int
 create_within_a_limit(void *arg)
 {
@@ -187,6 +218,7 @@ main(void)
 		cmocka_unit_test(a_name_that_is_taken),
 		cmocka_unit_test(failures_leave_no_descriptor),
 		cmocka_unit_test(never_one_of_the_standard_descriptors),
+		cmocka_unit_test(no_descriptor_but_a_standard_one),
 		cmocka_unit_test(file_size_limits),
 	};
 	support_start(60);

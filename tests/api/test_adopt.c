@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A hold that changes its owner: tsem_hand_over and tsem_release_for, tsem_adopt and tsem_reap. */
+/* tsem_adopt and tsem_reap: a hold that a child makes its own. */
 #include "support.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,143 +18,12 @@ sleep_for_ever(void *unused)
 	return 0;
 }
 
-/* ---- hand over ---- */
-
-static void
-handed_over_and_released_newest_first(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(9, 0);
-	const pid_t child = start_child(sleep_for_ever, NULL);
-	static const uint32_t counts[] = {4, 2, 1};
-	for (size_t i = 0; i < 3; i++) {
-		tsem_hold hold;
-		assert_int_equal(tsem_acquire(sem, counts[i], NULL, &hold), 0);
-		assert_int_equal(tsem_hand_over(&hold, child), 0);
-		assert_int_equal(tsem_release(&hold), -EPERM);
-		assert_int_equal(tsem_hand_over(&hold, child), -EPERM);
-	}
-	assert_int_equal(stat_of(sem).handed_over, 3);
-	assert_int_equal(stat_of(sem).held, 7);
-	assert_int_equal(tsem_release_for(sem, child), 0);
-	assert_int_equal(stat_of(sem).held, 6);
-	assert_int_equal(tsem_release_for(sem, child), 0);
-	assert_int_equal(stat_of(sem).held, 4);
-	assert_int_equal(tsem_release_for(sem, child), 0);
-	assert_int_equal(stat_of(sem).held, 0);
-	assert_int_equal(tsem_release_for(sem, child), -ENOENT);
-	kill_child(child);
-	tsem_close(sem);
-}
-
-static void
-a_handed_over_hold_ends_with_its_owner(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(1, 0);
-	tsem_hold hold;
-	const pid_t child = start_child(sleep_for_ever, NULL);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_hand_over(&hold, child), 0);
-	uint32_t recovered = 99;
-	assert_int_equal(tsem_recover(sem, &recovered), 0);
-	assert_int_equal(recovered, 0);
-	kill_child(child);
-	assert_int_equal(tsem_recover(sem, &recovered), 0);
-	assert_int_equal(recovered, 1);
-	assert_int_equal(stat_of(sem).available, 1);
-	tsem_close(sem);
-}
-
-static void
-nobody_to_hand_it_to(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(1, 0);
-	tsem_hold hold;
-	const pid_t child = start_child(sleep_for_ever, NULL);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_hand_over(&hold, 0), -ESRCH);
-	assert_int_equal(tsem_hand_over(&hold, -1), -ESRCH);
-	assert_int_equal(tsem_hand_over(&hold, 4194304), -ESRCH);
-	kill(child, SIGKILL);
-	await_zombie(child);
-	assert_int_equal(tsem_hand_over(&hold, child), -ESRCH);
-	end_of_child(child);
-	assert_int_equal(tsem_hand_over(&hold, child), -ESRCH);
-	/* It is still the caller's. */
-	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(stat_of(sem).available, 1);
-	tsem_close(sem);
-}
-
 struct transfer {
 	tsem *sem;
 	tsem_hold hold;
 	pid_t pid;
 	_Atomic int step;
 };
-
-static int
-hand_over_what_the_parent_holds(void *arg)
-{
-	struct transfer *transfer = arg;
-	return -tsem_hand_over(&transfer->hold, getpid());
-}
-
-static void
-only_the_owner_hands_over(void **state)
-{
-	(void)state;
-	struct transfer transfer = {.sem = new_semaphore(1, 0)};
-	assert_int_equal(tsem_acquire(transfer.sem, 1, NULL, &transfer.hold), 0);
-	assert_int_equal(end_of_child(start_child(hand_over_what_the_parent_holds, &transfer)), EPERM);
-	assert_int_equal(tsem_release(&transfer.hold), 0);
-	tsem_close(transfer.sem);
-}
-
-/* A process's own holds are not "handed over": nobody else releases them. */
-static void
-release_for_finds_only_what_was_handed_over(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(2, 0);
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_release_for(sem, getpid()), -ENOENT);
-	assert_int_equal(tsem_hand_over(&hold, getpid()), 0);
-	assert_int_equal(tsem_release(&hold), -EPERM);
-	assert_int_equal(tsem_release_for(sem, getppid()), -ENOENT);
-	assert_int_equal(tsem_release_for(sem, getpid()), 0);
-	assert_int_equal(stat_of(sem).available, 2);
-	tsem_close(sem);
-}
-
-static int
-acquire_hand_over_and_leave(void *arg)
-{
-	struct transfer *transfer = arg;
-	tsem_hold hold;
-	const int rc = tsem_acquire(transfer->sem, 1, NULL, &hold);
-	return rc != 0 ? -rc : -tsem_hand_over(&hold, transfer->pid);
-}
-
-/* As a script does it: one process acquires, another one releases, and neither is the owner. */
-static void
-anybody_releases_for_the_owner(void **state)
-{
-	(void)state;
-	struct transfer transfer = {.sem = new_semaphore(1, 0), .pid = start_child(sleep_for_ever, NULL)};
-	assert_int_equal(end_of_child(start_child(acquire_hand_over_and_leave, &transfer)), 0);
-	tsem_hold hold;
-	assert_int_equal(tsem_try_acquire(transfer.sem, 1, &hold), -EAGAIN);
-	assert_int_equal(tsem_release_for(transfer.sem, transfer.pid), 0);
-	assert_int_equal(tsem_try_acquire(transfer.sem, 1, &hold), 0);
-	kill_child(transfer.pid);
-	tsem_close(transfer.sem);
-}
-
-/* ---- adopt ---- */
 
 static struct transfer *
 shared_transfer(uint32_t permits)
@@ -325,6 +195,52 @@ not_adopted_at_all(void **state)
 	tsem_close(sem);
 }
 
+enum { REFUSED_HERE = 77 };
+
+struct elsewhere {
+	tsem *sem;
+	int namespaces; /* that children are born into */
+};
+
+static int
+let_a_child_adopt_elsewhere(void *arg)
+{
+	const struct elsewhere *elsewhere = arg;
+	struct transfer transfer = {.sem = elsewhere->sem};
+	CHECK(tsem_acquire(transfer.sem, 1, NULL, &transfer.hold) == 0);
+	if (unshare(elsewhere->namespaces) != 0)
+		return REFUSED_HERE;
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(-tsem_adopt(&transfer.hold));
+	CHECK(end_of_child(child) == EXDEV);
+	/* It is still the parent's. */
+	CHECK(stat_of(transfer.sem).held == 1);
+	return -tsem_release(&transfer.hold);
+}
+
+/* Who the child is would mean nothing to the others. */
+static void
+not_into_other_namespaces(void **state)
+{
+	(void)state;
+	static const int namespaces[] = {CLONE_NEWPID, CLONE_NEWTIME, CLONE_NEWPID | CLONE_NEWTIME};
+	struct elsewhere elsewhere = {.sem = new_semaphore(1, 0)};
+	int refused = 0;
+	for (size_t i = 0; i < sizeof(namespaces) / sizeof(namespaces[0]); i++) {
+		elsewhere.namespaces = namespaces[i];
+		const int status = end_of_child(start_child(let_a_child_adopt_elsewhere, &elsewhere));
+		refused += status == REFUSED_HERE;
+		assert_true(status == 0 || status == REFUSED_HERE);
+		tsem_hold hold;
+		EVENTUALLY(tsem_try_acquire(elsewhere.sem, 1, &hold) == 0); /* at rest again */
+		assert_int_equal(tsem_release(&hold), 0);
+	}
+	tsem_close(elsewhere.sem);
+	if (refused > 0)
+		SKIP("new PID or time namespaces are refused here");
+}
+
 /* As `tsem run` does it: the child shares the parent's memory until it executes the command. */
 static void
 adopted_in_a_child_of_vfork(void **state)
@@ -362,17 +278,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handed_over_and_released_newest_first),
-		cmocka_unit_test(a_handed_over_hold_ends_with_its_owner),
-		cmocka_unit_test(nobody_to_hand_it_to),
-		cmocka_unit_test(only_the_owner_hands_over),
-		cmocka_unit_test(release_for_finds_only_what_was_handed_over),
-		cmocka_unit_test(anybody_releases_for_the_owner),
-		cmocka_unit_test(adopted_by_a_child),
-		cmocka_unit_test(the_parents_death_does_not_end_it),
-		cmocka_unit_test(too_late_to_adopt),
-		cmocka_unit_test(released_by_the_child),
-		cmocka_unit_test(not_adopted_at_all),
+		cmocka_unit_test(adopted_by_a_child),          cmocka_unit_test(the_parents_death_does_not_end_it),
+		cmocka_unit_test(too_late_to_adopt),           cmocka_unit_test(released_by_the_child),
+		cmocka_unit_test(not_adopted_at_all),          cmocka_unit_test(not_into_other_namespaces),
 		cmocka_unit_test(adopted_in_a_child_of_vfork),
 	};
 	support_start(60);

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* What the system refuses: descriptors, file size, room, memory. Each is an error, and then nothing has changed. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { RECORDS_AT_REST = 64, REFUSED_HERE = 77 };
+
+/* Changes the soft limit, so that it can be raised again. A macro, since C libraries differ about a resource's type. */
+#define EXCHANGE_LIMIT(resource, value)        \
+	do {                                       \
+		struct rlimit limit_;                  \
+		if (getrlimit(resource, &limit_) != 0) \
+			abort();                           \
+		const rlim_t new_ = *(value);          \
+		*(value) = limit_.rlim_cur;            \
+		limit_.rlim_cur = new_;                \
+		if (setrlimit(resource, &limit_) != 0) \
+			abort();                           \
+	} while (0)
+
+/* The lowest number that no descriptor has. */
+static rlim_t
+next_descriptor(void)
+{
+	const int fd = dup(STDIN_FILENO);
+	close(fd);
+	return (rlim_t)fd;
+}
+
+/* Uses up the records that there is room for from the start. */
+static int
+acquire_all_at_rest(tsem *sem, tsem_hold holds[RECORDS_AT_REST])
+{
+	int rc = 0;
+	for (size_t i = 0; i < RECORDS_AT_REST && rc == 0; i++)
+		rc = tsem_acquire(sem, 1, NULL, &holds[i]);
+	return rc;
+}
+
+static void
+no_descriptor_for_a_handle(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem_close(new_semaphore_named(name, 1, 0));
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	tsem *sem = NULL;
+	rlim_t limit = next_descriptor();
+	EXCHANGE_LIMIT(RLIMIT_NOFILE, &limit);
+	const int opened = tsem_open(name, 0, &sem);
+	const int created = tsem_create(fresh_name(), &config, &sem);
+	const int removed = tsem_remove(name, 0);
+	EXCHANGE_LIMIT(RLIMIT_NOFILE, &limit);
+	assert_int_equal(opened, -EMFILE);
+	assert_int_equal(created, -EMFILE);
+	assert_int_equal(removed, -EMFILE);
+	assert_null(sem);
+	assert_int_equal(tsem_remove(name, 0), 0);
+}
+
+struct inherited {
+	tsem *sem;
+	tsem_hold hold;
+};
+
+/* A child has to find out who it is, and cannot: it must not become somebody half-known. */
+static int
+use_without_a_descriptor(void *arg)
+{
+	struct inherited *inherited = arg;
+	tsem_hold hold;
+	const struct timespec past = {0};
+	tsem *sem;
+	rlim_t limit = next_descriptor();
+	EXCHANGE_LIMIT(RLIMIT_NOFILE, &limit);
+	const int adopted = tsem_adopt(&inherited->hold);
+	const int acquired = tsem_acquire(inherited->sem, 1, NULL, &hold);
+	const int tried = tsem_try_acquire(inherited->sem, 1, &hold);
+	const int taken = tsem_take(inherited->sem, 9, &past);
+	const int opened = tsem_open("x", 0, &sem);
+	EXCHANGE_LIMIT(RLIMIT_NOFILE, &limit);
+	CHECK(adopted == -EMFILE);
+	CHECK(acquired == -EMFILE);
+	CHECK(tried == -EMFILE);
+	CHECK(taken == -EMFILE);
+	CHECK(opened == -EMFILE);
+	CHECK(stat_of(inherited->sem).held == 1);
+	CHECK(tsem_adopt(&inherited->hold) == 0);
+	CHECK(tsem_acquire(inherited->sem, 1, NULL, &hold) == 0);
+	CHECK(tsem_release(&hold) == 0);
+	return -tsem_release(&inherited->hold);
+}
+
+static void
+no_descriptor_to_find_out_who_one_is(void **state)
+{
+	(void)state;
+	struct inherited inherited = {.sem = new_semaphore(9, 0)};
+	assert_int_equal(tsem_acquire(inherited.sem, 1, NULL, &inherited.hold), 0);
+	assert_int_equal(end_of_child(start_child(use_without_a_descriptor, &inherited)), 0);
+	assert_int_equal(stat_of(inherited.sem).available, 9);
+	tsem_close(inherited.sem);
+}
+
+static void
+no_larger_file(void **state)
+{
+	(void)state;
+	static tsem_hold holds[RECORDS_AT_REST];
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	const struct timespec past = {0};
+	tsem *sem = new_semaphore(100, 0);
+	tsem *other = NULL;
+	tsem_hold more;
+	assert_int_equal(acquire_all_at_rest(sem, holds), 0);
+	rlim_t limit = 4096;
+	EXCHANGE_LIMIT(RLIMIT_FSIZE, &limit);
+	const int created = tsem_create(fresh_name(), &config, &other);
+	const int acquired = tsem_acquire(sem, 1, NULL, &more);
+	const int tried = tsem_try_acquire(sem, 1, &more);
+	const int waited = tsem_take(sem, 90, &past);
+	const int taken = tsem_take(sem, 36, NULL); /* needs no record */
+	EXCHANGE_LIMIT(RLIMIT_FSIZE, &limit);
+	assert_int_equal(created, -EFBIG);
+	assert_int_equal(acquired, -EFBIG);
+	assert_int_equal(tried, -EFBIG);
+	assert_int_equal(waited, -EFBIG);
+	assert_int_equal(taken, 0);
+	assert_int_equal(tsem_post(sem, 36, NULL), 0);
+	assert_int_equal(stat_of(sem).held, RECORDS_AT_REST);
+	assert_int_equal(stat_of(sem).waiting, 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &more), 0);
+	assert_int_equal(stat_of(sem).held, RECORDS_AT_REST + 1);
+	tsem_close(sem);
+}
+
+/* A /dev/shm of one's own, with room for one semaphore at rest and no more. */
+static int
+fill_shared_memory(void *unused)
+{
+	static tsem_hold holds[RECORDS_AT_REST];
+	const struct tsem_config config = {.size = sizeof(config), .permits = 100};
+	const struct timespec past = {0};
+	tsem *sem;
+	tsem *other;
+	tsem_hold more;
+	(void)unused;
+	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0
+	    || mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=32k") != 0)
+		return REFUSED_HERE;
+	CHECK(tsem_create("one", &config, &sem) == 0);
+	CHECK(tsem_create("two", &config, &other) == -ENOSPC);
+	CHECK(acquire_all_at_rest(sem, holds) == 0);
+	CHECK(tsem_acquire(sem, 1, NULL, &more) == -ENOSPC);
+	CHECK(tsem_try_acquire(sem, 1, &more) == -ENOSPC);
+	CHECK(tsem_take(sem, 90, &past) == -ENOSPC);
+	CHECK(tsem_take(sem, 36, NULL) == 0);
+	CHECK(tsem_post(sem, 36, NULL) == 0);
+	CHECK(stat_of(sem).held == RECORDS_AT_REST && stat_of(sem).waiting == 0);
+	CHECK(tsem_release(&holds[7]) == 0);
+	CHECK(tsem_acquire(sem, 1, NULL, &more) == 0); /* in the place of that */
+	CHECK(mount(NULL, "/dev/shm", NULL, MS_REMOUNT, "size=36k") == 0);
+	CHECK(tsem_acquire(sem, 1, NULL, &holds[7]) == 0);
+	CHECK(stat_of(sem).held == RECORDS_AT_REST + 1);
+	return 0;
+}
+
+static void
+no_room(void **state)
+{
+	(void)state;
+	const int status = end_of_child(start_child(fill_shared_memory, NULL));
+	if (status == REFUSED_HERE)
+		SKIP("a /dev/shm of one's own is refused here");
+	assert_int_equal(status, 0);
+}
+
+static void
+no_address_space(void **state)
+{
+	(void)state;
+	if (UNDER_SANITIZER)
+		SKIP("a sanitizer takes address space when it likes");
+	const char *name = fresh_name();
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	tsem *sem = NULL;
+	tsem_close(new_semaphore_named(name, 1, 0));
+	/* Less than there is in use already; small pieces the allocator has in stock. */
+	rlim_t limit = 1 << 20;
+	EXCHANGE_LIMIT(RLIMIT_AS, &limit);
+	const int opened = tsem_open(name, 0, &sem);
+	const int created = tsem_create(fresh_name(), &config, &sem);
+	EXCHANGE_LIMIT(RLIMIT_AS, &limit);
+	assert_int_equal(opened, -ENOMEM);
+	assert_int_equal(created, -ENOMEM);
+	assert_null(sem);
+	assert_int_equal(tsem_remove(name, 0), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_descriptor_for_a_handle),
+		cmocka_unit_test(no_descriptor_to_find_out_who_one_is),
+		cmocka_unit_test(no_larger_file),
+		cmocka_unit_test(no_room),
+		cmocka_unit_test(no_address_space),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Standing in line: weights and order, ways to end a wait, and as many as there can be. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+/* ---- weights and order ---- */
+
+struct queued {
+	tsem *sem;
+	uint32_t count;
+};
+
+static int
+hold_until_killed(void *arg)
+{
+	const struct queued *queued = arg;
+	tsem_hold hold;
+	if (tsem_acquire(queued->sem, queued->count, NULL, &hold) != 0)
+		return 1;
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* One permit of three is free, a waiter wants two: who wants one and would fit has to stand behind. */
+static void
+nobody_overtakes_a_bigger_waiter(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(3, 0);
+	tsem_hold hold, mine;
+	struct queued two = {.sem = sem, .count = 2};
+	struct queued one = {.sem = sem, .count = 1};
+	const struct timespec past = {0};
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	const pid_t big = start_child(hold_until_killed, &two);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+
+	assert_int_equal(tsem_try_acquire(sem, 1, &mine), -EAGAIN);
+	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
+	assert_int_equal(tsem_acquire(sem, 1, &past, &mine), -ETIMEDOUT);
+	const pid_t small = start_child(hold_until_killed, &one);
+	EVENTUALLY(stat_of(sem).waiting == 2);
+	assert_int_equal(stat_of(sem).held, 2);
+
+	assert_int_equal(tsem_release(&hold), 0);
+	EVENTUALLY(stat_of(sem).waiting == 0 && stat_of(sem).held == 3);
+	kill_child(big);
+	kill_child(small);
+	/* Tries in quick succession do not look for the dead each time. */
+	EVENTUALLY(tsem_try_acquire(sem, 3, &mine) == 0);
+	tsem_close(sem);
+}
+
+/* Permits that come back one by one are kept together for a waiter for all of them. */
+static void
+a_waiter_for_all_is_not_starved(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(3, 0);
+	tsem_hold holds[3];
+	struct queued all = {.sem = sem, .count = 3};
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
+	const pid_t child = start_child(hold_until_killed, &all);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	for (size_t i = 0; i < 3; i++) {
+		tsem_hold mine;
+		assert_int_equal(tsem_try_acquire(sem, 1, &mine), -EAGAIN);
+		assert_int_equal(stat_of(sem).waiting, 1);
+		assert_int_equal(tsem_release(&holds[i]), 0);
+	}
+	EVENTUALLY(stat_of(sem).waiting == 0);
+	assert_int_equal(stat_of(sem).held, 3);
+	kill_child(child);
+	tsem_close(sem);
+}
+
+/* ---- ways to end a wait ---- */
+
+static void
+do_nothing(int signal_number)
+{
+	(void)signal_number;
+}
+
+static int
+wait_interruptibly(void *arg)
+{
+	const struct sigaction action = {.sa_handler = do_nothing};
+	const struct tsem_wait options = {.size = sizeof(options), .flags = TSEM_INTERRUPTIBLE};
+	tsem_hold hold;
+	sigaction(SIGUSR1, &action, NULL);
+	return -tsem_acquire_wait(arg, 1, &options, &hold);
+}
+
+static int
+wait_patiently(void *arg)
+{
+	const struct sigaction action = {.sa_handler = do_nothing};
+	tsem_hold hold;
+	sigaction(SIGUSR1, &action, NULL);
+	return -tsem_acquire(arg, 1, NULL, &hold);
+}
+
+static void
+signals(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	const pid_t patient = start_child(wait_patiently, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	const pid_t impatient = start_child(wait_interruptibly, sem);
+	EVENTUALLY(stat_of(sem).waiting == 2);
+	/* Again and again, because the first may come before it sleeps. */
+	EVENTUALLY(kill(patient, SIGUSR1) == 0 && kill(impatient, SIGUSR1) == 0 && stat_of(sem).waiting == 1);
+	assert_int_equal(end_of_child(impatient), EINTR);
+	assert_int_equal(stat_of(sem).timeouts, 1);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(end_of_child(patient), 0);
+	tsem_close(sem);
+}
+
+static int
+stop_at_the_third(void *arg, uint32_t position)
+{
+	uint32_t *calls = arg;
+	return position == 1 && ++*calls == 3;
+}
+
+static void
+progress_gives_up(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	uint32_t calls = 0;
+	const struct tsem_wait options = {
+		.size = sizeof(options), .progress = stop_at_the_third, .arg = &calls, .every_ms = 5};
+	tsem_hold hold;
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ECANCELED);
+	assert_int_equal(calls, 3);
+	calls = 0;
+	assert_int_equal(tsem_take_wait(sem, 1, &options), -ECANCELED);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(stat_of(sem).available, 1);
+	tsem_close(sem);
+}
+
+/* ---- every record there is ---- */
+
+static void
+all_records_in_use(void **state)
+{
+	(void)state;
+	enum { RECORDS = 32767 };
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, RECORDS + 10, 0);
+	static tsem_hold holds[RECORDS];
+	tsem_hold more;
+	const struct timespec soon = deadline_in(5);
+	for (size_t i = 0; i < RECORDS; i++)
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &more), -EUSERS);
+	assert_int_equal(tsem_acquire(sem, 1, &soon, &more), -EUSERS);
+	assert_int_equal(tsem_try_take(sem, 1), 0); /* needs none */
+	assert_int_equal(stat_of(sem).available, 9);
+	assert_int_equal(tsem_release(&holds[20000]), 0);
+	assert_int_equal(tsem_acquire(sem, 1, &soon, &holds[20000]), 0);
+	for (size_t i = 0; i < RECORDS; i++)
+		assert_int_equal(tsem_release(&holds[i]), 0);
+	assert_int_equal(stat_of(sem).available, RECORDS + 9);
+	tsem_close(sem);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_overtakes_a_bigger_waiter),
+		cmocka_unit_test(a_waiter_for_all_is_not_starved),
+		cmocka_unit_test(signals),
+		cmocka_unit_test(progress_gives_up),
+		cmocka_unit_test(all_records_in_use),
+	};
+	support_start(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

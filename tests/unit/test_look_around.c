@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* What a waiter does while nobody wakes it: it reports its progress, and it looks for dead holders. */
+#include "one_held.h"
+
+#include <errno.h>
+
+struct progress {
+	uint32_t calls;
+	uint32_t position;
+	uint32_t stop_at; /* the call that gives up */
+	uint64_t at[64];
+};
+
+static int
+note_progress(void *arg, uint32_t position)
+{
+	struct progress *progress = arg;
+	if (progress->calls < 64)
+		progress->at[progress->calls] = fake.clock - began;
+	progress->position = position;
+	return ++progress->calls == progress->stop_at;
+}
+
+static void
+progress_is_reported_at_its_pace(void **state)
+{
+	(void)state;
+	struct progress progress = {0};
+	const struct timespec deadline = clock_after(2100);
+	const struct tsem_wait options = {
+		.size = sizeof(options), .deadline = &deadline, .progress = note_progress, .arg = &progress, .every_ms = 250};
+	tsem_hold hold;
+	/* Two wait in front: one with a weight. */
+	set_counters(sem, 5, 0);
+	put_record(sem, 41, NOBODY, STATE_QUEUED, 0, 1, 1);
+	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 2, 3);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ETIMEDOUT);
+	assert_int_equal(progress.calls, 8);
+	for (uint32_t i = 0; i < progress.calls; i++)
+		assert_int_equal(progress.at[i], (i + 1) * 250 * NS_PER_MS);
+	assert_int_equal(progress.position, 3);
+}
+
+static void
+progress_without_a_pace_comes_with_the_ticks(void **state)
+{
+	(void)state;
+	struct progress progress = {0};
+	const struct timespec deadline = clock_after(4000);
+	const struct tsem_wait options = {
+		.size = sizeof(options), .deadline = &deadline, .progress = note_progress, .arg = &progress};
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ETIMEDOUT);
+	assert_in_range(progress.calls, 9, 12);
+	assert_in_range(fake.sleeps, 9, 12);
+	assert_int_equal(progress.position, 0); /* not looked up */
+}
+
+static void
+progress_may_give_up(void **state)
+{
+	(void)state;
+	struct progress progress = {.stop_at = 3};
+	const struct tsem_wait options = {
+		.size = sizeof(options), .progress = note_progress, .arg = &progress, .every_ms = 100};
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ECANCELED);
+	assert_int_equal(progress.calls, 3);
+	assert_int_equal(fake.clock - began, 300 * NS_PER_MS);
+	assert_int_equal(records_in_use(sem), 1);
+	assert_int_equal(stat_of(sem).timeouts, 1);
+}
+
+/* ---- the look for the dead ---- */
+
+static uint64_t judged;
+static bool holder_is_dead;
+
+static int
+judge_the_holder(const struct owner *owner)
+{
+	(void)owner;
+	judged++;
+	return holder_is_dead ? 0 : 1;
+}
+
+static void
+the_holder_dies(void)
+{
+	holder_is_dead = true;
+}
+
+static void
+a_dead_holder_costs_less_than_half_a_second(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	holder_is_dead = false;
+	platform.judge = judge_the_holder;
+	fake.others = the_holder_dies; /* just after the first look */
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_in_range(fake.clock - began, 1, 499 * NS_PER_MS);
+	assert_int_equal(stat_of(sem).recovered, 1);
+}
+
+/* Too soon after the last look for another one: but before it gives up, a waiter looks once more. */
+static void
+a_holder_found_dead_at_the_deadline(void **state)
+{
+	(void)state;
+	const struct timespec deadline = clock_after(50);
+	tsem_hold hold;
+	holder_is_dead = false;
+	platform.judge = judge_the_holder;
+	fake.others = the_holder_dies;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
+	assert_int_equal(fake.clock - began, 50 * NS_PER_MS);
+	assert_int_equal(stat_of(sem).recovered, 1);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+/* Of many waiters one looks; but none relies on a look that is older than a tick. */
+static void
+looks_are_shared(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	holder_is_dead = false;
+	platform.judge = judge_the_holder;
+	judged = 0;
+	STORE_SEQ(&sem->segment.header->scanned, began - 99 * NS_PER_MS);
+	const struct timespec deadline = clock_after(10000);
+	fake.others = NULL;
+	fake.at_sleep = 1;
+	fake.sleep_result = -EAGAIN;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	assert_int_equal(fake.slept_until[0], began - 99 * NS_PER_MS + TICK_MAX);
+	assert_in_range(judged, 24, 27);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(progress_is_reported_at_its_pace),
+		TEST(progress_without_a_pace_comes_with_the_ticks),
+		TEST(progress_may_give_up),
+		TEST(a_dead_holder_costs_less_than_half_a_second),
+		TEST(a_holder_found_dead_at_the_deadline),
+		TEST(looks_are_shared),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

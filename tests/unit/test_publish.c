@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A segment gets its name where the usual way is barred: file systems without unnamed files, kernels that give them no
+ * name, no /proc. A seccomp filter plays them; it acts on the process that installs it, so each is a child.
+ */
+#include "segments.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { REFUSED_HERE = 77 };
+
+#define UNNAMED ((unsigned)O_TMPFILE & ~(unsigned)O_DIRECTORY)
+
+/* One system call that fails if its flags have these bits. */
+struct barrier {
+	unsigned number;
+	unsigned argument; /* which one the flags are */
+	unsigned flags;
+	int error;
+};
+
+struct barred {
+	const char *name;
+	struct barrier barriers[2];
+};
+
+/* The lower half of an argument, on either byte order. */
+static unsigned
+offset_of_argument(unsigned argument)
+{
+	const unsigned one = 1;
+	const unsigned high = *(const unsigned char *)&one == 1 ? 0 : 4;
+	return (unsigned)offsetof(struct seccomp_data, args) + 8 * argument + high;
+}
+
+static bool
+bar(const struct barrier barriers[2])
+{
+	struct sock_filter filter[16];
+	unsigned short n = 0;
+	for (int i = 0; i < 2; i++) {
+		const struct barrier *b = &barriers[i];
+		if (b->error == 0)
+			continue;
+		const struct sock_filter block[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, b->number, 0, 3),
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset_of_argument(b->argument)),
+			BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, b->flags, 0, 1),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)b->error),
+		};
+		memcpy(&filter[n], block, sizeof(block));
+		n = (unsigned short)(n + sizeof(block) / sizeof(block[0]));
+	}
+	filter[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	const struct sock_fprog program = {.len = n, .filter = filter};
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* How many names in /dev/shm lead to a file. */
+static int
+count_names(ino_t inode)
+{
+	int n = 0;
+	DIR *directory = opendir("/dev/shm");
+	if (directory == NULL)
+		return -1;
+	for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
+		n += entry->d_ino == inode;
+	closedir(directory);
+	return n;
+}
+
+static int
+create_all_the_same(void *arg)
+{
+	const struct barred *barred = arg;
+	struct segment segment;
+	struct segment other;
+	struct stat st;
+	if (!bar(barred->barriers))
+		return REFUSED_HERE;
+	CHECK(segment_create(barred->name, &config, &segment) == 0);
+	CHECK(segment.fd > 2 && (fcntl(segment.fd, F_GETFD) & FD_CLOEXEC) != 0);
+	CHECK(fstat(segment.fd, &st) == 0);
+	CHECK(st.st_mode == (S_IFREG | 0600) && st.st_size == (off_t)SEGMENT_BYTES_MIN);
+	CHECK(count_names(st.st_ino) == 1); /* its name, and no other */
+	CHECK(st.st_nlink == 1);
+	CHECK(segment_attach(barred->name, 0, &other) == 0);
+	CHECK(other.inode == segment.inode);
+	segment_detach(&other);
+	CHECK(segment_create(barred->name, &config, &other) == -EEXIST);
+	CHECK(fstat(segment.fd, &st) == 0 && st.st_nlink == 1);
+	segment_detach(&segment);
+	return 0;
+}
+
+static void
+expect_created(const struct barrier *first, const struct barrier *second)
+{
+	struct barred barred = {.name = fresh_name(), .barriers = {*first, *second}};
+	const int status = end_of_child(start_child(create_all_the_same, &barred));
+	if (status == REFUSED_HERE)
+		SKIP("seccomp filters are refused here");
+	assert_int_equal(status, 0);
+}
+
+static const struct barrier none;
+
+static void
+without_unnamed_files(void **state)
+{
+	(void)state;
+	static const int errors[] = {EOPNOTSUPP, EISDIR}; /* the file system's, and that of a kernel before them */
+	for (size_t i = 0; i < 2; i++) {
+		const struct barrier unnamed = {SYS_openat, 2, UNNAMED, errors[i]};
+		expect_created(&unnamed, &none);
+	}
+}
+
+static void
+without_the_right_to_name_a_descriptor(void **state)
+{
+	(void)state;
+	static const int errors[] = {ENOENT, EPERM, EINVAL};
+	for (size_t i = 0; i < 3; i++) {
+		const struct barrier by_descriptor = {SYS_linkat, 4, AT_EMPTY_PATH, errors[i]};
+		expect_created(&by_descriptor, &none);
+	}
+}
+
+static void
+without_proc_either(void **state)
+{
+	(void)state;
+	static const int errors[] = {ENOENT, EPERM};
+	for (size_t i = 0; i < 2; i++) {
+		const struct barrier by_descriptor = {SYS_linkat, 4, AT_EMPTY_PATH, ENOENT};
+		const struct barrier through_proc = {SYS_linkat, 4, AT_SYMLINK_FOLLOW, errors[i]};
+		expect_created(&by_descriptor, &through_proc);
+	}
+}
+
+/* What bars every way is said as it is, and nothing stays. */
+static int
+create_in_vain(void *arg)
+{
+	const struct barred *barred = arg;
+	struct segment segment;
+	if (!bar(barred->barriers))
+		return REFUSED_HERE;
+	CHECK(segment_create(barred->name, &config, &segment) == -barred->barriers[1].error);
+	return access(file_of(barred->name), F_OK) == 0;
+}
+
+static void
+where_nothing_may_be_made(void **state)
+{
+	(void)state;
+	static const struct barrier ways[][2] = {
+		{{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_openat, 2, O_EXCL, EACCES}},
+		{{SYS_linkat, 4, AT_EMPTY_PATH, ENOENT}, {SYS_linkat, 4, AT_SYMLINK_FOLLOW, EACCES}},
+	};
+	for (size_t i = 0; i < 2; i++) {
+		struct barred barred = {.name = fresh_name(), .barriers = {ways[i][0], ways[i][1]}};
+		const int status = end_of_child(start_child(create_in_vain, &barred));
+		if (status == REFUSED_HERE)
+			SKIP("seccomp filters are refused here");
+		assert_int_equal(status, 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_unnamed_files),
+		cmocka_unit_test(without_the_right_to_name_a_descriptor),
+		cmocka_unit_test(without_proc_either),
+		cmocka_unit_test(where_nothing_may_be_made),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
