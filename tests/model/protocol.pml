@@ -1,64 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/protocol.c: every move of the two counters. */
+/* lib/protocol.[ch]: every move of the two counters. */
 
-/* E: G first, then C. Where nobody sets the capacity the second load is no step of its own. */
-#ifdef SETTER
-#ifdef MUTANT_C_BEFORE_G
-#define load_limit(limit) STEP(look_capacity = C); STEP(limit = counter_add(look_capacity, word_counter(G)); look_capacity = 0)
+/*
+ * E: G first, then C. `read_first_half` is a step of its own only where somebody sets the capacity; limit_now is then
+ * for the next step to use.
+ */
+#ifndef SETTER
+#define read_first_half
+#define limit_now counter_add(word_counter(G), C)
+#elif defined(MUTANT_C_BEFORE_G)
+#define read_first_half STEP(first_half = C);
+#define limit_now counter_add(word_counter(G), first_half)
 #else
-#define load_limit(limit) STEP(look_grants = word_counter(G)); STEP(limit = counter_add(look_grants, C); look_grants = 0)
+#define read_first_half STEP(first_half = word_counter(G));
+#define limit_now counter_add(first_half, C)
 #endif
-#else
-#define load_limit(limit) STEP(limit = counter_add(word_counter(G), C))
-#endif
+
+/* How far E is ahead of a ticket. */
+#define ahead_of(ticket) counter_diff(limit_now, ticket)
+
+#define is_unfinished_arrival(w, tickets) (what_state(w) == CLAIMED && what_a(w) == tag_face(word_tag(tickets)))
 
 inline finish_arrival(tickets)
 {
 	if
-	:: word_tag(tickets) == TAG_NONE
-	:: else ->
-		STEP(fa_what = what[tag_record(word_tag(tickets))]);
+	OR_DIE
+	:: d_step { !is_unfinished_arrival(what[tag_record(word_tag(tickets))], tickets) -> skip }
+	:: d_step {
+			is_unfinished_arrival(what[tag_record(word_tag(tickets))], tickets) ->
+			fa_what = what[tag_record(word_tag(tickets))]
+		};
+		STEP(fa_count = count[tag_record(word_tag(tickets))]);
+#ifndef MUTANT_ARRIVAL_WITHOUT_SECOND_LOOK
 		if
-		:: what_state(fa_what) == CLAIMED && what_a(fa_what) == tag_face(word_tag(tickets)) ->
-			STEP(fa_count = count[tag_record(word_tag(tickets))]);
-#ifdef MUTANT_ARRIVAL_WITHOUT_SECOND_LOOK
-			ok = true;
-#else
-			STEP(ok = (T == tickets));
+		OR_DIE
+		:: d_step { T != tickets -> fa_what = 0; fa_count = 0 }
+		:: T == tickets ->
 #endif
-			if
-			:: ok ->
+			STEP(
 #ifdef MUTANT_ARRIVAL_FINISHED_BY_STORE
-				STEP(what[tag_record(word_tag(tickets))] =
-				     what_next(fa_what, QUEUED, word_counter(tickets) - fa_count);
-				     fa_what = 0;
-				     fa_count = 0)
+			     what[tag_record(word_tag(tickets))] = what_next(fa_what, QUEUED, word_counter(tickets) - fa_count);
 #else
-				STEP(CAS(what[tag_record(word_tag(tickets))], fa_what,
-				         what_next(fa_what, QUEUED, word_counter(tickets) - fa_count));
-				     fa_what = 0;
-				     fa_count = 0)
+			     CAS(what[tag_record(word_tag(tickets))], fa_what,
+			         what_next(fa_what, QUEUED, word_counter(tickets) - fa_count));
 #endif
-			:: else ->
-				fa_what = 0;
-				fa_count = 0
-			fi
-		:: else -> fa_what = 0
+			     fa_what = 0;
+			     fa_count = 0)
+#ifndef MUTANT_ARRIVAL_WITHOUT_SECOND_LOOK
 		fi
+#endif
 	fi
 }
 
-/* is_finished(): nobody's, or the same record's last one. */
+/* Nobody's, or the same record's last one. */
 #define is_finished(tag, mine) ((tag) == TAG_NONE || ((tag) ^ (mine)) <= 1)
 
 #ifdef MUTANT_ARRIVAL_NOT_FINISHED
-#define finish_tag_of_T(tickets, mine) skip
+#define may_be_overwritten_in_T(tag, mine) true
 #else
-#define finish_tag_of_T(tickets, mine) \
-	if \
-	:: is_finished(word_tag(tickets), mine) \
-	:: else -> finish_arrival(tickets) \
-	fi
+#define may_be_overwritten_in_T(tag, mine) is_finished(tag, mine)
+#endif
+#ifdef MUTANT_RELEASE_NOT_FINISHED
+#define may_be_overwritten_in_G(tag, mine) true
+#else
+#define may_be_overwritten_in_G(tag, mine) is_finished(tag, mine)
 #endif
 
 #define my_arrival_tag tag_make(r, what_a(what[r]))
@@ -67,185 +72,208 @@ inline finish_arrival(tickets)
 inline arrive_in_line(n, is_waiter)
 {
 	do
-	:: STEP(ar_tickets = T);
-		finish_tag_of_T(ar_tickets, my_arrival_tag);
-		STEP(CAS_OK(ok, T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
-		            ticket = word_counter(ar_tickets);
-		            if
-		            :: is_waiter -> waits_for[me] = n; its_ticket[me] = ticket
-		            :: else
-		            fi);
-		     ar_tickets = 0);
+	::
 		if
-		:: ok -> break
-		:: else
+		OR_DIE
+		:: d_step { may_be_overwritten_in_T(word_tag(T), my_arrival_tag) -> ar_tickets = T }
+		:: d_step { !may_be_overwritten_in_T(word_tag(T), my_arrival_tag) -> ar_tickets = T };
+			finish_arrival(ar_tickets)
+		fi;
+		if
+		OR_DIE
+		:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
+		             ticket = word_counter(ar_tickets);
+		             if
+		             :: is_waiter -> waits_for[me] = n; its_ticket[me] = ticket
+		             :: else
+		             fi;
+		             ar_tickets = 0);
+			break
+		:: CAS_FAILS(T, ar_tickets, ar_tickets = 0)
 		fi
 	od
 }
 
 /*
- * ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket.
- * arrive_at_once() is the first round of it.
+ * ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket. arrive_at_once() is the first round
+ * of it, which falls back on the rest if anything is in the way.
  */
 inline arrive_if_enabled(n, tag)
 {
 	do
 	:: STEP(ar_tickets = T);
-		load_limit(ar_limit);
+		read_first_half
 		if
-		:: counter_diff(ar_limit, word_counter(ar_tickets)) < n ->
-			ok = false;
-			ar_tickets = 0;
-			ar_limit = 0;
+		OR_DIE
+		:: d_step { ahead_of(word_counter(ar_tickets)) < n -> ok = false; ar_tickets = 0; first_half = 0 };
 			break
-		:: else
+		:: d_step {
+				(ahead_of(word_counter(ar_tickets)) >= n && may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
+				first_half = 0
+			}
+		:: d_step {
+				(ahead_of(word_counter(ar_tickets)) >= n && !may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
+				first_half = 0
+			};
+			finish_arrival(ar_tickets)
 		fi;
-		finish_tag_of_T(ar_tickets, tag);
-		STEP(CAS_OK(ok, T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), tag),
-		            ticket = word_counter(ar_tickets);
-		            if
-		            :: (tag) == TAG_NONE -> admit_anonymously(ticket, n)
-		            :: else -> admit(ticket, n)
-		            fi);
-		     ar_tickets = 0;
-		     ar_limit = 0);
 		if
-		:: ok -> break
-		:: else
+		OR_DIE
+		:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), tag),
+		             ticket = word_counter(ar_tickets);
+		             if
+		             :: (tag) == TAG_NONE -> admit_anonymously(ticket, n)
+		             :: else -> admit(ticket, n)
+		             fi;
+		             ok = true;
+		             ar_tickets = 0);
+			break
+		:: CAS_FAILS(T, ar_tickets, ar_tickets = 0)
 		fi
 	od
 }
 
+#define is_unfinished_release(w, grants) (what_state(w) == RELEASING && what_b(w) == tag_face(word_tag(grants)))
+
 inline finish_release(grants)
 {
 	if
-	:: word_tag(grants) == TAG_NONE
-	:: else ->
-		STEP(fr_what = what[tag_record(word_tag(grants))]);
+	OR_DIE
+	:: d_step { !is_unfinished_release(what[tag_record(word_tag(grants))], grants) -> skip }
+	:: d_step {
+			is_unfinished_release(what[tag_record(word_tag(grants))], grants) ->
+			fr_what = what[tag_record(word_tag(grants))]
+		};
+		STEP(fr_gen = gen[tag_record(word_tag(grants))]);
+#ifndef MUTANT_RELEASE_WITHOUT_SECOND_LOOK
 		if
-		:: what_state(fr_what) == RELEASING && what_b(fr_what) == tag_face(word_tag(grants)) ->
-			STEP(fr_gen = gen[tag_record(word_tag(grants))]);
-#ifdef MUTANT_RELEASE_WITHOUT_SECOND_LOOK
-			ok = true;
-#else
-			STEP(ok = (G == grants));
+		OR_DIE
+		:: d_step { G != grants -> fr_what = 0; fr_gen = 0 }
+		:: G == grants ->
 #endif
-			if
-			:: ok ->
+			STEP(
 #ifdef MUTANT_RELEASE_FINISHED_BY_STORE
-				STEP(what[tag_record(word_tag(grants))] = what_released(fr_what, fr_gen);
-				     fr_what = 0;
-				     fr_gen = 0)
+			     what[tag_record(word_tag(grants))] = what_released(fr_what, fr_gen);
 #else
-				STEP(CAS(what[tag_record(word_tag(grants))], fr_what, what_released(fr_what, fr_gen));
-				     fr_what = 0;
-				     fr_gen = 0)
+			     CAS(what[tag_record(word_tag(grants))], fr_what, what_released(fr_what, fr_gen));
 #endif
-			:: else ->
-				fr_what = 0;
-				fr_gen = 0
-			fi
-		:: else -> fr_what = 0
+			     fr_what = 0;
+			     fr_gen = 0)
+#ifndef MUTANT_RELEASE_WITHOUT_SECOND_LOOK
 		fi
+#endif
 	fi
 }
 
-#ifdef MUTANT_RELEASE_NOT_FINISHED
-#define finish_tag_of_G(grants, mine) skip
-#else
-#define finish_tag_of_G(grants, mine) \
-	if \
-	:: is_finished(word_tag(grants), mine) \
-	:: else -> finish_release(grants) \
-	fi
-#endif
-
-/* C after G, as everywhere, and T after both (wake_enabled). */
-#if defined(MUTANT_C_READ_BEFORE_G_MOVED)
+/* C after G, as everywhere, and T after both (wake_enabled). Without a setter C needs no step. */
+#if !defined(SETTER)
+#define C_BEFORE_G
+#define C_WITH_G C
+#define C_AFTER_G
+#elif defined(MUTANT_C_READ_BEFORE_G_MOVED)
 #define C_BEFORE_G STEP(mg_capacity = C);
-#define C_AFTER_G mg_from = counter_add(mg_from, mg_capacity);
-#elif defined(SETTER)
-#define C_BEFORE_G
-#define C_AFTER_G STEP(mg_from = counter_add(mg_from, C));
+#define C_WITH_G mg_capacity
+#define C_AFTER_G
 #else
 #define C_BEFORE_G
-#define C_AFTER_G mg_from = counter_add(mg_from, C);
+#define C_WITH_G 0
+#define C_AFTER_G STEP(mg_from = counter_add(mg_from, C));
 #endif
 #ifdef MUTANT_T_READ_BEFORE_G_MOVED
-#define T_BEFORE_G STEP(wk_waiting = word_counter(T));
-#define T_AFTER_G
+#define T_BEFORE_G STEP(mg_tickets = word_counter(T));
+#define T_AFTER_G mg_tickets
 #else
 #define T_BEFORE_G
-#define T_AFTER_G STEP(wk_waiting = word_counter(T));
+#define T_AFTER_G word_counter(T)
+#endif
+
+#ifdef MUTANT_TAG_OF_G_IGNORED
+#define is_moved_for(grants, index, w) false
+#else
+#define is_moved_for(grants, index, w) (word_tag(grants) == tag_make(index, what_b(w)))
 #endif
 
 /* move_grant() for the RELEASING state `w` of a record; mg_mine: its state has to go on to IDLE. */
 inline move_grant(index, w)
 {
-	mg_moved = false;
 	STEP(mg_count = count[index]);
 	T_BEFORE_G
 	do
 	::
 #ifdef MUTANT_WHAT_READ_BEFORE_G
 		STEP(ok = (what[index] == w));
-		STEP(mg_grants = G);
+		if
+		OR_DIE
+		:: d_step { is_moved_for(G, index, w) -> mg_mine = true };
+			break
+		:: d_step { !ok && !is_moved_for(G, index, w) -> mg_mine = false };
+			break
+		:: d_step { ok && !is_moved_for(G, index, w) -> mg_grants = G }
+		fi;
+		if
+		:: may_be_overwritten_in_G(word_tag(mg_grants), tag_make(index, what_b(w)))
+		:: else -> finish_release(mg_grants)
+		fi;
 #else
-		STEP(mg_grants = G);
-#endif
-#ifndef MUTANT_TAG_OF_G_IGNORED
 		if
-		:: word_tag(mg_grants) == tag_make(index, what_b(w)) ->
-			mg_mine = true;
-			mg_grants = 0;
+		OR_DIE
+		:: d_step { is_moved_for(G, index, w) -> mg_mine = true };
 			break
-		:: else
+		:: d_step { !is_moved_for(G, index, w) -> mg_grants = G }
+		fi;
+		if
+		OR_DIE
+		:: d_step { what[index] != w -> mg_mine = false; mg_grants = 0 };
+			break
+		:: what[index] == w && may_be_overwritten_in_G(word_tag(mg_grants), tag_make(index, what_b(w)))
+		:: what[index] == w && !may_be_overwritten_in_G(word_tag(mg_grants), tag_make(index, what_b(w))) ->
+			finish_release(mg_grants)
 		fi;
 #endif
-#ifndef MUTANT_WHAT_READ_BEFORE_G
-		STEP(ok = (what[index] == w));
-#endif
-		if
-		:: !ok ->
-			mg_mine = false;
-			mg_grants = 0;
-			break
-		:: else
-		fi;
-		finish_tag_of_G(mg_grants, tag_make(index, what_b(w)));
 		C_BEFORE_G
-		STEP(CAS_OK(ok, G, mg_grants,
-		            word_make(counter_add(word_counter(mg_grants), mg_count), tag_make(index, what_b(w))),
-		            mg_moved = true; mg_mine = true; mg_from = word_counter(mg_grants));
-		     mg_grants = 0);
 		if
-		:: ok ->
+		OR_DIE
+		:: CAS_WORKS(G, mg_grants,
+		             word_make(counter_add(word_counter(mg_grants), mg_count), tag_make(index, what_b(w))),
+		             mg_moved = true;
+		             mg_mine = true;
+		             mg_from = counter_add(word_counter(mg_grants), C_WITH_G);
+		             mg_grants = 0);
 			C_AFTER_G
 			break
-		:: else
+		:: CAS_FAILS(G, mg_grants, mg_grants = 0)
 		fi
 	od
 }
 
-/* The same in one look, for a live owner's own record; otherwise move_grant(). */
+/*
+ * The same in one look, for a live owner's own record; otherwise move_grant(). `ok`: C is still to be read, behind
+ * whatever comes before after_move().
+ */
 inline move_own_grant(w, n)
 {
 	T_BEFORE_G
 	C_BEFORE_G
-	STEP(mg_grants = G);
 	if
-	:: is_finished(word_tag(mg_grants), tag_make(r, what_b(w))) ->
-		STEP(CAS_OK(ok, G, mg_grants,
-		            word_make(counter_add(word_counter(mg_grants), n), tag_make(r, what_b(w))),
-		            mg_moved = true; mg_mine = true; mg_count = n; mg_from = word_counter(mg_grants));
-		     mg_grants = 0)
-	:: else ->
-		ok = false;
-		mg_grants = 0
+	OR_DIE
+	:: d_step { !may_be_overwritten_in_G(word_tag(G), tag_make(r, what_b(w))) -> ok = false }
+	:: d_step { may_be_overwritten_in_G(word_tag(G), tag_make(r, what_b(w))) -> mg_grants = G };
+		if
+		OR_DIE
+		:: CAS_WORKS(G, mg_grants,
+		             word_make(counter_add(word_counter(mg_grants), n), tag_make(r, what_b(w))),
+		             mg_moved = true;
+		             mg_mine = true;
+		             mg_count = n;
+		             mg_from = counter_add(word_counter(mg_grants), C_WITH_G);
+		             mg_grants = 0;
+		             ok = true)
+		:: CAS_FAILS(G, mg_grants, mg_grants = 0; ok = false)
+		fi
 	fi;
 	if
-	:: ok -> C_AFTER_G
-	:: else -> move_grant(r, w)
+	:: ok
+	:: else -> move_grant(r, w); ok = false
 	fi
 }
 
@@ -267,14 +295,17 @@ inline grant_anonymously(n)
 	do
 	:: STEP(mg_grants = G);
 		C_BEFORE_G
-		STEP(CAS_OK(ok, G, mg_grants, word_make(counter_add(word_counter(mg_grants), n), word_tag(mg_grants)),
-		            mg_moved = true; mg_count = n; mg_from = word_counter(mg_grants); anonymous = anonymous - n);
-		     mg_grants = 0);
 		if
-		:: ok ->
+		OR_DIE
+		:: CAS_WORKS(G, mg_grants, word_make(counter_add(word_counter(mg_grants), n), word_tag(mg_grants)),
+		             mg_moved = true;
+		             mg_count = n;
+		             mg_from = counter_add(word_counter(mg_grants), C_WITH_G);
+		             anonymous = anonymous - n;
+		             mg_grants = 0);
 			C_AFTER_G
 			break
-		:: else
+		:: CAS_FAILS(G, mg_grants, mg_grants = 0)
 		fi
 	od
 }

@@ -54,12 +54,12 @@ inline record_unfill()
 
 inline line_up()
 {
-	STEP(rel_what = what[r]);
 	if
-	:: what_state(rel_what) == CLAIMED -> STEP(CAS(what[r], rel_what, what_next(rel_what, QUEUED, ticket)))
-	:: else
-	fi;
-	rel_what = 0
+	OR_DIE
+	:: d_step { what_state(what[r]) == CLAIMED -> rel_what = what[r] };
+		STEP(CAS(what[r], rel_what, what_next(rel_what, QUEUED, ticket)); rel_what = 0)
+	:: d_step { what_state(what[r]) != CLAIMED -> skip }
+	fi
 }
 
 #ifndef ORPHANS
@@ -71,38 +71,37 @@ inline give_up(n)
 #ifdef RECOVERS_ON_TIMEOUT
 	recover_from(STATES, false);
 #endif
-	look(n);
+	LOOK(n, , leave_the_line(n))
+}
+
+inline leave_the_line(n)
+{
+#ifdef MUTANT_TICKET_TAKEN_BACK
+	STEP(if
+	     :: T == word_make(counter_add(ticket, n), tag_make(r, what_a(what[r]))) ->
+		     T = word_make(ticket, TAG_NONE);
+		     ok = true;
+		     waits_for[me] = 0
+	     :: else
+	     fi);
 	if
-	:: ok
+	:: ok ->
+		STEP(what[r] = what_next(what[r] ^ WHAT_A, IDLE, gen[r] + 1));
+		STEP(who[r] = 0);
+		ok = false
 	:: else ->
-#ifdef MUTANT_TICKET_TAKEN_BACK
-		STEP(if
-		     :: T == word_make(counter_add(ticket, n), tag_make(r, what_a(what[r]))) ->
-			     T = word_make(ticket, TAG_NONE);
-			     ok = true;
-			     waits_for[me] = 0
-		     :: else
-		     fi);
-		if
-		:: ok ->
-			STEP(what[r] = what_next(what[r] ^ WHAT_A, IDLE, gen[r] + 1));
-			STEP(who[r] = 0);
-			ok = false
-		:: else ->
 #endif
-			STEP(who[r] = who_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
+		STEP(who[r] = who_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
 #ifdef MUTANT_ORPHAN_NOTED_TOO_LATE
-			recover_from(OWN, false);
-			note_orphan(ticket);
+		recover_from(OWN, false);
+		note_orphan(ticket)
 #else
-			note_orphan(ticket);
-			recover_from(OWN, false);
+		note_orphan(ticket);
+		recover_from(OWN, false)
 #endif
-			ok = false
 #ifdef MUTANT_TICKET_TAKEN_BACK
-		fi
-#endif
 	fi
+#endif
 }
 #endif
 
@@ -116,16 +115,17 @@ inline queue_enter(n, has_deadline)
 {
 	record_claim(n);
 	arrive_in_line(n, true);
-	look(n);
+	LOOK(n, , stand_in_line(n, has_deadline))
+}
+
+/* The spinning is left out: it is only more looks. */
+inline stand_in_line(n, has_deadline)
+{
+	line_up();
+	wait_until_enabled(n, has_deadline);
 	if
-	:: ok
-	:: else ->
-		line_up();
-		wait_until_enabled(n, has_deadline);
-		if
-		:: !ok && has_deadline -> give_up(n)
-		:: else
-		fi
+	:: !ok && has_deadline -> give_up(n)
+	:: else
 	fi
 }
 
@@ -147,20 +147,28 @@ inline acquire_at_once(n)
 	:: else ->
 		record_fill(n);
 		STEP(ar_tickets = T);
-		load_limit(ar_limit);
+		read_first_half
 		if
-		:: (counter_diff(ar_limit, word_counter(ar_tickets)) >= n
-		    && is_finished(word_tag(ar_tickets), my_arrival_tag)) ->
-			STEP(CAS_OK(ok, T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
-			            ticket = word_counter(ar_tickets);
-			            kept = false;
-			            admit(ticket, n));
-			     ar_tickets = 0;
-			     ar_limit = 0)
-		:: else ->
-			ok = false;
-			ar_tickets = 0;
-			ar_limit = 0
+		OR_DIE
+		:: d_step {
+				(ahead_of(word_counter(ar_tickets)) >= n && is_finished(word_tag(ar_tickets), my_arrival_tag)) ->
+				first_half = 0
+			};
+			if
+			OR_DIE
+			:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
+			             ticket = word_counter(ar_tickets);
+			             kept = false;
+			             admit(ticket, n);
+			             ok = true;
+			             ar_tickets = 0)
+			:: CAS_FAILS(T, ar_tickets, ar_tickets = 0)
+			fi
+		:: d_step {
+				!(ahead_of(word_counter(ar_tickets)) >= n && is_finished(word_tag(ar_tickets), my_arrival_tag)) ->
+				first_half = 0;
+				ar_tickets = 0
+			}
 		fi;
 		if
 		:: ok -> STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); what[r] = what_next(what[r], HELD, ticket))
@@ -173,9 +181,7 @@ inline acquire_in_line(n, has_deadline)
 {
 	queue_enter(n, has_deadline);
 	if
-	:: ok ->
-		become_holder();
-		ok = true
+	:: ok -> become_holder()
 	:: else
 	fi
 }
@@ -206,13 +212,10 @@ inline try_acquire(n)
 	fi;
 #endif
 	if
-	:: ok ->
-		become_holder();
-		ok = true
+	:: ok -> become_holder()
 	:: else ->
 		record_unfill();
-		record_keep_or_free();
-		ok = false
+		record_keep_or_free()
 	fi
 }
 
@@ -235,6 +238,11 @@ inline release(n)
 	fi;
 	rel_what = 0;
 	record_keep_or_free();
+	if
+	:: ok -> C_AFTER_G
+		ok = false
+	:: else
+	fi;
 	after_grant()
 }
 
@@ -257,9 +265,7 @@ inline take(n, has_deadline)
 	:: else ->
 		queue_enter(n, has_deadline);
 		if
-		:: ok ->
-			forget_owner(n);
-			ok = true
+		:: ok -> forget_owner(n)
 		:: else
 		fi
 	fi

@@ -18,7 +18,9 @@ inline check_sleepers()
 		:: asleep[i_] > 0 ->
 			count_in_front(i_, its_ticket[i_]);
 			PROMISE(no_wakeup_lost, with_those_in_front + waits_for[i_] > C);
-			PROMISE(no_wakeup_lost, !entitled[i_] || died_ever)
+#ifdef SETTER
+			PROMISE(no_wakeup_lost, !entitled[i_] || died_ever || raced)
+#endif
 		:: else
 		fi;
 		i_++

@@ -1,21 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting the capacity: design.md section 4, lower and raise. Read apart where a configuration asks for it. */
+/* lib/set.c: lowering and raising the capacity, by the rule of section 4 of the design. */
 
-byte set_old[PROCESSES];
+byte set_old[PROCESSES]; /* what the setter replaced */
+byte sets;               /* counts the stores of C, each after it happened */
 
-/* The capacity is exchanged, so that of two setters each knows what it replaced. */
+/*
+ * The capacity is replaced by a CAS, so that of two setters each knows what it replaced. Lowering takes a record, which
+ * is claimed before anything has changed.
+ */
 inline set_capacity(permits)
 {
-	STEP(set_old[me] = C;
-	     if
-	     :: C > permits && C > lowering -> lowering = C
-	     :: else
-	     fi;
-	     C = permits);
+	claimed = false;
+	do
+	:: STEP(set_seen = sets; note_begin());
+		STEP(set_old[me] = C);
+		if
+		:: permits < set_old[me] && !claimed ->
+			record_claim(1);
+			claimed = true
+		:: else
+		fi;
+		if
+		OR_DIE
+		:: CAS_WORKS(C, set_old[me], permits, note_store(permits));
+			break
+		:: CAS_FAILS(C, set_old[me], skip)
+		fi
+	od;
+#ifndef MUTANT_SETTERS_NOT_COUNTED
+	STEP(sets++);
+#endif
 	if
 	:: permits < set_old[me] -> lower()
-	:: else -> raise()
-	fi
+	:: else ->
+		if
+		:: claimed ->
+			record_unfill();
+			record_keep_or_free()
+		:: else
+		fi;
+		raise()
+	fi;
+	claimed = false
 }
 
 /* Whoever moves E wakes, and passes over orphans that it reached. */
@@ -24,33 +50,47 @@ inline raise()
 #ifndef MUTANT_RAISE_WITHOUT_SWEEP
 	wake_everybody();
 #endif
+	set_seen = 0;
 	recover_from(SKIP, false)
 }
 
 /*
  * Takes a ticket, so that every move of T decided on the old E has failed or happened; makes those HELD that were
- * enabled; gives its place up.
+ * enabled; gives its place up. If another setter has stored C as well, who was enabled when cannot be told any more, and
+ * nobody is made HELD: such a waiter enters late.
  */
 inline lower()
 {
 #ifdef MUTANT_SETTER_DOES_NOT_ARRIVE
 	STEP(ticket = word_counter(T));
 #else
-	record_claim(1);
 	arrive_in_line(1, false);
 #endif
-	STEP(look_grants = word_counter(G); take_effect());
+	STEP(set_grants = word_counter(G); take_effect());
 #ifndef MUTANT_SETTER_DOES_NOT_PROMOTE
-	re_i = 0;
-	do
-	:: re_i < RECORDS ->
-		promote(re_i);
-		re_i++
-	:: else -> break
-	od;
-	re_i = 0;
+	if
+	OR_DIE
+#ifdef MUTANT_SETTERS_NOT_COUNTED
+	:: true ->
+#else
+	:: d_step { sets != set_seen + 1 -> skip }
+	:: sets == set_seen + 1 ->
 #endif
-#ifndef MUTANT_SETTER_DOES_NOT_ARRIVE
+		do
+		:: re_i < RECORDS ->
+			promote(re_i);
+			re_i++
+		:: else -> break
+		od;
+		re_i = 0
+	fi;
+#endif
+	set_grants = 0;
+	set_seen = 0;
+#ifdef MUTANT_SETTER_DOES_NOT_ARRIVE
+	record_unfill();
+	record_keep_or_free()
+#else
 	line_up();
 	STEP(who[r] = who_orphan(ticket));
 	note_orphan(ticket);
@@ -58,17 +98,68 @@ inline lower()
 #endif
 }
 
-/* The witness: whoever was enabled is entitled to enter, and nobody else beyond the new capacity. */
-inline take_effect()
+#define is_before_setter(w) (what_state(w) == QUEUED && counter_diff(what_value(w), ticket) < 0)
+
+/*
+ * A waiter may fall asleep at the same time, so it is woken after the swap. One that gives up at the same time is an
+ * orphan in the hint, and found there once the line has come that far.
+ */
+inline promote(index)
+{
+	if
+	OR_DIE
+	:: d_step { !is_before_setter(what[index]) -> skip }
+	:: d_step { is_before_setter(what[index]) -> rc_what = what[index] };
+		STEP(mg_count = count[index]);
+		if
+		:: counter_diff(set_grants + set_old[me], what_value(rc_what)) >= mg_count ->
+			if
+			OR_DIE
+			:: CAS_WORKS(what[index], rc_what, what_next(rc_what, HELD, what_value(rc_what)), skip);
+#ifndef MUTANT_PROMOTED_NOT_WOKEN
+				wake_word(slot_index(what_value(rc_what) + mg_count - 1), ALL_BITS)
+#endif
+			:: CAS_FAILS(what[index], rc_what, skip)
+			fi
+		:: else
+		fi;
+		rc_what = 0;
+		mg_count = 0
+	fi
+}
+
+/* ---- the witness ---- */
+
+byte stores;                  /* of C, so far */
+byte store_of[PROCESSES];     /* which of them was this process's */
+byte replaced_by[PROCESSES];  /* what it replaced, if it lowered and this has not taken effect */
+byte effective;               /* the last store that has */
+byte setter = 255;            /* who is at it */
+bool raced;                   /* two were at it at the same time */
+
+inline note_begin()
+{
+	raced = raced || (setter != 255 && setter != me);
+	setter = me
+}
+
+inline note_store(permits)
+{
+	stores++;
+	store_of[me] = stores;
+	replaced_by[me] = (set_old[me] > permits -> set_old[me] : 0);
+	reckon_lowering()
+}
+
+/* The largest capacity that a lowering has replaced which has not taken effect, nor has a later one. */
+inline reckon_lowering()
 {
 	lowering = 0;
 	p_ = 0;
 	do
 	:: p_ < PROCESSES ->
 		if
-		:: (waits_for[p_] > 0 && counter_diff(its_ticket[p_], ticket) < 0
-		    && counter_diff(look_grants + set_old[me], its_ticket[p_]) >= waits_for[p_]) ->
-			entitled[p_] = true
+		:: store_of[p_] > effective && replaced_by[p_] > lowering -> lowering = replaced_by[p_]
 		:: else
 		fi;
 		p_++
@@ -77,32 +168,28 @@ inline take_effect()
 	p_ = 0
 }
 
-/*
- * A waiter may fall asleep at the same time, so it is woken after the swap. One that gives up at the same time is an
- * orphan in the hint, and found there once the line has come that far.
- */
-inline promote(index)
+/* Who was enabled is entitled to enter, and nobody else beyond the new capacity. Too late if a later one took effect. */
+inline take_effect()
 {
-	STEP(rc_what = what[index]);
 	if
-	:: what_state(rc_what) == QUEUED && counter_diff(what_value(rc_what), ticket) < 0 ->
-		STEP(mg_count = count[index]);
-		if
-		:: counter_diff(look_grants + set_old[me], what_value(rc_what)) >= mg_count ->
-			STEP(CAS_OK(ok, what[index], rc_what, what_next(rc_what, HELD, what_value(rc_what)), skip));
+	:: store_of[me] > effective ->
+		effective = store_of[me];
+		p_ = 0;
+		do
+		:: p_ < PROCESSES ->
 			if
-			:: ok ->
-#ifndef MUTANT_PROMOTED_NOT_WOKEN
-				wake_word(slot_index(what_value(rc_what) + mg_count - 1), ALL_BITS)
-#else
-				skip
-#endif
+			:: (waits_for[p_] > 0 && counter_diff(its_ticket[p_], ticket) < 0
+			    && counter_diff(set_grants + set_old[me], its_ticket[p_]) >= waits_for[p_]) ->
+				entitled[p_] = true
 			:: else
-			fi
-		:: else
-		fi
+			fi;
+			p_++
+		:: else -> break
+		od;
+		p_ = 0
 	:: else
 	fi;
-	rc_what = 0;
-	mg_count = 0
+	replaced_by[me] = 0;
+	setter = (setter == me -> 255 : setter);
+	reckon_lowering()
 }

@@ -23,30 +23,45 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 #define STEP(access) if OR_DIE :: d_step { access } fi
 #define STEP_WHEN(condition, access) if OR_DIE :: d_step { (condition) -> access } fi
 
-/* Inside a step. */
-#define CAS(place, old, new) if :: (place) == (old) -> place = new :: else fi
-#define CAS_OK(ok, place, old, new, also) \
-	if :: (place) == (old) -> place = new; ok = true; also :: else -> ok = false fi
+/*
+ * Where the access decides what comes next, the decision belongs to the step: a state less to store.
+ *
+ *     if OR_DIE
+ *     :: d_step { condition on shared memory -> ... }; ...
+ *     :: d_step { !condition -> ... }; ...
+ *     fi
+ */
+#define CAS(place, old, new) if :: (place) == (old) -> place = new :: else fi /* inside a step */
+#define CAS_WORKS(place, old, new, also) d_step { (place) == (old) -> place = new; also }
+#define CAS_FAILS(place, old, also) d_step { (place) != (old) -> also }
+
+#ifdef SETTER
+#define SETTER_LOCALS ; byte set_grants; byte set_seen; bool claimed
+#define FORGET_SETTER_LOCALS ; set_grants = 0; set_seen = 0; claimed = 0
+#else
+#define SETTER_LOCALS
+#define FORGET_SETTER_LOCALS
+#endif
 
 /* Everything a process remembers between steps, by the function that uses it. One that dies forgets all. */
 #define LOCALS \
 	byte r; short ticket; bool ok; bool kept; \
-	short ar_tickets; short ar_limit; \
+	short ar_tickets; \
 	short fa_what; byte fa_count; \
 	short rel_what; \
-	short mg_grants; byte mg_count; byte mg_from; byte mg_capacity; bool mg_moved; bool mg_mine; \
+	short mg_grants; byte mg_count; byte mg_from; byte mg_capacity; byte mg_tickets; bool mg_moved; bool mg_mine; \
 	short fr_what; byte fr_gen; \
 	byte wk_i; byte wk_bits; short wk_waiting; byte wk_seen; \
-	short rc_who; short rc_what; short rc_tickets; byte rc_limit; bool rc_dead; \
-	byte re_i; byte stage; bool collected; byte front_index; byte front_limit; short front_hint; short front_what; int places; \
-	byte look_grants; byte look_capacity; byte seen
+	short rc_who; short rc_what; short rc_tickets; bool rc_dead; \
+	byte re_i; byte stage; byte front_index; short front_hint; short front_what; byte passing; int places; \
+	byte first_half; byte seen SETTER_LOCALS
 
 #define FORGET \
-	r = 0; ticket = 0; ok = 0; kept = 0; ar_tickets = 0; ar_limit = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
-	mg_grants = 0; mg_count = 0; mg_from = 0; mg_capacity = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
-	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_limit = 0; rc_dead = 0; \
-	re_i = 0; stage = 0; collected = 0; front_index = 0; front_limit = 0; front_hint = 0; front_what = 0; places = 0; \
-	look_grants = 0; look_capacity = 0; seen = 0
+	r = 0; ticket = 0; ok = 0; kept = 0; ar_tickets = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
+	mg_grants = 0; mg_count = 0; mg_from = 0; mg_capacity = 0; mg_tickets = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
+	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_dead = 0; \
+	re_i = 0; stage = 0; front_index = 0; front_hint = 0; front_what = 0; passing = 0; places = 0; \
+	first_half = 0; seen = 0 FORGET_SETTER_LOCALS
 
 inline die()
 {

@@ -45,21 +45,27 @@ inline find_handed(q)
 /* HELD -> RELEASING by whoever is first; `ok`: it was us. */
 inline release_foreign(n, q)
 {
-	STEP(CAS_OK(ok, what[front_index], rc_what, what_next(rc_what, RELEASING, what_value(rc_what)),
-	            if
-	            :: dead[q]
-	            :: else -> in_use[q] = in_use[q] - n
-	            fi));
 	if
-	:: ok ->
-		rel_what = what_next(rc_what, RELEASING, what_value(rc_what));
-		release_for_owner(front_index, rel_what);
-		STEP(CAS(who[front_index], rc_who, 0));
-		after_grant();
-		rel_what = 0;
-		ok = true
-	:: else
+	OR_DIE
+	:: CAS_WORKS(what[front_index], rc_what, what_next(rc_what, RELEASING, what_value(rc_what)),
+	             if
+	             :: dead[q]
+	             :: else -> in_use[q] = in_use[q] - n
+	             fi;
+	             ok = true;
+	             rel_what = what_next(rc_what, RELEASING, what_value(rc_what)));
+		finish_foreign(front_index, rc_who)
+	:: CAS_FAILS(what[front_index], rc_what, ok = false)
 	fi
+}
+
+/* From RELEASING, rel_what, to the end. */
+inline finish_foreign(index, owner)
+{
+	release_for_owner(index, rel_what);
+	STEP(CAS(who[index], owner, 0));
+	after_grant();
+	rel_what = 0
 }
 
 inline release_for(n, q)
@@ -86,27 +92,45 @@ bool forked;
 byte forked_record;
 short forked_ticket;
 
-/* tsem_adopt() by a child of process `parent`: `ok` if the hold is its own now, and its command may run. */
+/*
+ * tsem_adopt() by a child of process `parent`: `ok` if the hold is its own now, and its command may run. What a recoverer
+ * began for the dead parent, and leaves because the owner has changed, is finished.
+ */
 inline adopt(n, parent)
 {
 	STEP(rel_what = what[r]);
+	ok = false;
 	if
 	:: what_state(rel_what) == HELD && what_value(rel_what) == ticket ->
-		STEP(CAS_OK(ok, who[r], who_owner(parent), who_owner(me),
-		            if
-		            :: dead[parent]
-		            :: else -> in_use[parent] = in_use[parent] - n
-		            fi));
 		if
-		:: ok ->
+		OR_DIE
+		:: CAS_WORKS(who[r], who_owner(parent), who_owner(me),
+		             if
+		             :: dead[parent]
+		             :: else -> in_use[parent] = in_use[parent] - n
+		             fi);
 #ifdef MUTANT_ADOPT_WITHOUT_MOVED
-			STEP(admit(ticket, n))
+			STEP(admit(ticket, n); ok = true)
 #else
-			STEP(CAS_OK(ok, what[r], rel_what, rel_what ^ WHAT_MOVED, admit(ticket, n)))
+			if
+			OR_DIE
+			:: CAS_WORKS(what[r], rel_what, rel_what ^ WHAT_MOVED, admit(ticket, n); ok = true)
+			:: CAS_FAILS(what[r], rel_what, rel_what = what_next(rel_what, RELEASING, ticket));
+				if
+				OR_DIE
+#ifdef MUTANT_ADOPT_LEAVES_IT
+				:: d_step { true -> skip }
+#else
+				:: what[r] == rel_what -> finish_foreign(r, who_owner(me))
+				:: d_step { what[r] != rel_what -> skip };
+					STEP(CAS(who[r], who_owner(me), 0))
 #endif
-		:: else
+				fi
+			fi
+#endif
+		:: CAS_FAILS(who[r], who_owner(parent), skip)
 		fi
-	:: else -> ok = false
+	:: else
 	fi;
 	rel_what = 0
 }

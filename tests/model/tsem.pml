@@ -18,6 +18,12 @@
 #endif
 #include "rest.pml"
 
+/* When a process begins: at once, unless a configuration says otherwise. */
+#define the_first_came (word_counter(T) != COUNTER_START || dead[0])
+#ifndef BEGINS
+#define BEGINS(me) true
+#endif
+
 #define END goto gone; dies: atomic { die(); FORGET }; gone: atomic { FORGET }
 
 /* Acquires and releases. */
@@ -26,6 +32,7 @@
 	{ \
 		byte round; \
 		LOCALS; \
+		BEGINS(me); \
 		do \
 		:: round < rounds -> acquire(n, false); release(n); round++ \
 		:: else -> break \
@@ -38,6 +45,7 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		acquire(n, true); \
 		if \
 		:: ok -> release(n) \
@@ -46,11 +54,22 @@
 		END \
 	}
 
+/* Does not wait for ever, and holds on if it succeeds. */
+#define LEAVER(name, n) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		BEGINS(me); \
+		acquire(n, true); \
+		END \
+	}
+
 /* Holds on for ever. */
 #define KEEPER(name, n) \
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		acquire(n, false); \
 		END \
 	}
@@ -59,6 +78,7 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		try_acquire(n); \
 		if \
 		:: ok -> release(n) \
@@ -73,6 +93,7 @@
 	{ \
 		byte round; \
 		LOCALS; \
+		BEGINS(me); \
 		do \
 		:: round < rounds -> take(n, false); post(n); round++ \
 		:: else -> break \
@@ -84,6 +105,7 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		recover_from(STATES, true); \
 		END \
 	}
@@ -93,6 +115,7 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		recover_record(index); \
 		END \
 	}
@@ -102,6 +125,7 @@
 	{ \
 		byte round; \
 		LOCALS; \
+		BEGINS(me); \
 		do \
 		:: round < rounds -> post(n); round++ \
 		:: else -> break \
@@ -113,6 +137,7 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		set_capacity(permits); \
 		END \
 	}
@@ -121,6 +146,7 @@
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
+		BEGINS(me); \
 		set_capacity(first); \
 		set_capacity(second); \
 		END \

@@ -17,27 +17,29 @@ inline futex_wake(s, bits)
 	p_ = 0
 }
 
+/* The sleepers bit goes only when all are woken. */
+#ifdef MUTANT_SLEEPERS_BIT_ALWAYS_CLEARED
+#define advanced(word, bits) (((word) + 2) & 254)
+#else
+#define advanced(word, bits) (((word) + 2) & ((bits) == ALL_BITS -> 254 : 255))
+#endif
+
 inline wake_word(s, bits)
 {
 	do
-	:: STEP(wk_seen = slot[s]);
+	::
 		if
-		:: !(wk_seen & 1) ->
-			wk_seen = 0;
+		OR_DIE
+		:: d_step { !(slot[s] & 1) -> skip };
 			break
-		:: else
+		:: d_step { slot[s] & 1 -> wk_seen = slot[s] }
 		fi;
-#ifdef MUTANT_SLEEPERS_BIT_ALWAYS_CLEARED
-		STEP(CAS_OK(ok, slot[s], wk_seen, (wk_seen + 2) & 254, skip));
-#else
-		/* The sleepers bit goes only when all are woken. */
-		STEP(CAS_OK(ok, slot[s], wk_seen, (wk_seen + 2) & ((bits) == ALL_BITS -> 254 : 255), skip));
-#endif
 		if
-		:: ok ->
-			STEP(futex_wake(s, bits); wk_seen = 0);
+		OR_DIE
+		:: CAS_WORKS(slot[s], wk_seen, advanced(wk_seen, bits), wk_seen = 0);
+			STEP(futex_wake(s, bits));
 			break
-		:: else
+		:: CAS_FAILS(slot[s], wk_seen, wk_seen = 0)
 		fi
 	od
 }
@@ -59,74 +61,60 @@ inline wake_enabled()
 {
 	if
 	:: mg_moved ->
-		T_AFTER_G
-		wk_waiting = counter_diff(wk_waiting, mg_from);
+		/* Behind the move of G: the other half of the arrival's "move T, then read E". */
+		STEP(wk_waiting = counter_diff(T_AFTER_G, mg_from);
+		     mg_moved = false;
+		     mg_tickets = 0;
+		     if
+		     :: mg_count > wk_waiting -> mg_count = (wk_waiting > 0 -> wk_waiting : 0)
+		     :: else
+		     fi);
 		if
-		:: mg_count >= SLOTS && wk_waiting >= SLOTS ->
-			wake_everybody();
-			wk_waiting = 0
-		:: else
+		:: mg_count >= SLOTS -> wake_everybody()
+		:: else ->
+			do
+			:: wk_i < mg_count ->
+				wk_bits = (wk_waiting > SLOTS -> slot_bit(counter_add(mg_from, wk_i)) : ALL_BITS);
+				wake_word(slot_index(mg_from + wk_i), wk_bits);
+				wk_i++
+			:: else -> break
+			od;
+			wk_i = 0;
+			wk_bits = 0
 		fi;
-		wk_i = 0;
-		do
-		:: wk_i < mg_count && wk_i < wk_waiting ->
-			wk_bits = (wk_waiting > SLOTS -> slot_bit(counter_add(mg_from, wk_i)) : ALL_BITS);
-			wake_word(slot_index(mg_from + wk_i), wk_bits);
-			wk_i++
-		:: else -> break
-		od;
-		wk_i = 0;
-		wk_bits = 0;
 		wk_waiting = 0
 	:: else
 	fi;
-	mg_moved = false;
 	mg_mine = false;
 	mg_count = 0;
 	mg_from = 0;
-	mg_capacity = 0;
-	ok = false
+	mg_capacity = 0
 }
 
-/* wait_is_over(): the admission is the look that says so. */
+/*
+ * wait_is_over(): the admission is the look that says so. `over` and `not_yet`, statements or nothing, come next. The
+ * second look of it, whether somebody who lowered the capacity let the waiter in, is there only where somebody may have.
+ */
 #ifdef SETTER
-#ifdef MUTANT_C_BEFORE_G
-#define LOOK_FIRST look_capacity = C
-#define LOOK_SECOND look_grants = word_counter(G)
-#else
-#define LOOK_FIRST look_grants = word_counter(G)
-#define LOOK_SECOND look_capacity = C
-#endif
-inline look(n)
-{
-	STEP(LOOK_FIRST);
-	STEP(LOOK_SECOND;
-	     ok = (counter_diff(counter_add(look_grants, look_capacity), ticket) >= n);
-	     if
-	     :: ok -> admit(ticket, n)
-	     :: else
-	     fi;
-	     look_grants = 0;
-	     look_capacity = 0);
-	if
-	:: !ok ->
-		STEP(ok = (what_state(what[r]) == HELD);
-		     if
-		     :: ok -> admit(ticket, n)
-		     :: else
-		     fi)
-	:: else
+#define LOOK(n, over, not_yet) \
+	read_first_half \
+	if \
+	OR_DIE \
+	:: d_step { ahead_of(ticket) >= n -> admit(ticket, n); ok = true; first_half = 0 }; over \
+	:: d_step { ahead_of(ticket) < n -> first_half = 0 }; \
+		if \
+		OR_DIE \
+		:: d_step { what_state(what[r]) == HELD -> admit(ticket, n); ok = true }; over \
+		:: d_step { what_state(what[r]) != HELD -> ok = false }; not_yet \
+		fi \
 	fi
-}
 #else
-inline look(n)
-{
-	STEP(ok = (counter_diff(counter_add(word_counter(G), C), ticket) >= n);
-	     if
-	     :: ok -> admit(ticket, n)
-	     :: else
-	     fi)
-}
+#define LOOK(n, over, not_yet) \
+	if \
+	OR_DIE \
+	:: d_step { ahead_of(ticket) >= n -> admit(ticket, n); ok = true }; over \
+	:: d_step { ahead_of(ticket) < n -> ok = false }; not_yet \
+	fi
 #endif
 
 #ifdef MUTANT_SLEEPS_ON_FIRST_TICKET
@@ -140,26 +128,19 @@ inline look(n)
 
 /*
  * sleep_until_enabled(). `ok`: the wait is over; otherwise the time is. The deadline passes whenever it likes. The ticks
- * come only when nothing else can happen (rest.pml). The first look of the loop is left out: there was one before.
+ * come only when nothing else can happen (rest.pml). The look that each round begins with is left out: it has no effect
+ * but to end the wait, as the one behind the sleepers bit does.
  */
 inline wait_until_enabled(n, has_deadline)
 {
 	do
 	::
 #ifdef MUTANT_LOOKS_BEFORE_SLEEPERS_BIT
-		look(n);
-		if
-		:: ok -> break
-		:: else
-		fi;
+		LOOK(n, break, );
 		set_sleepers_bit(n);
 #else
 		set_sleepers_bit(n);
-		look(n);
-		if
-		:: ok -> break
-		:: else
-		fi;
+		LOOK(n, break, );
 #endif
 		STEP(if
 		     :: slot[sleep_word(n)] == seen -> asleep[me] = sleep_code(n)
@@ -173,5 +154,6 @@ inline wait_until_enabled(n, has_deadline)
 		:: d_step { over -> asleep[me] = 0; seen = 0 };
 			goto gone
 		fi
-	od
+	od;
+	seen = 0
 }

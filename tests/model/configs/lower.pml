@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. The capacity goes from 1 to 0 between two holders. */
+/* Nobody dies, no ticks. The capacity goes from 1 to 0 while a holder releases and another waits. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
 #define SLOTS 4
 #define SETTER
 #define ORPHANS
+#define BEGINS(me) (me == 0 || the_first_came)
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)
-HOLDER(second, 1, 1)
+KEEPER(second, 1)
 SETS(setter, 0)
 
 init { atomic { run first(0); run second(1); run setter(2); run rest() } }

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. Two give up, one of them wanting two permits. */
+/* Nobody dies, no ticks. The first and the third in line give up; the second gets the permit that the first posts. */
 #define PROCESSES 3
 #define RECORDS 3
-#define CAPACITY 2
+#define CAPACITY 0
 #define SLOTS 4
 #define ORPHANS
+#define BEGINS(me) word_counter(T) == counter_add(COUNTER_START, me)
 #include "../tsem.pml"
 
-QUITTER(first, 2)
-QUITTER(second, 1)
-HOLDER(third, 2, 1)
+proctype first(byte me)
+{
+	LOCALS;
+	acquire(1, true);
+	post(1);
+	END
+}
+
+KEEPER(second, 1)
+LEAVER(third, 1)
 
 init { atomic { run first(0); run second(1); run third(2); run rest() } }

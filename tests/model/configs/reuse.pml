@@ -7,7 +7,7 @@
 #define CRASHES 1
 #include "../tsem.pml"
 
-HOLDER(first, 2, 3)
+HOLDER(first, 1, 3)
 HOLDER(second, 1, 1)
 
 init { atomic { run first(0); run second(1); run rest() } }

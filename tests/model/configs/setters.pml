@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two set the capacity, 2 to 1 and to 0, around a holder. */
+/* Two set the capacity, 2 to 1 and to 0, while one comes. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2
@@ -8,7 +8,7 @@
 #define ORPHANS
 #include "../tsem.pml"
 
-HOLDER(first, 1, 1)
+KEEPER(first, 1)
 SETS(second, 1)
 SETS(third, 0)
 
