@@ -3,9 +3,8 @@
 #include <errno.h>
 
 #include "idle.h"
-#include "protocol.h"
-#include "queue.h"
 #include "recover.h"
+#include "set.h"
 
 /*
  * A waiter that the old capacity had enabled, and that has not noticed, is admitted: HELD is a state and not a comparison
@@ -27,17 +26,24 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
  * With a ticket taken behind the store of C, every move of T that was decided on the old E has failed or happened. G is
  * read after that: those in front of the ticket whom it and the old capacity enable were enabled before the capacity
  * fell. If this process dies on the way, nothing is lost: such a waiter enters late.
+ *
+ * If another setter has stored C meanwhile, G may have moved since under that one's capacity, and the old one says no
+ * more who was enabled. `sets` was read before the old C, and a store is counted before anything else is done about it:
+ * so if nobody else is counted by now, nobody's store behind ours has taken effect. Otherwise nobody is admitted here,
+ * and such a waiter enters late, too.
  */
 static int
-lower(struct tsem *sem, uint32_t old, const struct claim *claim)
+lower(struct tsem *sem, const struct change *change)
 {
-	struct place_in_line place = {.claim = *claim, .waiter = {.record = claim->record, .count = 1}};
+	struct header *header = sem->segment.header;
+	struct place_in_line place = {.claim = change->claim, .waiter = {.record = change->claim.record, .count = 1}};
 	int rc = queue_take_ticket(sem, &place);
 	if (rc < 0)
 		return rc;
-	const uint64_t limit = counter_add(word_counter(LOAD_SEQ(&sem->segment.header->grants)), old);
+	const uint64_t limit = counter_add(word_counter(LOAD_SEQ(&header->grants)), change->old);
+	const bool alone = LOAD_SEQ(&header->sets) == change->sets + 1;
 	struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++)
+	for (uint32_t i = 0; alone && (record = record_at(sem, i)) != NULL; i++)
 		admit(sem, record, place.waiter.ticket, limit);
 	queue_leave(sem, &place);
 	return 0;
@@ -52,37 +58,47 @@ raise(struct tsem *sem)
 	idle_notify(sem);
 }
 
-/*
- * Stores C, by a CAS, so that of two setters each knows what it replaced. To lower takes a record, which is claimed
- * before anything has changed, because it may fail.
- */
-static int
-replace_capacity(struct tsem *sem, uint32_t permits, uint32_t *old, struct claim *claim, bool *claimed)
+/* By a CAS, so that of two setters each knows what it replaced. */
+int
+set_store(struct tsem *sem, uint32_t permits, struct change *change)
 {
 	struct header *header = sem->segment.header;
+	*change = (struct change){.permits = permits};
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		*old = LOAD_SEQ(&header->capacity);
+		change->sets = LOAD_SEQ(&header->sets);
+		change->old = LOAD_SEQ(&header->capacity);
 		const int64_t room = counter_diff(enabled_limit(sem), word_counter(LOAD_SEQ(&header->tickets)));
-		if (permits > *old && room + permits - *old > COUNTER_DRIFT)
+		if (permits > change->old && room + permits - change->old > COUNTER_DRIFT)
 			return -EOVERFLOW;
-		if (permits < *old && !*claimed) {
-			int rc = queue_claim_at_once(sem, 1, USE_TAKE, claim);
+		if (permits < change->old && !change->claimed) {
+			int rc = queue_claim_at_once(sem, 1, USE_TAKE, &change->claim);
 			if (rc < 0)
 				return rc;
-			*claimed = true;
+			change->claimed = true;
 		}
-		if (CAS_SEQ32(&header->capacity, *old, permits))
+		if (CAS_SEQ32(&header->capacity, change->old, permits)) {
+			ADD_SEQ(&header->sets, 1);
 			return 0;
+		}
 	}
 	return -EBADMSG;
 }
 
 int
+set_take_effect(struct tsem *sem, const struct change *change)
+{
+	if (change->permits < change->old)
+		return lower(sem, change);
+	if (change->claimed)
+		record_unclaim(sem, &change->claim);
+	raise(sem);
+	return 0;
+}
+
+int
 tsem_set(tsem *sem, uint32_t permits)
 {
-	struct claim claim;
-	bool claimed = false;
-	uint32_t old;
+	struct change change;
 	if (!sem->segment.writable)
 		return -EPERM;
 	if (is_removed(sem))
@@ -90,15 +106,15 @@ tsem_set(tsem *sem, uint32_t permits)
 	if (sem->max != 0 && permits > sem->max)
 		return -EOVERFLOW;
 
-	int rc = replace_capacity(sem, permits, &old, &claim, &claimed);
-	if (rc == 0 && permits < old)
-		return lower(sem, old, &claim);
-	if (claimed)
-		record_unclaim(sem, &claim);
-	if (rc == 0)
-		raise(sem);
+	int rc = set_store(sem, permits, &change);
+	if (rc < 0) {
+		if (change.claimed)
+			record_unclaim(sem, &change.claim);
+		return rc;
+	}
+	rc = set_take_effect(sem, &change);
 	/* Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice. */
-	if (rc == 0 && LOAD_SEQ(&sem->segment.header->removed) != 0) {
+	if (rc == 0 && permits >= change.old && LOAD_SEQ(&sem->segment.header->removed) != 0) {
 		STORE_SEQ(&sem->segment.header->capacity, 0);
 		rc = -EIDRM;
 	}

@@ -352,6 +352,7 @@ struct header {
 	_Atomic uint64_t grants;                       /* G */
 	_Atomic uint32_t capacity;                     /* C */
 	_Atomic uint32_t abandoned;                    /* a permit came back from the dead, and no holder was told since */
+	_Atomic uint32_t sets;                         /* how often C was stored */
 
 	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
@@ -388,6 +389,7 @@ _Static_assert(offsetof(struct header, tickets) == 64, "layout");
 _Static_assert(offsetof(struct header, grants) == 72, "layout");
 _Static_assert(offsetof(struct header, capacity) == 80, "layout");
 _Static_assert(offsetof(struct header, abandoned) == 84, "layout");
+_Static_assert(offsetof(struct header, sets) == 88, "layout");
 _Static_assert(offsetof(struct header, free_hint) == 128, "layout");
 _Static_assert(offsetof(struct header, reserved) == 132, "layout");
 _Static_assert(offsetof(struct header, concern) == 136, "layout");
