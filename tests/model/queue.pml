@@ -132,8 +132,10 @@ inline stand_in_line(n, has_deadline)
 inline become_holder()
 {
 	STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); rel_what = what[r]);
-#ifndef MUTANT_HELD_IS_A_COMPARISON
-	STEP(what[r] = what_next(rel_what, HELD, ticket));
+#ifdef MUTANT_HELD_IS_A_COMPARISON
+	STEP(is_holder[me] = true);
+#else
+	STEP(what[r] = what_next(rel_what, HELD, ticket); is_holder[me] = true);
 #endif
 	rel_what = 0
 }
@@ -171,7 +173,7 @@ inline acquire_at_once(n)
 			}
 		fi;
 		if
-		:: ok -> STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); what[r] = what_next(what[r], HELD, ticket))
+		:: ok -> STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); what[r] = what_next(what[r], HELD, ticket); is_holder[me] = true)
 		:: else -> record_unfill()
 		fi
 	fi
@@ -230,6 +232,7 @@ inline release(n)
 	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
 	     rel_what = what_next(what[r], RELEASING, ticket);
 	     what[r] = rel_what;
+	     is_holder[me] = false;
 	     in_use[me] = in_use[me] - n);
 	move_own_grant(rel_what, n);
 	if

@@ -134,13 +134,13 @@ byte stores;                  /* of C, so far */
 byte store_of[PROCESSES];     /* which of them was this process's */
 byte replaced_by[PROCESSES];  /* what it replaced, if it lowered and this has not taken effect */
 byte effective;               /* the last store that has */
-byte setter = 255;            /* who is at it */
-bool raced;                   /* two were at it at the same time */
+byte at_it = 255;             /* who sets the capacity at present */
+bool raced;                   /* two did at the same time */
 
 inline note_begin()
 {
-	raced = raced || (setter != 255 && setter != me);
-	setter = me
+	raced = raced || (at_it != 255 && at_it != me);
+	at_it = me
 }
 
 inline note_store(permits)
@@ -148,6 +148,7 @@ inline note_store(permits)
 	stores++;
 	store_of[me] = stores;
 	replaced_by[me] = (set_old[me] > permits -> set_old[me] : 0);
+	at_it = (permits < set_old[me] -> me : 255);
 	reckon_lowering()
 }
 
@@ -190,6 +191,6 @@ inline take_effect()
 	:: else
 	fi;
 	replaced_by[me] = 0;
-	setter = (setter == me -> 255 : setter);
+	at_it = (at_it == me -> 255 : at_it);
 	reckon_lowering()
 }

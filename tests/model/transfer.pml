@@ -6,6 +6,7 @@ inline hand_over(n, q)
 {
 	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
 	     in_use[me] = in_use[me] - n;
+	     is_holder[me] = false;
 	     who[r] = who_handed(q, ticket);
 	     if
 	     :: dead[q]

@@ -26,6 +26,9 @@
 
 #define END goto gone; dies: atomic { die(); FORGET }; gone: atomic { FORGET }
 
+/* The end of a process, of its own accord. */
+#define EXIT STEP(dead[me] = true; in_use[me] = 0; somebody_died = true)
+
 /* Acquires and releases. */
 #define HOLDER(name, n, rounds) \
 	proctype name(byte me) \
@@ -71,6 +74,17 @@
 		LOCALS; \
 		BEGINS(me); \
 		acquire(n, false); \
+		END \
+	}
+
+/* Acquires, and ends without a release. */
+#define FORGETFUL(name, n) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		BEGINS(me); \
+		acquire(n, false); \
+		EXIT; \
 		END \
 	}
 
@@ -151,6 +165,3 @@
 		set_capacity(second); \
 		END \
 	}
-
-/* The end of a process, of its own accord. */
-#define EXIT STEP(dead[me] = true; in_use[me] = 0; somebody_died = true)

@@ -6,6 +6,7 @@
 byte in_use[PROCESSES];   /* permits of its holds, from the admission on until the release begins or it dies */
 byte waits_for[PROCESSES]; /* permits it stands in line for; 0: it does not */
 byte its_ticket[PROCESSES];
+bool is_holder[PROCESSES]; /* and may know it: once dead, it is not a place in line that is left of it */
 bool entitled[PROCESSES]; /* was enabled when the capacity was lowered: counts as admitted */
 short anonymous;          /* permits taken without a record, minus those posted */
 byte lowering;            /* the capacity before a lowering that has not taken effect yet */

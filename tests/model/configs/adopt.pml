@@ -28,12 +28,13 @@ proctype child(byte me)
 		ticket = forked_ticket;
 		adopt(1, 0);
 		if
-		:: ok -> STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS))
-		:: else
+		:: ok ->
+			STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS));
+			EXIT
+		:: else /* lives on without it, which nobody waits for: only a dead parent loses its hold */
 		fi
-	:: else
+	:: else -> EXIT
 	fi;
-	EXIT;
 	END
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The capacity goes from 2 to 0; setter or holder may die, another holds on. */
+/* The capacity goes from 2 to 0; setter or holder may die, and another ends with its hold. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2
@@ -10,7 +10,7 @@
 #include "../tsem.pml"
 
 KEEPER(first, 1)
-KEEPER(second, 1)
+FORGETFUL(second, 1)
 SETS(setter, 0)
 
 init { atomic { run first(0); run second(1); run setter(2); run rest() } }

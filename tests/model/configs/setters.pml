@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Two set the capacity, 2 to 1 and to 0, while one comes. */
+/* Two set the capacity, 2 to 1 and to 0, the second while the first is at it, and one arrives. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2
 #define SLOTS 4
 #define SETTER
 #define ORPHANS
+#define BEGINS(me) (me == 1 || stores > 0)
 #include "../tsem.pml"
 
 KEEPER(first, 1)
