@@ -31,13 +31,18 @@
 
 #ifdef __cplusplus
 extern "C" {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* tsem_stat() beside struct tsem_stat */
 #endif
 #pragma GCC visibility push(default) /* the library itself is compiled with everything else hidden */
 
 /* A handle on one semaphore: a mapping of its segment. */
 typedef struct tsem tsem;
 
-/* A hold: permits that are recorded for a process. The caller provides the memory; the content is private. */
+/*
+ * A hold: permits that are recorded for a process. The caller provides the memory; the content is private. It may be moved:
+ * a copy is as good as the original, and one of them may be used.
+ */
 typedef struct tsem_hold {
 	uint64_t private_words[16];
 } tsem_hold;
@@ -215,6 +220,38 @@ size_t tsem_hold_slots(const tsem_hold *hold, uint32_t *slots, size_t n);
 bool tsem_hold_recovered(const tsem_hold *hold);
 
 /*
+ * With a compiler that has the attribute `cleanup` (gcc, clang): declare a variable, a void hold or a null handle, that is
+ * released, or closed, at the end of its scope, however that is left: by return, break and goto, too, but not by longjmp()
+ * or exit().
+ *
+ *     TSEM_SCOPED_HOLD(hold);
+ *     int rc = tsem_acquire(sem, 1, NULL, &hold);
+ *     if (rc < 0)
+ *         return rc;
+ *
+ * What was released before, or handed over, or never acquired, is left alone. The scope must end before the handle is closed;
+ * scoped variables end in the reverse order of their declarations, so the handle is declared first.
+ */
+#ifdef __GNUC__
+static inline void
+tsem_scoped_hold_end(tsem_hold *hold)
+{
+	(void)tsem_release(hold);
+}
+
+static inline void
+tsem_scoped_handle_end(tsem **sem)
+{
+	tsem_close(*sem);
+}
+
+/* NOLINTBEGIN(bugprone-macro-parentheses): what is declared cannot stand in any */
+#define TSEM_SCOPED_HOLD(name) __attribute__((cleanup(tsem_scoped_hold_end))) tsem_hold name = {{0}}
+#define TSEM_SCOPED_HANDLE(name) __attribute__((cleanup(tsem_scoped_handle_end))) tsem *name = NULL
+/* NOLINTEND(bugprone-macro-parentheses) */
+#endif
+
+/*
  * One permit of each of `n` semaphores, from 1 to TSEM_SEMAPHORES_MAX, or none: whatever fails, what was acquired is given
  * back. They are acquired one after the other in the order of their UUIDs, so callers that name the same ones in any order
  * never wait for each other in a circle. holds[i] is that of sems[i]. `wait` (NULL: for ever) is for all of them together.
@@ -340,6 +377,7 @@ int tsem_open_at(void *memory, size_t size, tsem **out);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
+#pragma GCC diagnostic pop
 }
 #endif
 

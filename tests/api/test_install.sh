@@ -1,13 +1,15 @@
 #!/bin/bash
 # Installs into a directory of its own, then builds and runs a user's program against what is there: with pkg-config,
-# shared and static, as C11 and as C++17. Usage: test_install.sh BUILD_DIRECTORY SOURCE PREFIX LIBDIR. Speaks TAP.
+# shared and static, as C11 and as C++. Usage: test_install.sh BUILD_DIRECTORY C_SOURCE C++_SOURCE PREFIX LIBDIR. Speaks
+# TAP.
 # shellcheck disable=SC2317 # most functions are called through check
 set -u
 
 build=$1
 source=$2
-prefix=$3
-libdir=$4
+plus_source=$3
+prefix=$4
+libdir=$5
 directory=$(mktemp -d "${TMPDIR:-/tmp}/tsem-install.XXXXXX") || exit 99
 trap 'rm -rf "$directory"' EXIT
 number=0
@@ -39,7 +41,7 @@ install_here() {
 
 files_are_there() {
 	local file
-	for file in "$prefix/include/tsem.h" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" \
+	for file in "$prefix/include/tsem.h" "$prefix/include/tsem.hpp" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" \
 		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem"; do
 		[ -e "$directory/root$file" ] || { echo "missing: $file"; return 1; }
 	done
@@ -71,13 +73,13 @@ needs_no_library() {
 
 read -ra c_compiler <<<"${CC:-cc}"
 read -ra plus_compiler <<<"${CXX:-c++}"
-strict=(-Wall -Wextra -Wpedantic -Wconversion -Werror)
+strict=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 if ! command -v pkg-config >/dev/null; then
 	echo '1..0 # SKIP there is no pkg-config'
 	exit 0
 fi
 
-echo 1..11
+echo 1..17
 check 'installs' install_here
 check 'all that a user needs' files_are_there
 read -ra flags < <(config --cflags --libs)
@@ -90,12 +92,18 @@ check 'C11 links the shared library' needs_the_library shared
 check 'C11, static' compile static "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${static[@]}"
 check 'C11, static, runs' runs static
 check 'C11, static, needs no shared one' needs_no_library static
+# The headers of C in C++, and what is on top of them.
 if command -v "${plus_compiler[0]}" >/dev/null; then
-	check 'C++17' compile plus "${plus_compiler[@]}" -x c++ -std=c++17 "${strict[@]}" "$source" "${flags[@]}"
-	check 'C++17 runs' runs plus
+	check 'tsem.h as C++17' compile plain "${plus_compiler[@]}" -x c++ -std=c++17 "${strict[@]}" "$source" "${flags[@]}"
+	check 'tsem.h as C++17 runs' runs plain
+	for standard in 11 17 20; do
+		check "tsem.hpp as C++$standard" compile plus "${plus_compiler[@]}" "-std=c++$standard" "${strict[@]}" "$plus_source" "${flags[@]}"
+		check "tsem.hpp as C++$standard runs" runs plus
+	done
 else
-	skip 'C++17' 'there is no C++ compiler'
-	skip 'C++17 runs' 'there is no C++ compiler'
+	for test in {1..8}; do
+		skip "C++, $test" 'there is no C++ compiler'
+	done
 fi
 check 'version' test "$(config --modversion)" = "$("$directory/root$prefix/bin/tsem" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1)"
 exit "$failed"

@@ -14,6 +14,9 @@
 #include <sys/types.h>
 #include <time.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
 #include <cmocka.h>
 
 #include "tsem.h"
@@ -96,5 +99,9 @@ struct timespec deadline_in(long milliseconds);
 
 bool deadline_has_passed(const struct timespec *deadline);
 void pause_a_moment(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem.hpp: semaphores and holds as C++ has them. */
+#include "tsem.hpp"
+
+#include "support.h"
+
+#include <stdexcept>
+#include <sys/mman.h>
+#include <type_traits>
+#include <unistd.h>
+
+using libtsem::hold;
+using libtsem::semaphore;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+static_assert(!std::is_copy_constructible<hold>::value && !std::is_copy_assignable<hold>::value, "move-only");
+static_assert(!std::is_copy_constructible<semaphore>::value && !std::is_copy_assignable<semaphore>::value, "move-only");
+static_assert(std::is_nothrow_move_constructible<hold>::value && std::is_nothrow_move_assignable<hold>::value, "");
+static_assert(std::is_nothrow_move_constructible<semaphore>::value, "");
+static_assert(std::is_nothrow_move_assignable<semaphore>::value, "");
+/* A temporary semaphore would be gone before its hold. */
+static_assert(!std::is_constructible<hold, semaphore &&>::value, "");
+
+/* The error that the action throws, or none. */
+template <class Action>
+static std::error_code
+error_of(Action action)
+{
+	try {
+		action();
+	} catch (const std::system_error &error) {
+		return error.code();
+	}
+	return std::error_code();
+}
+
+#define THROWS(action, expected) assert_true(error_of([&] { action; }) == (expected))
+
+/* In a child: holds a permit until somebody waits. */
+static int
+hold_until_someone_waits(void *arg)
+{
+	semaphore &sem = *static_cast<semaphore *>(arg);
+	const hold permit(sem);
+	const struct timespec deadline = deadline_in(10000);
+	while (sem.stat().waiting == 0 && !deadline_has_passed(&deadline))
+		pause_a_moment();
+	return 0;
+}
+
+static int
+hold_until_killed(void *arg)
+{
+	const hold permit(*static_cast<semaphore *>(arg));
+	return pause();
+}
+
+static void
+released_at_the_end_of_the_scope(void **)
+{
+	semaphore sem = semaphore::create(fresh_name(), 3);
+	{
+		const hold permits(sem, 2);
+		assert_true(permits.owns_lock() && permits.count() == 2);
+		assert_int_equal(sem.stat().held, 2);
+		assert_int_equal(permits.slots().size(), 2);
+		assert_int_equal(permits.slot(), 0);
+	}
+	assert_int_equal(sem.stat().held, 0);
+	try {
+		const hold permit(sem);
+		throw std::runtime_error("left half-way");
+	} catch (const std::runtime_error &) {
+		assert_int_equal(sem.stat().held, 0);
+	}
+}
+
+static void
+with_the_locks_of_the_standard(void **)
+{
+	semaphore one = semaphore::create(fresh_name(), 1);
+	semaphore two = semaphore::create(fresh_name(), 1);
+	hold first(one, std::defer_lock);
+	hold second(two, std::defer_lock);
+	{
+		const std::lock_guard<hold> guard(first);
+		assert_int_equal(one.stat().held, 1);
+	}
+	assert_int_equal(one.stat().held, 0);
+
+	std::unique_lock<hold> lock(first, milliseconds(1));
+	assert_true(lock.owns_lock());
+	hold third(one, std::defer_lock);
+	std::unique_lock<hold> other(third, std::try_to_lock);
+	assert_false(other.owns_lock());
+	assert_false(other.try_lock_for(milliseconds(1)));
+	assert_false(other.try_lock_until(steady_clock::now() + milliseconds(1)));
+	assert_false(other.try_lock_until(std::chrono::system_clock::now() + milliseconds(1)));
+	lock.unlock();
+	assert_true(other.try_lock_until(std::chrono::system_clock::now() - milliseconds(1)));
+	other.unlock();
+
+	std::lock(first, second);
+	assert_true(one.stat().held == 1 && two.stat().held == 1);
+	first.unlock();
+	second.unlock();
+	assert_true(one.stat().held == 0 && two.stat().held == 0);
+}
+
+/* Times that do not fit are for ever, and those before the beginning of time are over. */
+static void
+extreme_times(void **)
+{
+	semaphore sem = semaphore::create(fresh_name(), 1);
+	hold permit(sem, std::defer_lock);
+	const std::function<bool()> long_waits[] = {
+		[&] { return permit.try_lock_for(hours::max()); },
+		[&] { return permit.try_lock_for(std::chrono::duration<double>(1e300)); },
+		[&] { return permit.try_lock_until(steady_clock::time_point::max()); },
+		[&] { return permit.try_lock_until(std::chrono::time_point<steady_clock, hours>::max()); },
+		[&] { return permit.try_lock_for(std::chrono::minutes(2)); },
+	};
+	for (const auto &wait : long_waits) {
+		const pid_t child = start_child(hold_until_someone_waits, &sem);
+		EVENTUALLY(sem.stat().held == 1);
+		assert_true(wait());
+		permit.unlock();
+		assert_int_equal(end_of_child(child), 0);
+	}
+	const hold other(sem);
+	assert_false(permit.try_lock_for(hours::min()));
+	assert_false(permit.try_lock_for(std::chrono::duration<float>(-1e30F)));
+	assert_false(permit.try_lock_until(steady_clock::time_point::min()));
+	assert_false(permit.try_lock_until(steady_clock::time_point()));
+}
+
+static void
+errors(void **)
+{
+	const char *name = fresh_name();
+	std::error_code error;
+	THROWS(semaphore::open(name), std::errc::no_such_file_or_directory);
+	assert_false(static_cast<bool>(semaphore::open(name, 0, error)));
+	assert_true(error == std::errc::no_such_file_or_directory);
+	semaphore sem = semaphore::create(name, 1, 0, 1);
+	THROWS(semaphore::create(name, 1), std::errc::file_exists);
+	assert_true(static_cast<bool>(semaphore::create(name, 1, TSEM_EXIST_OK)));
+	THROWS(sem.post(), std::errc::value_too_large);
+
+	hold none;
+	THROWS(none.lock(), std::errc::operation_not_permitted);
+	THROWS(none.try_lock(), std::errc::operation_not_permitted);
+	THROWS(none.unlock(), std::errc::operation_not_permitted);
+	assert_int_equal(none.slot(), TSEM_NO_SLOT);
+	hold permit(sem);
+	THROWS(permit.lock(), std::errc::resource_deadlock_would_occur);
+	THROWS(permit.try_lock(), std::errc::resource_deadlock_would_occur);
+	THROWS(permit.try_lock_for(hours(1)), std::errc::resource_deadlock_would_occur);
+	assert_true(permit.owns_lock());
+	permit.lock(error);
+	assert_true(error == std::errc::resource_deadlock_would_occur);
+
+	hold second(sem, std::try_to_lock);
+	assert_false(second.owns_lock());
+	assert_false(second.try_lock(error));
+	assert_true(!error);
+	assert_false(second.try_lock_for(milliseconds(0), error));
+	assert_true(!error);
+	struct tsem_wait wait = {};
+	wait.size = sizeof(wait);
+	wait.progress = [](void *, uint32_t) { return 1; };
+	second.lock(wait, error);
+	assert_true(error == std::errc::operation_canceled);
+	THROWS(hold(sem, 2), std::errc::invalid_argument);
+
+	permit.unlock();
+	THROWS(permit.unlock(), std::errc::operation_not_permitted);
+	THROWS(permit.hand_over(getpid()), std::errc::operation_not_permitted);
+	semaphore::remove(name);
+	THROWS(permit.lock(), std::errc::identifier_removed);
+	THROWS(permit.try_lock(), std::errc::identifier_removed);
+	assert_false(permit.owns_lock());
+}
+
+static hold
+a_hold_of(semaphore &sem)
+{
+	return hold(sem);
+}
+
+static void
+moving(void **)
+{
+	semaphore sem = semaphore::create(fresh_name(), 3);
+	hold first = a_hold_of(sem);
+	hold second = std::move(first);
+	assert_true(second.owns_lock() && sem.stat().held == 1);
+	THROWS(first.unlock(), std::errc::operation_not_permitted);
+	hold third(sem, 2);
+	third = std::move(second); /* and its own two come back */
+	assert_true(third.owns_lock() && third.count() == 1);
+	assert_int_equal(sem.stat().held, 1);
+	hold &same = third;
+	third = std::move(same);
+	assert_int_equal(sem.stat().held, 1);
+
+	std::vector<hold> many;
+	many.push_back(std::move(third));
+	for (int i = 0; i < 2; i++)
+		many.emplace_back(sem);
+	assert_int_equal(sem.stat().held, 3);
+	semaphore moved = std::move(sem);
+	assert_false(static_cast<bool>(sem));
+	many.clear();
+	assert_int_equal(moved.stat().held, 0);
+	moved = semaphore::create(fresh_name(), 7);
+	assert_int_equal(moved.stat().permits, 7);
+	semaphore again(moved.release());
+	assert_int_equal(again.stat().permits, 7);
+}
+
+static int
+leave_the_scope_of_a_copy(void *arg)
+{
+	std::error_code error;
+	hold &parents = *static_cast<hold *>(arg);
+	hold copy(std::move(parents));
+	copy.unlock(error);
+	return error == std::errc::operation_not_permitted ? 0 : 1;
+}
+
+static void
+a_child_releases_nothing(void **)
+{
+	semaphore sem = semaphore::create(fresh_name(), 1);
+	hold permit(sem);
+	assert_int_equal(end_of_child(start_child(leave_the_scope_of_a_copy, &permit)), 0);
+	assert_int_equal(sem.stat().held, 1);
+	permit.hand_over(getppid());
+	assert_false(permit.owns_lock());
+	assert_int_equal(sem.stat().held, 1);
+	assert_int_equal(tsem_release_for(sem.get(), getppid()), 0);
+}
+
+static void
+all_or_none(void **)
+{
+	semaphore one = semaphore::create(fresh_name(), 1);
+	semaphore two = semaphore::create(fresh_name(), 1);
+	{
+		const std::vector<hold> both = hold::acquire_all({two, one});
+		assert_true(both.size() == 2 && one.stat().held == 1 && two.stat().held == 1);
+	}
+	assert_true(one.stat().held == 0 && two.stat().held == 0);
+	THROWS(hold::acquire_all({one, two, one}), std::errc::invalid_argument);
+	assert_true(one.stat().held == 0 && two.stat().held == 0);
+}
+
+static void
+anonymous_use(void **)
+{
+	semaphore sem = semaphore::create(fresh_name(), 2, 0, 5);
+	sem.take(2);
+	assert_false(sem.try_take());
+	assert_false(sem.try_take_for(milliseconds(1)));
+	assert_false(sem.try_take_until(steady_clock::now()));
+	assert_int_equal(sem.post(2), 0);
+	assert_int_equal(sem.post(), 2);
+	assert_true(sem.try_take(3));
+	sem.post(2);
+	sem.wait_idle();
+	sem.set(0);
+	assert_int_equal(sem.stat().capacity, 0);
+}
+
+static void
+of_the_dead(void **)
+{
+	semaphore sem = semaphore::create(fresh_name(), 1);
+	const pid_t child = start_child(hold_until_killed, &sem);
+	EVENTUALLY(sem.stat().held == 1);
+	kill_child(child);
+	hold permit(sem);
+	assert_true(permit.recovered());
+	permit.unlock();
+	permit.lock();
+	assert_false(permit.recovered());
+}
+
+static void
+in_memory_of_ones_own(void **)
+{
+	const size_t size = tsem_size_at(4);
+	void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	THROWS(semaphore::open_at(memory, size), std::errc::bad_message);
+	{
+		semaphore sem = semaphore::init_at(memory, size, 1);
+		semaphore again = semaphore::open_at(memory, size);
+		const hold permit(sem);
+		assert_false(hold(again, std::try_to_lock).owns_lock());
+	}
+	munmap(memory, size);
+}
+
+int
+main()
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(released_at_the_end_of_the_scope),
+		cmocka_unit_test(with_the_locks_of_the_standard),
+		cmocka_unit_test(extreme_times),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(moving),
+		cmocka_unit_test(a_child_releases_nothing),
+		cmocka_unit_test(all_or_none),
+		cmocka_unit_test(anonymous_use),
+		cmocka_unit_test(of_the_dead),
+		cmocka_unit_test(in_memory_of_ones_own),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* TSEM_SCOPED_HOLD, TSEM_SCOPED_HANDLE: what ends with its scope. */
+#include "support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int
+hold_and_return(tsem *sem, int result)
+{
+	TSEM_SCOPED_HOLD(hold);
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	assert_int_equal(stat_of(sem).held, 2);
+	return result;
+}
+
+static void
+however_it_is_left(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	assert_int_equal(hold_and_return(sem, 5), 5);
+	assert_int_equal(stat_of(sem).held, 0);
+
+	for (int i = 0; i < 3; i++) {
+		TSEM_SCOPED_HOLD(first);
+		assert_int_equal(tsem_try_acquire(sem, 1, &first), 0);
+		if (i == 0)
+			continue;
+		TSEM_SCOPED_HOLD(second);
+		assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
+		if (i == 1)
+			goto out;
+		fail();
+	}
+out:
+	assert_int_equal(stat_of(sem).held, 0);
+	tsem_close(sem);
+}
+
+/* A void hold is nobody's: neither one that was never acquired, nor one that has ended already. */
+static void
+what_is_void_is_left_alone(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	tsem_hold other;
+	{
+		TSEM_SCOPED_HOLD(released);
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &released), 0);
+		assert_int_equal(tsem_release(&released), 0);
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0); /* in the same record, perhaps */
+		TSEM_SCOPED_HOLD(never_acquired);
+		assert_memory_equal(&never_acquired, &(const tsem_hold){{0}}, sizeof(tsem_hold));
+		TSEM_SCOPED_HOLD(refused);
+		assert_int_equal(tsem_try_acquire(sem, 2, &refused), -EAGAIN);
+		TSEM_SCOPED_HOLD(handed_over);
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &handed_over), 0);
+		assert_int_equal(tsem_hand_over(&handed_over, getppid()), 0);
+	}
+	assert_int_equal(stat_of(sem).held, 2);
+	assert_int_equal(tsem_release_for(sem, getppid()), 0);
+	assert_int_equal(tsem_release(&other), 0);
+	assert_int_equal(stat_of(sem).held, 0);
+	tsem_close(sem);
+}
+
+static size_t
+count_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t count = 0;
+	assert_non_null(directory);
+	while (readdir(directory) != NULL)
+		count++;
+	closedir(directory);
+	return count;
+}
+
+static int
+use_through_a_handle_of_its_own(const char *name)
+{
+	TSEM_SCOPED_HANDLE(sem);
+	int rc = tsem_open(name, 0, &sem);
+	if (rc < 0)
+		return rc;
+	TSEM_SCOPED_HOLD(hold);
+	return tsem_acquire(sem, 1, NULL, &hold);
+}
+
+static void
+the_handle_behind_its_hold(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, 1, 0);
+	const size_t descriptors = count_descriptors();
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(use_through_a_handle_of_its_own(name), 0);
+	assert_int_equal(use_through_a_handle_of_its_own(fresh_name()), -ENOENT);
+	assert_int_equal(count_descriptors(), descriptors);
+	assert_int_equal(stat_of(sem).held, 0);
+	tsem_close(sem);
+}
+
+/* tsem.h allows it, and everything that returns a hold, or keeps many, relies on it. */
+static void
+a_hold_may_be_moved(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	tsem_hold *first = malloc(sizeof(*first));
+	assert_non_null(first);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, first), 0);
+	tsem_hold second = *first;
+	free(first);
+	assert_int_equal(tsem_hold_slot(&second), 0);
+	assert_int_equal(tsem_release(&second), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
+	assert_int_equal(tsem_release(&second), 0);
+	tsem_close(sem);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(however_it_is_left),
+		cmocka_unit_test(what_is_void_is_left_alone),
+		cmocka_unit_test(the_handle_behind_its_hold),
+		cmocka_unit_test(a_hold_may_be_moved),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
