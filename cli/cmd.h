@@ -13,6 +13,9 @@ int cmd_post(const struct verb *verb, int argc, char **argv);
 int cmd_acquire(const struct verb *verb, int argc, char **argv);
 int cmd_release(const struct verb *verb, int argc, char **argv);
 int cmd_run(const struct verb *verb, int argc, char **argv);
+int cmd_set(const struct verb *verb, int argc, char **argv);
+int cmd_wait(const struct verb *verb, int argc, char **argv);
+int cmd_cancel(const struct verb *verb, int argc, char **argv);
 int cmd_recover(const struct verb *verb, int argc, char **argv);
 int cmd_remove(const struct verb *verb, int argc, char **argv);
 

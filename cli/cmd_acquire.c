@@ -17,10 +17,15 @@ static int
 acquire_for(tsem *sem, const struct options *o)
 {
 	tsem_hold hold;
-	int rc = wait_for_permits(sem, o, &hold);
+	struct request request = {.n = 1, .sems = &sem, .holds = &hold};
+	int rc = wait_for_permits(o, &request);
 	if (rc != 0)
-		return explain_wait(sem, o, rc);
+		return explain_wait(o, &request, rc);
+	const bool recovered = tsem_hold_recovered(&hold);
+	tsem_hold_slot(&hold);
 	rc = tsem_hand_over(&hold, o->owner);
+	if (rc == 0 && recovered) /* there is nobody else to tell */
+		complain(o->name, "a holder died before it gave its permits back (look after what they protect)");
 	if (rc == 0)
 		return EXIT_DONE;
 	tsem_release(&hold);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "group.h"
 #include "spawn.h"
 #include "waiting.h"
 
@@ -30,40 +31,89 @@ die_as_command(int number)
 }
 
 static int
-status_of_command(int status)
+status_of_command(const siginfo_t *info)
 {
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	die_as_command(WTERMSIG(status));
-	return EXIT_SIGNAL_BASE + WTERMSIG(status);
+	if (info->si_code == CLD_EXITED)
+		return info->si_status;
+	die_as_command(info->si_status);
+	return EXIT_SIGNAL_BASE + info->si_status;
+}
+
+/* ---- what the command is told ---- */
+
+/* The slots of all holds, in order, as "0,3". */
+static void
+set_slots(const struct luggage *luggage)
+{
+	static uint32_t slots[TSEM_SLOTS_MAX];
+	static char text[TSEM_SLOTS_MAX * 5];
+	size_t length = 0;
+	unsetenv("TSEM_SLOT");
+	unsetenv("TSEM_SLOTS");
+	for (size_t i = 0; i < luggage->n; i++) {
+		const size_t n = tsem_hold_slots(&luggage->holds[i], slots, TSEM_SLOTS_MAX);
+		for (size_t j = 0; j < n && length + 6 < sizeof(text); j++)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", slots[j]);
+	}
+	if (length == 0)
+		return;
+	setenv("TSEM_SLOTS", text, 1);
+	text[strcspn(text, ",")] = '\0';
+	setenv("TSEM_SLOT", text, 1);
+}
+
+static bool
+is_recovered(const struct luggage *luggage)
+{
+	bool recovered = false;
+	for (size_t i = 0; i < luggage->n; i++)
+		recovered = recovered || tsem_hold_recovered(&luggage->holds[i]);
+	return recovered;
 }
 
 static void
-set_environment(const struct options *o)
+set_environment(const struct options *o, const char *name, const struct luggage *luggage)
 {
 	char count[16];
 	snprintf(count, sizeof(count), "%u", o->count);
-	setenv("TSEM_NAME", o->name, 1);
+	setenv("TSEM_NAME", name, 1);
 	setenv("TSEM_COUNT", count, 1);
+	set_slots(luggage);
+	if (is_recovered(luggage))
+		setenv("TSEM_RECOVERED", "1", 1);
+	else
+		unsetenv("TSEM_RECOVERED");
 }
 
-/* Runs the command as the owner of the hold, and gives the hold back the moment it has ended. */
+/* ---- the command ---- */
+
+static void
+give_back(const struct luggage *luggage, bool abandoned)
+{
+	for (size_t i = 0; i < luggage->n; i++)
+		tsem_reap(&luggage->holds[i], abandoned ? TSEM_ABANDONED : 0);
+}
+
+/* Runs the command as the owner of the holds, and gives them back the moment it has ended. */
 static int
-run_command(const struct options *o, char **command, tsem_hold *hold)
+run_command(const struct options *o, char **command, const struct luggage *luggage)
 {
 	struct spawned spawned;
+	siginfo_t end;
 	sigset_t mask;
-	set_environment(o);
 	spawn_block_signals(&mask);
 	spawn_let_pending_signals_end_us(&mask);
-	int rc = spawn_command(command, &mask, hold, &spawned);
+	int rc = spawn_command(command, &mask, luggage, &spawned);
 	if (rc < 0) {
-		tsem_release(hold);
+		give_back(luggage, false);
 		return complain(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-rc));
 	}
 
-	const int status = spawn_wait(spawned.pid);
-	tsem_reap(hold, 0);
+	spawn_wait(spawned.pid, &end);
+	const bool repair_failed =
+		o->on_recovered != NULL && end.si_code == CLD_EXITED && end.si_status == EXIT_TSEM_FAILED;
+	give_back(luggage, end.si_code != CLD_EXITED || repair_failed);
+	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
 		return complain(o->name, "the command would get a PID or time namespace of its own (use 'unshare --fork')");
 	if (spawned.adopt_error < 0)
@@ -75,7 +125,38 @@ run_command(const struct options *o, char **command, tsem_hold *hold)
 		         missing ? "check its name and PATH" : "check that it is executable");
 		return missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
-	return status_of_command(status);
+	return status_of_command(&end);
+}
+
+/* One process from the repair to the end of the command, so that the permits never change hands in between. */
+static int
+repair_and_run(const struct options *o, char **command, const struct luggage *luggage)
+{
+	static char script[] = "/bin/sh -c \"$0\" || { echo \"tsem: $TSEM_NAME: the command of --on-recovered failed"
+						   " (the other one was not run)\" >&2; exit 125; }; exec \"$@\"";
+	size_t n = 0;
+	while (command[n] != NULL)
+		n++;
+	char **argv = calloc(n + 5, sizeof(*argv));
+	if (argv == NULL)
+		return complain(o->name, "not enough memory");
+	argv[0] = (char[]){_PATH_BSHELL};
+	argv[1] = (char[]){"-c"};
+	argv[2] = script;
+	argv[3] = (char *)(uintptr_t)o->on_recovered;
+	memcpy(argv + 4, command, n * sizeof(*argv));
+	const int status = run_command(o, argv, luggage);
+	free(argv);
+	return status;
+}
+
+static int
+run_with(const struct options *o, const struct group *group, const struct request *request, char **command)
+{
+	const struct luggage luggage = {.holds = request->holds, .n = request->any ? 1 : request->n};
+	set_environment(o, request->any ? group->names[request->which] : o->name, &luggage);
+	const bool repair = o->on_recovered != NULL && is_recovered(&luggage);
+	return repair ? repair_and_run(o, command, &luggage) : run_command(o, command, &luggage);
 }
 
 /* Waits for the permits; a semaphore that is removed meanwhile is created anew if -j says how. */
@@ -83,17 +164,18 @@ static int
 acquire_and_run(const struct options *o, char **command)
 {
 	for (;;) {
-		tsem *sem;
-		tsem_hold hold;
-		int status = open_for_use(o, &sem);
+		struct group group;
+		tsem_hold holds[TSEM_SEMAPHORES_MAX];
+		int status = group_open(o, &group);
 		if (status >= 0)
 			return status;
-		const int rc = wait_for_permits(sem, o, &hold);
+		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
+		const int rc = wait_for_permits(o, &request);
 		if (rc == 0)
-			status = run_command(o, command, &hold);
+			status = run_with(o, &group, &request, command);
 		else if (rc != -EIDRM || !o->has_permits)
-			status = explain_wait(sem, o, rc);
-		tsem_close(sem);
+			status = explain_wait(o, &request, rc);
+		group_close(&group);
 		if (status >= 0)
 			return status;
 	}

@@ -12,7 +12,8 @@ cmd_take(const struct verb *verb, int argc, char **argv)
 		status = open_for_use(&o, &sem);
 	if (status >= 0)
 		return status;
-	status = explain_wait(sem, &o, wait_for_permits(sem, &o, NULL));
+	struct request request = {.n = 1, .sems = &sem};
+	status = explain_wait(&o, &request, wait_for_permits(&o, &request));
 	tsem_close(sem);
 	return status;
 }

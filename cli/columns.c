@@ -20,6 +20,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 	[SHOW_UID] = {"UID", "uid", RIGHT, "the same as a number"},
 	[SHOW_COUNT] = {"COUNT", "count", DEFAULT | RIGHT, "permits held or waited for"},
 	[SHOW_SLOT] = {"SLOT", "slot", SPARSE | RIGHT, "number of the holder, from 0, that no other holder has"},
+	[SHOW_SLOTS] = {"SLOTS", "slots", 0, "all such numbers of a holder of several permits"},
 	[SHOW_TIME] = {"TIME", "seconds", DEFAULT | RIGHT, "for how long it has held or waited"},
 	[SHOW_DEADLINE] = {"DEADLINE", "deadline", SPARSE | RIGHT, "time after which it stops waiting"},
 	[SHOW_ALIVE] = {"ALIVE", "alive", DEFAULT, "yes, stopped, no, or unknown"},

@@ -78,6 +78,20 @@ yes_or_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
+/* As "0,3"; what does not fit is left out behind "...". */
+static void
+slots_to_text(const struct tsem_owner *owner, char text[CELL_BYTES_MAX])
+{
+	size_t length = 0;
+	for (uint32_t i = 0; i < owner->slot_count; i++) {
+		if (length + sizeof(",1023...") > CELL_BYTES_MAX) {
+			strcpy(text + length, "...");
+			return;
+		}
+		length += (size_t)sprintf(text + length, "%s%" PRIu32, i > 0 ? "," : "", owner->slots[i]);
+	}
+}
+
 void
 owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
 {
@@ -126,8 +140,11 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 		owner_command(owner, text, CELL_BYTES_MAX);
 		break;
 	case SHOW_SLOT:
-		if (holds && owner->slot != TSEM_NO_SLOT)
+		if (owner->slot != TSEM_NO_SLOT)
 			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->slot);
+		break;
+	case SHOW_SLOTS:
+		slots_to_text(owner, text);
 		break;
 	default:
 		break;

@@ -17,6 +17,15 @@ seconds_to_json(uint64_t ns)
 }
 
 static json_t *
+slots_to_json(const struct tsem_owner *owner)
+{
+	json_t *slots = json_array();
+	for (uint32_t i = 0; slots != NULL && i < owner->slot_count; i++)
+		json_array_append_new(slots, json_integer(owner->slots[i]));
+	return slots;
+}
+
+static json_t *
 owner_value(const struct tsem_owner *owner, enum show_column column)
 {
 	char text[CELL_BYTES_MAX];
@@ -30,7 +39,9 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 	case SHOW_COUNT:
 		return json_integer(owner->count);
 	case SHOW_SLOT:
-		return owner->position != 0 || owner->slot == TSEM_NO_SLOT ? json_null() : json_integer(owner->slot);
+		return owner->slot == TSEM_NO_SLOT ? json_null() : json_integer(owner->slot);
+	case SHOW_SLOTS:
+		return slots_to_json(owner);
 	case SHOW_TIME:
 		return seconds_to_json(owner->elapsed_ns);
 	case SHOW_DEADLINE:
@@ -80,11 +91,11 @@ stat_value(const char *name, const struct tsem_stat *stat, enum list_column colu
 
 /* ---- objects ---- */
 
-/* Without -o: what the manual promises. */
+/* Without -o: what the manual promises. The last one of a holder is for those who have several. */
 static const struct selection holder_keys = {
 	.columns = &show_columns,
-	.shown = {SHOW_PID, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE, SHOW_SLOT},
-	.n = 8,
+	.shown = {SHOW_PID, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE, SHOW_SLOT, SHOW_SLOTS},
+	.n = 9,
 };
 
 static const struct selection waiter_keys = {
@@ -121,7 +132,8 @@ owner_to_json(const struct tsem_owner *owner, const struct selection *selection)
 {
 	const struct selection *keys = selection != NULL ? selection : owner->position == 0 ? &holder_keys : &waiter_keys;
 	json_t *json = json_object();
-	for (size_t i = 0; json != NULL && i < keys->n; i++) {
+	const size_t n = keys == &holder_keys && owner->slot_count < 2 ? keys->n - 1 : keys->n;
+	for (size_t i = 0; json != NULL && i < n; i++) {
 		const size_t column = keys->shown[i];
 		json_t *value = owner_value(owner, (enum show_column)column);
 		if (json_object_set_new(json, keys->columns->items[column].key, value) != 0) {

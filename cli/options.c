@@ -34,6 +34,9 @@ const struct description descriptions[] = {
 	{'d', "delay", "DUR", "time between two looks, default 2s"},
 	{'i', "iterations", "N", "end after so many looks"},
 	{'s', "sort", "COL", "column to sort by, default WAITING"},
+	{OPT_HOLDERS, "holders", NULL, "until nobody holds, even if some wait"},
+	{OPT_ANY, "any", NULL, "of several names, one permit of whichever has one first"},
+	{OPT_ON_RECOVERED, "on-recovered", "COMMAND", "run COMMAND first if a holder died with a permit"},
 	{'v', "verbose", NULL, "say what happens while waiting"},
 	{'h', "help", NULL, "print this help"},
 	{'V', "version", NULL, "print the version"},
@@ -88,10 +91,10 @@ set_permits(struct options *o, const char *value)
 		if (number == 0)
 			number = 1;
 	} else {
-		how = parse_number(value, 1, UINT32_MAX, &number);
+		how = parse_number(value, 0, UINT32_MAX, &number);
 	}
 	if (how != PARSED)
-		return bad_value(o->name, "-j", value, how, "1 to 4294967295, or a percentage of the processors as in 50%");
+		return bad_value(o->name, "-j", value, how, "0 to 4294967295, or a percentage of the processors as in 50%");
 	o->has_permits = true;
 	o->permits = (uint32_t)number;
 	return -1;
@@ -168,6 +171,9 @@ set_value(struct options *o, int code, const char *value)
 	case 'c':
 		o->shell_command = value;
 		return -1;
+	case OPT_ON_RECOVERED:
+		o->on_recovered = value;
+		return -1;
 	case 'o':
 		o->columns = value;
 		return -1;
@@ -221,6 +227,12 @@ set_flag(struct options *o, int code)
 		break;
 	case OPT_RAW:
 		o->raw = true;
+		break;
+	case OPT_HOLDERS:
+		o->holders = true;
+		break;
+	case OPT_ANY:
+		o->any = true;
 		break;
 	case 'v':
 		o->verbose = true;

@@ -11,7 +11,18 @@
 #include "columns.h"
 
 /* Options without a short form. */
-enum { OPT_MAX = 256, OPT_EXIST_OK, OPT_OWNER, OPT_FOREIGN, OPT_STATS, OPT_NOHEADINGS, OPT_RAW };
+enum {
+	OPT_MAX = 256,
+	OPT_EXIST_OK,
+	OPT_OWNER,
+	OPT_FOREIGN,
+	OPT_STATS,
+	OPT_NOHEADINGS,
+	OPT_RAW,
+	OPT_HOLDERS,
+	OPT_ANY,
+	OPT_ON_RECOVERED
+};
 
 /* Where the words end that belong to tsem. */
 enum operands {
@@ -50,6 +61,7 @@ struct options {
 	const char *name;          /* NULL: none was given */
 	char **command;            /* ends with NULL; of length 0 if there is none */
 	const char *shell_command; /* -c */
+	const char *on_recovered;
 
 	bool has_permits;
 	uint32_t permits; /* -j */
@@ -63,7 +75,7 @@ struct options {
 	struct timespec deadline; /* -w, from when it was read */
 	int conflict_status;      /* -E */
 
-	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw;
+	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw, holders, any;
 	const char *columns; /* -o */
 
 	bool batch;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int
 open_for_viewing(const char *name, tsem **sem)
@@ -22,15 +23,23 @@ add_owner(const struct tsem_owner *owner, void *arg)
 		snapshot->owners = owners;
 		snapshot->room = room;
 	}
-	snapshot->owners[snapshot->n] = *owner;
-	snapshot->owners[snapshot->n++].slots = NULL; /* valid during this call only */
+	struct tsem_owner *added = &snapshot->owners[snapshot->n++];
+	*added = *owner;
+	added->slots = snapshot->slots + snapshot->slots_n;
+	if (added->slot_count > TSEM_SLOTS_MAX - snapshot->slots_n)
+		added->slot_count = (uint32_t)(TSEM_SLOTS_MAX - snapshot->slots_n);
+	memcpy(snapshot->slots + snapshot->slots_n, owner->slots, added->slot_count * sizeof(*owner->slots));
+	snapshot->slots_n += added->slot_count;
 	return 0;
 }
 
 int
 snapshot_take(tsem *sem, struct snapshot *snapshot)
 {
+	if (snapshot->slots == NULL && (snapshot->slots = calloc(TSEM_SLOTS_MAX, sizeof(*snapshot->slots))) == NULL)
+		return -ENOMEM;
 	snapshot->n = 0;
+	snapshot->slots_n = 0;
 	snapshot->stat.size = sizeof(snapshot->stat);
 	return tsem_snapshot(sem, &snapshot->stat, add_owner, snapshot);
 }
@@ -51,5 +60,6 @@ void
 snapshot_free(struct snapshot *snapshot)
 {
 	free(snapshot->owners);
+	free(snapshot->slots);
 	*snapshot = (struct snapshot){.n = 0};
 }

@@ -10,6 +10,8 @@ struct snapshot {
 	struct tsem_owner *owners; /* holders, the oldest first, then waiters, the first in line first */
 	size_t n;
 	size_t room;
+	uint32_t *slots; /* TSEM_SLOTS_MAX, which the owners point into */
+	size_t slots_n;
 };
 
 /* Opens a semaphore to look at it, whoever owns it. */

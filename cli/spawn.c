@@ -45,18 +45,19 @@ spawn_let_pending_signals_end_us(const sigset_t *old)
 
 /*
  * vfork: the parent stands still until the command executes, and nothing is copied. The child touches only the record
- * in shared memory, its own identity, and *spawned. It makes the hold its own before it executes, so that no instant
- * exists in which the command runs and the hold is not its own.
+ * in shared memory, its own identity, and *spawned. It makes the holds its own before it executes, so that no instant
+ * exists in which the command runs and they are not its own.
  *
  * No handler is installed at this point, so the child may restore the mask before it executes.
  */
 static pid_t
-vfork_command(char **argv, const sigset_t *mask, tsem_hold *hold, struct spawned *spawned)
+vfork_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned)
 {
 	const pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): see above */
 	if (pid != 0)
 		return pid;
-	spawned->adopt_error = tsem_adopt(hold);
+	for (size_t i = 0; i < luggage->n && spawned->adopt_error == 0; i++)
+		spawned->adopt_error = tsem_adopt(&luggage->holds[i]);
 	if (spawned->adopt_error == 0) {
 		if (child_was_ignored)
 			signal(SIGCHLD, SIG_IGN);
@@ -68,10 +69,10 @@ vfork_command(char **argv, const sigset_t *mask, tsem_hold *hold, struct spawned
 }
 
 int
-spawn_command(char **argv, const sigset_t *mask, tsem_hold *hold, struct spawned *spawned)
+spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned)
 {
 	*spawned = (struct spawned){0};
-	const pid_t pid = vfork_command(argv, mask, hold, spawned);
+	const pid_t pid = vfork_command(argv, mask, luggage, spawned);
 	if (pid < 0)
 		return -errno;
 	spawned->pid = pid;
@@ -85,22 +86,29 @@ is_from_a_process(const siginfo_t *info)
 	return info->si_code <= 0;
 }
 
-int
-spawn_wait(pid_t pid)
+/* True if it has ended. A stop is consumed; the end is left to be seen. */
+static bool
+look(pid_t pid, siginfo_t *info)
+{
+	*info = (siginfo_t){0};
+	if (waitid(P_PID, (id_t)pid, info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0 || info->si_pid != pid)
+		return false;
+	if (info->si_code != CLD_STOPPED)
+		return true;
+	waitid(P_PID, (id_t)pid, info, WSTOPPED | WNOHANG);
+	raise(SIGSTOP); /* so that the shell that started us sees it, and may continue us */
+	return false;
+}
+
+void
+spawn_wait(pid_t pid, siginfo_t *info)
 {
 	sigset_t set;
 	signals_of_interest(&set);
-	for (;;) {
-		int status;
-		const pid_t changed = waitpid(pid, &status, WNOHANG | WUNTRACED);
-		if (changed == pid && !WIFSTOPPED(status))
-			return status;
-		if (changed == pid) /* so that the shell that started us sees it, and may continue us */
-			raise(SIGSTOP);
-
-		siginfo_t info;
-		const int number = sigwaitinfo(&set, &info);
-		if (number > 0 && number != SIGCHLD && is_from_a_process(&info))
+	while (!look(pid, info)) {
+		siginfo_t sent;
+		const int number = sigwaitinfo(&set, &sent);
+		if (number > 0 && number != SIGCHLD && is_from_a_process(&sent))
 			kill(pid, number);
 	}
 }

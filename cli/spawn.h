@@ -8,6 +8,12 @@
 
 #include "tsem.h"
 
+/* The holds that go to the command. */
+struct luggage {
+	tsem_hold *holds;
+	size_t n;
+};
+
 struct spawned {
 	pid_t pid;
 	int adopt_error; /* 0, or the negative errno of tsem_adopt() */
@@ -23,10 +29,13 @@ void spawn_block_signals(sigset_t *old);
  */
 void spawn_let_pending_signals_end_us(const sigset_t *old);
 
-/* Starts the command as the new owner of `hold`. 0, or a negative errno if there is no child. */
-int spawn_command(char **argv, const sigset_t *mask, tsem_hold *hold, struct spawned *spawned);
+/* Starts the command as the new owner of the holds. 0, or a negative errno if there is no child. */
+int spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned);
 
-/* Waits until the command has ended, passing signals on and stopping when it stops. Returns waitpid's status. */
-int spawn_wait(pid_t pid);
+/*
+ * Waits until the command has ended, passing signals on and stopping when it stops. It stays a zombie, so that nobody
+ * takes it for vanished before its holds have been given back. `info`: what waitid() said.
+ */
+void spawn_wait(pid_t pid, siginfo_t *info);
 
 #endif

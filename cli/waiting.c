@@ -30,22 +30,27 @@ complain_about_limit(const struct options *o)
 }
 
 int
+open_existing(const struct options *o, tsem **sem)
+{
+	int rc = tsem_open(o->name, o->foreign ? TSEM_FOREIGN : 0, sem);
+	return rc < 0 ? complain_error(o->name, rc) : -1;
+}
+
+int
 open_for_use(const struct options *o, tsem **sem)
 {
-	const unsigned foreign = o->foreign ? TSEM_FOREIGN : 0;
-	int rc;
-	if (o->has_permits) {
-		const struct tsem_config config = {
-			.size = sizeof(config),
-			.permits = o->permits,
-			.flags = TSEM_EXIST_OK | foreign,
-		};
-		rc = tsem_create(o->name, &config, sem);
-		if (rc == -EEXIST)
-			return complain_about_limit(o);
-	} else {
-		rc = tsem_open(o->name, foreign, sem);
-	}
+	const struct tsem_config config = {
+		.size = sizeof(config),
+		.permits = o->permits,
+		.flags = TSEM_EXIST_OK | (o->foreign ? TSEM_FOREIGN : 0),
+	};
+	if (!o->has_permits)
+		return open_existing(o, sem);
+	if (o->permits == 0)
+		return complain(o->name, "with -j 0 nothing would ever run (use 1 or more)");
+	int rc = tsem_create(o->name, &config, sem);
+	if (rc == -EEXIST)
+		return complain_about_limit(o);
 	return rc < 0 ? complain_error(o->name, rc) : -1;
 }
 
@@ -85,7 +90,7 @@ restore_handlers(const struct sigaction old[ENDING_SIGNALS])
 /* ---- the line that says how the wait is going ---- */
 
 struct report {
-	tsem *sem;
+	tsem *sem; /* the first of several */
 	const struct options *o;
 	struct timespec began;
 	bool terminal;
@@ -176,9 +181,21 @@ finish_report(const struct report *report, int rc)
 /* ---- the wait ---- */
 
 static int
-wait_with_report(tsem *sem, const struct options *o, tsem_hold *hold)
+wait_in_line(const struct options *o, struct request *r, const struct tsem_wait *wait)
 {
-	struct report report = {.sem = sem, .o = o, .terminal = isatty(STDERR_FILENO) == 1};
+	if (r->holds == NULL)
+		return tsem_take_wait(r->sems[0], o->count, wait);
+	if (r->n == 1)
+		return tsem_acquire_wait(r->sems[0], o->count, wait, r->holds);
+	if (r->any)
+		return tsem_acquire_any(r->sems, r->n, wait, r->holds, &r->which);
+	return tsem_acquire_all(r->sems, r->n, wait, r->holds);
+}
+
+static int
+wait_with_report(const struct options *o, struct request *request)
+{
+	struct report report = {.sem = request->sems[0], .o = o, .terminal = isatty(STDERR_FILENO) == 1};
 	struct tsem_wait wait = {
 		.size = sizeof(wait),
 		.flags = TSEM_INTERRUPTIBLE,
@@ -192,43 +209,62 @@ wait_with_report(tsem *sem, const struct options *o, tsem_hold *hold)
 
 	int rc;
 	do {
-		rc = hold == NULL ? tsem_take_wait(sem, o->count, &wait) : tsem_acquire_wait(sem, o->count, &wait, hold);
+		rc = wait_in_line(o, request, &wait);
 	} while (rc == -EINTR && !caught);
 	finish_report(&report, rc);
 	return rc;
 }
 
+static int
+try(const struct options *o, struct request *r)
+{
+	static const struct timespec past;
+	static const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
+	if (r->holds == NULL)
+		return tsem_try_take(r->sems[0], o->count);
+	return r->n == 1 ? tsem_try_acquire(r->sems[0], o->count, r->holds) : wait_in_line(o, r, &at_once);
+}
+
 /* Undoes what the wait brought, and ends by the signal, for the parent to see. */
 static void
-die_of_signal(tsem *sem, const struct options *o, tsem_hold *hold, int rc)
+die_of_signal(const struct options *o, const struct request *r, int rc)
 {
-	if (rc == 0 && hold != NULL)
-		tsem_release(hold);
-	else if (rc == 0)
-		tsem_post(sem, o->count, NULL);
+	if (rc == 0 && r->holds == NULL)
+		tsem_post(r->sems[0], o->count, NULL);
+	for (size_t i = 0; rc == 0 && r->holds != NULL && i < (r->any ? 1 : r->n); i++)
+		tsem_release(&r->holds[i]);
 	signal(caught, SIG_DFL);
 	raise(caught);
 }
 
 int
-wait_for_permits(tsem *sem, const struct options *o, tsem_hold *hold)
+wait_for_permits(const struct options *o, struct request *request)
 {
 	struct sigaction old[ENDING_SIGNALS];
 	if (o->nonblock)
-		return hold == NULL ? tsem_try_take(sem, o->count) : tsem_try_acquire(sem, o->count, hold);
+		return try(o, request);
 	install_handlers(old);
-	const int rc = wait_with_report(sem, o, hold);
+	const int rc = wait_with_report(o, request);
 	/* First: a signal between the look at what was caught and this would be swallowed. */
 	restore_handlers(old);
 	if (caught)
-		die_of_signal(sem, o, hold, rc);
+		die_of_signal(o, request, rc);
 	return rc;
 }
 
-int
-explain_wait(tsem *sem, const struct options *o, int error)
+static int
+complain_about_count(const struct options *o, const struct request *request)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
+	if (request->n > 1 || tsem_stat(request->sems[0], &stat) != 0)
+		return complain_error(o->name, -EINVAL);
+	return complain(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count,
+	                stat.max > stat.capacity ? stat.max : stat.capacity);
+}
+
+int
+explain_wait(const struct options *o, const struct request *request, int error)
+{
 	switch (error) {
 	case 0:
 		return EXIT_DONE;
@@ -236,15 +272,12 @@ explain_wait(tsem *sem, const struct options *o, int error)
 	case -ETIMEDOUT:
 	case -ECANCELED:
 		if (o->verbose)
-			complain(o->name, error == -EAGAIN      ? "not enough permits are free"
-			                  : error == -ETIMEDOUT ? "not enough permits came free in time"
-			                                        : "the wait was cancelled");
+			complain(o->name, error == -ECANCELED ? "the wait was cancelled"
+			                  : o->nonblock       ? "not enough permits are free"
+			                                      : "not enough permits came free in time");
 		return o->conflict_status;
 	case -EINVAL:
-		if (tsem_stat(sem, &stat) == 0)
-			return complain(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count,
-			                stat.max > stat.capacity ? stat.max : stat.capacity);
-		return complain_error(o->name, error);
+		return complain_about_count(o, request);
 	case -EOVERFLOW:
 		return complain(o->name, "the counters cannot go that far (post or release first)");
 	default:

@@ -9,13 +9,25 @@
 /* Opens o->name, or with -j creates it. Returns -1 to go on, or an exit status. */
 int open_for_use(const struct options *o, tsem **sem);
 
+/* Opens o->name, whatever -j says. */
+int open_existing(const struct options *o, tsem **sem);
+
 /* It exists with another number of permits than o->permits. Returns EXIT_TSEM_FAILED. */
 int complain_about_limit(const struct options *o);
 
-/* hold NULL: take. Returns 0 or the library's error; a signal that ended the wait ends this process. */
-int wait_for_permits(tsem *sem, const struct options *o, tsem_hold *hold);
+/* What is asked for, and what came of it. */
+struct request {
+	size_t n;
+	tsem *const *sems;
+	bool any;         /* of several, one */
+	tsem_hold *holds; /* one for each, or with `any` one; NULL: take */
+	size_t which;     /* with `any`: the one that was granted */
+};
+
+/* Returns 0 or the library's error; a signal that ended the wait ends this process. */
+int wait_for_permits(const struct options *o, struct request *request);
 
 /* The exit status for what wait_for_permits returned, with a message where one is due. */
-int explain_wait(tsem *sem, const struct options *o, int error);
+int explain_wait(const struct options *o, const struct request *request, int error);
 
 #endif

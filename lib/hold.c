@@ -398,10 +398,12 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	if (hold_is_held(record, hold->ticket, &what)) {
 		if (!dead)
 			return -EBUSY;
-		if ((flags & TSEM_ABANDONED) != 0)
+		const bool abandoned = (flags & TSEM_ABANDONED) != 0;
+		const uint32_t count = LOAD_ACQ(&record->count);
+		if (abandoned)
 			STORE_SEQ(&sem->segment.header->abandoned, 1);
-		if (LOAD_SEQ(&record->who) == who)
-			release_foreign(sem, (uint32_t)hold->record, who, what);
+		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, (uint32_t)hold->record, who, what) && abandoned)
+			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 	}
 	hold->who = 0;
 	return 0;

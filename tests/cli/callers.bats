@@ -79,10 +79,10 @@ print(sys.argv[1:])'
   expect_equal 'length' "${#OUT}" $((100000 + 20))
 }
 
-@test "callers: the environment: two variables more, the others untouched" {
+@test "callers: the environment: four variables more, the others untouched" {
   attempt env -i PATH="$PATH" A='b  c' TSEM_NAME=old TSEM_COUNT=9 tsem run -j 3 -k 2 "$SEM" env
   expect_status 0
-  expect_equal 'environment' "$(sort attempt.out)" "A=b  c"$'\n'"PATH=$PATH"$'\n'"TSEM_COUNT=2"$'\n'"TSEM_NAME=$SEM"
+  expect_equal 'environment' "$(sort attempt.out)" "A=b  c"$'\n'"PATH=$PATH"$'\n'"TSEM_COUNT=2"$'\n'"TSEM_NAME=$SEM"$'\nTSEM_SLOT=0\nTSEM_SLOTS=0,1'
 }
 
 @test "callers: working directory and limits pass through" {

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "cancel: every waiter gives up with status 75, and who holds goes on" {
+  tsem create "$SEM"
+  hold
+  local holder=$PID pids=() verb
+  enqueue tsem run "$SEM" touch ran
+  pids+=("$PID")
+  enqueue tsem take "$SEM"
+  pids+=("$PID")
+  enqueue tsem acquire --owner $$ -E 3 "$SEM"
+  attempt tsem cancel "$SEM"
+  expect_silence
+  finish "$PID"
+  expect_status 3
+  for PID in "${pids[@]}"; do
+    finish "$PID"
+    expect_status 75
+  done
+  [[ ! -e ran ]]
+  expect_shown '[.held, .waiting] | @csv' 1,0
+  kill -0 "$holder"
+}
+
+@test "cancel: those who come later wait" {
+  tsem create "$SEM"
+  hold
+  tsem cancel "$SEM"
+  enqueue tsem run "$SEM" touch ran
+  kill "$COMMAND_PID"
+  finish "$PID"
+  expect_status 0
+  [[ -e ran ]]
+}
+
+@test "cancel: nobody, and a semaphore that is not there" {
+  tsem create "$SEM"
+  attempt tsem cancel "$SEM"
+  expect_silence
+  expect_at_rest 1
+  refuses "^$SEM-none: no such semaphore" cancel "$SEM-none"
+}
+
+@test "cancel: -v says so" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue sh -c 'tsem take -v "$SEM" 2>said'
+  tsem cancel "$SEM"
+  finish "$PID"
+  expect_status 75
+  expect_equal 'the last line' "$(tail -n 1 said)" "tsem: $SEM: the wait was cancelled"
+}

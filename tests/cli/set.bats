@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+@test "set: whoever a raise enables runs at once, in order" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem run "$SEM" sh -c 'echo first >>order; sleep 1000'
+  enqueue tsem run "$SEM" sh -c 'echo second >>order; sleep 1000'
+  enqueue tsem run "$SEM" sh -c 'echo third >>order; sleep 1000'
+  attempt tsem set "$SEM" -j 3
+  expect_silence
+  eventually is_shown '[.capacity, .held, .waiting, .permits] | @csv' 3,3,1,1
+  eventually grep -q second order
+  expect_equal 'those who run' "$(sort order)" $'first\nsecond'
+}
+
+@test "set: a lowering takes from nobody, and nobody else comes in before there is room" {
+  tsem create -j 3 "$SEM"
+  hold
+  local first=$PID first_command=$COMMAND_PID
+  hold
+  hold
+  attempt tsem set "$SEM" -j 1
+  expect_silence
+  expect_shown '[.capacity, .available, .held] | @csv' 1,0,3
+  kill "$COMMAND_PID"
+  finish "$PID"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  kill "$first_command"
+  finish "$first"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  expect_shown '[.capacity, .available, .held] | @csv' 1,0,1
+}
+
+@test "set: 0 drains, and scripts that name the creator's number wait, and go on" {
+  tsem create -j 2 "$SEM"
+  tsem set "$SEM" -j 0
+  attempt tsem run -n -j 2 "$SEM" true
+  expect_silence 75
+  refuses "^$SEM: it exists with -j 2, not -j 3" run -j 3 "$SEM" true
+  enqueue tsem run -j 2 -k 2 "$SEM" touch ran
+  tsem set "$SEM" -j 2
+  finish "$PID"
+  expect_status 0
+  [[ -e ran ]]
+  expect_at_rest 2
+}
+
+@test "set: a percentage of the processors" {
+  tsem create "$SEM"
+  attempt tsem set -j 100% "$SEM"
+  expect_silence
+  expect_shown .capacity "$(nproc)"
+}
+
+@test "set: what it refuses, and changes nothing" {
+  tsem create -j 2 --max 5 "$SEM"
+  refuses "^$SEM: -j 6 is more than its maximum" set -j 6 "$SEM"
+  refuses "^$SEM: set needs -j N" set "$SEM"
+  refuses "^$SEM: -j '-1' is not valid" set "$SEM" -j -1
+  refuses "^$SEM: -j '4294967296' is out of range" set "$SEM" -j 4294967296
+  refuses "^$SEM-none: no such semaphore" set -j 1 "$SEM-none"
+  attempt tsem set -j 5 "$SEM"
+  expect_silence
+}
+
+@test "set: more than the creator's number can be asked for once there is so much" {
+  tsem create -j 2 "$SEM"
+  refuses "^$SEM: 4 permits are more than there are" take -k 4 "$SEM"
+  tsem set "$SEM" -j 4
+  attempt tsem take -k 4 "$SEM"
+  expect_silence
+  tsem post -k 4 "$SEM"
+  tsem set "$SEM" -j 2
+  refuses "^$SEM: 4 permits are more than there are" take -k 4 "$SEM"
+}
+
+@test "set: one who waits for more than there are any more is waited behind, until there is enough again" {
+  tsem create -j 2 "$SEM"
+  tsem set "$SEM" -j 4
+  tsem take -k 4 "$SEM"
+  enqueue tsem take -k 4 "$SEM"
+  local four=$PID
+  enqueue tsem take "$SEM"
+  tsem set "$SEM" -j 2
+  tsem post -k 4 "$SEM"
+  expect_shown '[.available, .waiting] | @csv' 0,2
+  tsem set "$SEM" -j 5
+  finish "$four"
+  expect_status 0
+  finish "$PID"
+  expect_status 0
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+# Several semaphores under one command.
+load helper
+
+A() { echo "$SEM-a"; }
+
+# available of -a and -b
+free() {
+  echo "$(tsem show -J "$SEM-a" | jq .available) $(tsem show -J "$SEM-b" | jq .available)"
+}
+
+@test "several: all of them, and given back" {
+  tsem create "$SEM-a"
+  tsem create -j 2 "$SEM-b"
+  attempt tsem run "$SEM-a,$SEM-b" bash -c 'echo "$TSEM_NAME $TSEM_COUNT $TSEM_SLOT $TSEM_SLOTS"
+    tsem show -J "$SEM-a" | jq .available; tsem show -J "$SEM-b" | jq .available'
+  expect_out "$SEM-a,$SEM-b 1 0 0,0"$'\n0\n1'
+  expect_equal 'free afterwards' "$(free)" '1 2'
+}
+
+@test "several: -j creates them" {
+  attempt tsem run -j 3 "$SEM-a,$SEM-b" true
+  expect_silence
+  expect_equal 'free afterwards' "$(free)" '3 3'
+}
+
+@test "several: or none of them" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  local taken
+  for taken in a b; do
+    tsem take "$SEM-$taken"
+    attempt tsem run -n "$SEM-b,$SEM-a" true
+    expect_silence 75
+    attempt tsem run -w 30ms "$SEM-a,$SEM-b" true
+    expect_silence 75
+    tsem post "$SEM-$taken"
+    expect_equal 'free afterwards' "$(free)" '1 1'
+  done
+}
+
+@test "several: whatever the order they are named in, nobody blocks for ever" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  local i pids=()
+  for i in {1..10}; do
+    start tsem run "$SEM-a,$SEM-b" sh -c 'echo >>ran'
+    pids+=("$PID")
+    start tsem run "$SEM-b,$SEM-a" sh -c 'echo >>ran'
+    pids+=("$PID")
+  done
+  for PID in "${pids[@]}"; do
+    finish "$PID"
+    expect_status 0
+  done
+  expect_equal 'commands that ran' "$(wc -l <ran)" 20
+}
+
+@test "several: SIGKILL of tsem leaves all with the command, and its death frees all" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  start tsem run "$SEM-a,$SEM-b" sleep 1000
+  eventually pgrep -P "$PID" sleep
+  local command
+  command=$(pgrep -P "$PID" sleep)
+  kill -KILL "$PID"
+  finish "$PID"
+  attempt tsem run -n "$SEM-a" true
+  expect_silence 75
+  attempt tsem run -n "$SEM-b" true
+  expect_silence 75
+  kill -KILL "$command"
+  attempt tsem run "$SEM-b,$SEM-a" true
+  expect_silence
+}
+
+@test "several: --any: the first that has one, in the order of the names" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  attempt tsem run --any "$SEM-a,$SEM-b" sh -c 'echo "$TSEM_NAME"; tsem run -n --any "$SEM-a,$SEM-b" sh -c "echo \$TSEM_NAME; tsem run -n --any \$SEM-a,\$SEM-b true; echo \$?"'
+  expect_out "$SEM-a"$'\n'"$SEM-b"$'\n75'
+  expect_equal 'free afterwards' "$(free)" '1 1'
+}
+
+@test "several: --any waits for whichever comes first" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  local which
+  for which in a b; do
+    tsem take "$SEM-a"
+    tsem take "$SEM-b"
+    start tsem run --any "$SEM-a,$SEM-b" sh -c 'echo "$TSEM_NAME" >got'
+    SEM=$SEM-a eventually is_shown .waiting 1
+    SEM=$SEM-b eventually is_shown .waiting 1
+    tsem post "$SEM-$which"
+    finish "$PID"
+    expect_status 0
+    expect_equal 'the one that was granted' "$(<got)" "$SEM-$which"
+    tsem take "$SEM-$which"
+    expect_equal 'free' "$(free)" '0 0'
+    tsem post "$SEM-a"
+    tsem post "$SEM-b"
+  done
+}
+
+@test "several: a list that is wrong: nothing is taken" {
+  tsem create -j 5 "$SEM-a"
+  tsem create -j 5 "$SEM-b"
+  local many
+  many=$(printf "%s," "$SEM-a"{1..65})
+  attempt tsem run "$SEM-a,$SEM-none" touch ran
+  expect_failure "^$SEM-none: no such semaphore"
+  attempt tsem run --any "$SEM-a,$SEM-none" touch ran
+  expect_failure "^$SEM-none: no such semaphore"
+  attempt tsem run "$SEM-a,$SEM-b,$SEM-a" touch ran
+  expect_failure "^$SEM-a: named twice"
+  attempt tsem run "$SEM-a," touch ran
+  expect_failure "^'': not a name"
+  attempt tsem run "${many%,}" touch ran
+  expect_failure '^more than 64 names'
+  attempt tsem run -k 2 "$SEM-a,$SEM-b" touch ran
+  expect_failure "^$SEM-a,$SEM-b: -k is for one semaphore"
+  [[ ! -e ran ]]
+  expect_equal 'free' "$(free)" '5 5'
+}
+
+@test "several: SIGTERM while it waits ends it, and leaves no place in line" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  tsem take "$SEM-b"
+  ends_by_sigterm "$SEM-a,$SEM-b"
+  SEM=$SEM-a is_shown '[.held, .waiting] | @csv' 0,0
+  tsem take "$SEM-a"
+  ends_by_sigterm --any "$SEM-a,$SEM-b"
+  SEM=$SEM-a is_shown '[.held, .waiting] | @csv' 1,0
+  [[ ! -e ran ]]
+}
+
+ends_by_sigterm() {
+  start tsem run "$@" touch ran
+  SEM=$SEM-b eventually is_shown .waiting 1
+  kill -TERM "$PID"
+  finish "$PID"
+  expect_status 143
+  SEM=$SEM-b is_shown '[.held, .waiting] | @csv' 1,0
+}

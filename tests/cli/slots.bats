@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+# TSEM_SLOT and TSEM_SLOTS, TSEM_RECOVERED and --on-recovered.
+load helper
+
+@test "slots: each command has a number of its own, the lowest that is free" {
+  tsem create -j 3 "$SEM"
+  hold
+  hold
+  local second=$PID second_command=$COMMAND_PID
+  expect_shown '[.holders[].slot] | @csv' 0,1
+  kill "$second_command"
+  finish "$second"
+  attempt tsem run "$SEM" sh -c 'echo "$TSEM_SLOT"'
+  expect_out 1
+  attempt tsem run "$SEM" sh -c 'tsem run "$SEM" sh -c "echo \$TSEM_SLOT"; echo "$TSEM_SLOT"'
+  expect_out $'2\n1'
+}
+
+@test "slots: -k K has K of them" {
+  tsem create -j 5 "$SEM"
+  hold
+  attempt tsem run -k 3 "$SEM" sh -c 'echo "$TSEM_SLOT $TSEM_SLOTS"'
+  expect_out '1 1,2,3'
+  attempt tsem run -k 3 "$SEM" sh -c 'tsem show -J "$SEM" | jq -c "[.holders[] | [.slot, .slots]]"'
+  expect_out '[[0,null],[1,[1,2,3]]]'
+  attempt tsem run -k 2 "$SEM" tsem show --raw --noheadings -o SLOT,SLOTS "$SEM"
+  expect_out $'0 0\n1 1,2'
+}
+
+@test "slots: never two alive in one, though some die" {
+  local i pids=()
+  mkdir in
+  for i in {1..40}; do
+    start tsem run -j 4 "$SEM" sh -c 'mkdir "in/$TSEM_SLOT" || touch fault
+      [ "$TSEM_SLOT" -lt 4 ] || touch fault
+      rmdir "in/$TSEM_SLOT"
+      [ $(($$ % 3)) -ne 0 ] || kill -KILL $$'
+    pids+=("$PID")
+  done
+  for PID in "${pids[@]}"; do
+    finish "$PID"
+  done
+  [[ ! -e fault ]]
+  expect_at_rest 4
+}
+
+@test "slots: what a surrounding run said is not handed on" {
+  tsem create "$SEM"
+  attempt env TSEM_RECOVERED=1 TSEM_SLOT=7 TSEM_SLOTS=7,8 tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none} $TSEM_SLOT $TSEM_SLOTS"'
+  expect_out 'none 0 0'
+}
+
+@test "recovered: the next one is told of a command that was killed, once" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  expect_status 137
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out 1
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out none
+}
+
+@test "recovered: the next one is told of a tsem that was killed with its command" {
+  tsem create "$SEM"
+  hold
+  kill -KILL "$PID" "$COMMAND_PID"
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out 1
+}
+
+@test "recovered: nobody is told of commands that end by themselves, even when others see it first" {
+  tsem create "$SEM"
+  local i pids=()
+  for i in {1..30}; do
+    start tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}" >>told; exit 3'
+    pids+=("$PID")
+  done
+  while [[ -n ${pids[*]} ]]; do
+    tsem recover "$SEM" >/dev/null
+    has_ended "${pids[0]}" && pids=("${pids[@]:1}")
+  done
+  expect_equal 'what they were told' "$(sort told | uniq -c | tr -s ' ')" ' 30 none'
+  expect_equal 'recovered' "$(tsem show -J --stats "$SEM" | jq '.. | .recovered? // empty')" 0
+}
+
+@test "recovered: acquire says so itself" {
+  tsem create "$SEM"
+  hold
+  kill -KILL "$PID" "$COMMAND_PID"
+  attempt tsem acquire --owner $$ "$SEM"
+  expect_status 0
+  expect_message "^$SEM: a holder died"
+}
+
+@test "recovered: --on-recovered runs first, and only then" {
+  tsem create "$SEM"
+  attempt tsem run --on-recovered 'echo repair' "$SEM" echo ran
+  expect_out ran
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt tsem run --on-recovered 'echo "repair $TSEM_RECOVERED"' "$SEM" printf '%s\n' 'ran  so' '$HOME'
+  expect_out $'repair 1\nran  so\n$HOME'
+  expect_status 0
+}
+
+@test "recovered: --on-recovered fails: the command is not run, and the next one is told" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt tsem run --on-recovered 'exit 4' "$SEM" touch ran
+  expect_failure "^$SEM: the command of --on-recovered failed"
+  [[ ! -e ran ]]
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out 1
+}
+
+@test "recovered: the permit stays held from --on-recovered to the end of the command, also when tsem is killed" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  mkfifo first second
+  start tsem run --on-recovered 'read -r _ <first' "$SEM" sh -c 'read -r _ <second; touch ran'
+  eventually is_shown .held 1
+  kill -KILL "$PID"
+  finish "$PID"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  echo >first
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  echo >second
+  attempt tsem run "$SEM" true
+  expect_silence
+  [[ -e ran ]]
+}

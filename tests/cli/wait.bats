@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+load helper
+
+# The sleeper has said that it waits, and sleeps.
+sleeps() {
+  grep -q futex "/proc/$1/wchan"
+}
+
+@test "wait: nobody holds or waits: at once" {
+  tsem create "$SEM"
+  attempt tsem wait "$SEM"
+  expect_silence
+}
+
+@test "wait: until the last of those who hold and wait has ended" {
+  tsem create "$SEM"
+  start tsem run "$SEM" sh -c 'read -r _ <gate; echo 1 >>ended'
+  local first=$PID
+  mkfifo gate
+  eventually is_shown .held 1
+  enqueue tsem run "$SEM" sh -c 'echo 2 >>ended'
+  start sh -c 'tsem wait "$SEM" && cp ended seen'
+  eventually pgrep -P "$PID" tsem
+  echo >gate
+  finish "$PID"
+  expect_status 0
+  expect_equal 'those who had ended' "$(<seen)" $'1\n2'
+  finish "$first"
+}
+
+@test "wait: --holders does not mind those who wait" {
+  tsem create "$SEM"
+  hold
+  tsem set "$SEM" -j 0
+  enqueue tsem run "$SEM" true
+  start tsem wait --holders "$SEM"
+  eventually sleeps "$PID"
+  kill "$COMMAND_PID"
+  finish "$PID"
+  expect_status 0
+  expect_shown '[.held, .waiting] | @csv' 0,1
+  attempt tsem wait -n "$SEM"
+  expect_silence 75
+}
+
+@test "wait: a holder killed with SIGKILL holds no more" {
+  tsem create "$SEM"
+  hold
+  start tsem wait "$SEM"
+  eventually sleeps "$PID"
+  kill -KILL "${STARTED[0]}" "$COMMAND_PID"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "wait: permits that were taken and not posted back are out" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  attempt tsem wait -w 50ms "$SEM"
+  expect_silence 75
+  attempt tsem wait -E 9 -v -n --holders "$SEM"
+  expect_status 9
+  expect_message "^$SEM: somebody still holds"
+  start tsem wait "$SEM"
+  eventually sleeps "$PID"
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "wait: what it refuses" {
+  refuses "^$SEM: no such semaphore" wait "$SEM"
+  tsem create "$SEM"
+  refuses "^$SEM: -n and -w exclude each other" wait -n -w 1 "$SEM"
+  hold
+  start tsem wait "$SEM"
+  eventually sleeps "$PID"
+  tsem remove -f "$SEM"
+  finish "$PID"
+  expect_status 125
+}
