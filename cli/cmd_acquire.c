@@ -24,7 +24,7 @@ acquire_for(tsem *sem, const struct options *o)
 	const bool recovered = tsem_hold_recovered(&hold);
 	tsem_hold_slot(&hold);
 	rc = tsem_hand_over(&hold, o->owner);
-	if (rc == 0 && recovered) /* there is nobody else to tell */
+	if (rc == 0 && recovered && o->verbose)
 		complain(o->name, "a holder died before it gave its permits back (look after what they protect)");
 	if (rc == 0)
 		return EXIT_DONE;

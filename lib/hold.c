@@ -263,6 +263,8 @@ tsem_hand_over(tsem_hold *out, pid_t pid)
 	if (!CAS_SEQ(&record->who, hold->who, who_handed((uint32_t)pid, hold->ticket)))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
+	if (hold->recovered != 0) /* the new owner does not hear of it, so the next holder has to */
+		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	hold->who = 0;
 	return 0;
 }

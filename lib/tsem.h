@@ -172,7 +172,8 @@ int tsem_release(tsem_hold *hold);
 
 /*
  * Makes the process `pid` the owner of this process's hold: it now lasts as long as that process, or until
- * tsem_release_for(). The caller's `hold` is void afterwards. ESRCH: no such process; the id of a thread is not one.
+ * tsem_release_for(). The caller's `hold` is void afterwards; what tsem_hold_recovered() said of it is told to the next
+ * holder, too. ESRCH: no such process; the id of a thread is not one.
  * EPERM: not the caller's hold.
  */
 int tsem_hand_over(tsem_hold *hold, pid_t pid);

@@ -83,13 +83,19 @@ load helper
   expect_equal 'recovered' "$(tsem show -J --stats "$SEM" | jq '.. | .recovered? // empty')" 0
 }
 
-@test "recovered: acquire says so itself" {
-  tsem create "$SEM"
+@test "recovered: acquire -v says so, and the next one is told all the same" {
+  tsem create -j 2 "$SEM"
   hold
   kill -KILL "$PID" "$COMMAND_PID"
+  tsem recover "$SEM"
   attempt tsem acquire --owner $$ "$SEM"
+  expect_silence
+  attempt tsem acquire -v --owner $$ "$SEM"
   expect_status 0
   expect_message "^$SEM: a holder died"
+  tsem release --owner $$ "$SEM"
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out 1
 }
 
 @test "recovered: --on-recovered runs first, and only then" {
