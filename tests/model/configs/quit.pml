@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One gives up its place while a holder releases; another waits before or behind it. */
+/* Nobody dies, no ticks. One may give up its place before, between or behind one who releases and one who holds on. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
 #define SLOTS 2
 #define ORPHANS
-#define BEGINS(me) (me == 0 || the_first_came)
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. One may give up its place, two others hold and release, in any order. */
+#define PROCESSES 3
+#define RECORDS 3
+#define CAPACITY 1
+#define SLOTS 2
+#define ORPHANS
+#include "../tsem.pml"
+
+HOLDER(first, 1, 1)
+QUITTER(second, 1)
+HOLDER(third, 1, 1)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }
