@@ -35,7 +35,7 @@ sparkline(const struct history *history, size_t width, char *text)
 	static const char *const letters[] = {".", ":", "-", "=", "+", "*", "%", "#"};
 	const char *const *levels = has_blocks() ? blocks : letters;
 	const size_t first = history->n > width ? history->n - width : 0;
-	uint32_t most = 0;
+	uint32_t most = 1;
 	for (size_t i = first; i < history->n; i++)
 		most = history->waiting[i] > most ? history->waiting[i] : most;
 	*text = '\0';

@@ -1,0 +1,84 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Completion of tsem(1) for bash. What it knows, it asks tsem itself: 'tsem help' and 'tsem VERB --help'.
+
+_tsem_verbs() {
+  "$1" help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+_tsem_names() {
+  "$1" list --raw --noheadings -o NAME 2>/dev/null
+}
+
+# Of a help text: a line "-j --permits N" for each option, "-" where there is no letter or no argument.
+_tsem_options() {
+  sed -nE '/^Options:/,/^$/s/^  (-[A-Za-z]|   )[ ,]* (--[a-z-]+) ([A-Z]*) .*/\1 \2 \3-/p' | sed 's/^   /-/'
+}
+
+_tsem_columns() {
+  sed -nE '/^Columns/,/^$/s/^ [* ]([A-Z]+) .*/\1/p'
+}
+
+# What an argument of that kind may be. Lists, with commas: only the part behind the last one is completed.
+_tsem_arguments() {
+  local kind=$1 help=$2 cur=$3 before=""
+  case $kind in
+    PID) (cd /proc && compgen -G '[0-9]*') | sed -n "/^$cur/p" ;;
+    COMMAND) compgen -c -- "$cur" ;;
+    COL) compgen -W "$(_tsem_columns <<<"$help")" -- "$cur" ;;
+    COLS)
+      [[ $cur != *,* ]] || before=${cur%,*},
+      compgen -P "$before" -W "$(_tsem_columns <<<"$help")" -- "${cur##*,}"
+      ;;
+  esac
+}
+
+_tsem() {
+  local tsem=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]}
+  local help short long kind word i name="" before="" open=1 expected=""
+  local -A takes=()
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "$(_tsem_verbs "$tsem") --help --version" -- "$cur")
+    return
+  fi
+  help=$("$tsem" "$verb" --help 2>/dev/null) || return
+  while read -r short long kind; do
+    kind=${kind%-}
+    takes[$long]=$kind
+    [[ $short == - ]] || takes[$short]=$kind
+  done < <(_tsem_options <<<"$help")
+
+  # Where the cursor is: behind an option that takes an argument, behind NAME, or in the command of run.
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    word=${COMP_WORDS[i]}
+    if [[ -n $expected ]]; then
+      expected=
+    elif [[ $open && $word == -- ]]; then
+      open=
+    elif [[ $open && $word == -* ]]; then
+      expected=${takes[$word]-}
+    elif [[ -z $name ]]; then
+      name=$word
+    else
+      break
+    fi
+  done
+  if [[ $verb == run && -n $name && ($i -lt $COMP_CWORD || ! $open) ]]; then
+    declare -F _command_offset >/dev/null && _command_offset "$i" && return
+    mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+  elif [[ -n $expected ]]; then
+    mapfile -t COMPREPLY < <(_tsem_arguments "$expected" "$help" "$cur")
+  elif [[ $open && $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "${!takes[*]}" -- "$cur")
+  elif [[ -z $name && $verb == help ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_tsem_verbs "$tsem")" -- "$cur")
+  elif [[ -z $name && $verb != list && $verb != create ]]; then
+    [[ $verb != run || $cur != *,* ]] || before=${cur%,*},
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_tsem_names "$tsem")" -- "${cur##*,}")
+  elif [[ -n $name && $verb == run ]]; then
+    mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+  fi
+}
+
+complete -F _tsem tsem

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+# Completion of tsem(1) for fish. What it knows, it asks tsem itself: 'tsem help' and 'tsem VERB --help'.
+
+function __tsem_verbs
+    tsem help 2>/dev/null | string replace -rf '^  ([a-z]+) +(.*)$' '$1\t$2'
+end
+
+function __tsem_names
+    tsem list --raw --noheadings -o NAME 2>/dev/null
+end
+
+function __tsem_columns
+    tsem $argv[1] --help | string replace -rf '^ [* ]([A-Z]+) +(.*)$' '$1\t$2'
+end
+
+# The words behind the verb that are neither options nor their arguments: NAME, and the command of run.
+function __tsem_operands
+    set -l words (commandline -opc)
+    set -l verb $words[2]
+    set -l takes (tsem $verb --help 2>/dev/null | string replace -rf '^  (-.,|   ) (--[a-z-]+) [A-Z]+ .*' '$1\n$2' |
+        string split '\n' | string trim -c ' ,')
+    set -l operands
+    set -l expected no
+    set -l open yes
+    for word in $words[3..]
+        if test $expected = yes
+            set expected no
+        else if test $open = no
+            set -a operands $word
+        else if test "$word" = --
+            set open no
+        else if string match -q -- '-*' $word
+            contains -- $word $takes; and set expected yes
+        else
+            set -a operands $word
+            # Behind NAME, options go on; behind the first word of the command, they do not.
+            test (count $operands) -ge 2; and set open no
+        end
+    end
+    string join \n -- $operands
+end
+
+function __tsem_wants_name
+    test (count (__tsem_operands)) -eq 0
+end
+
+function __tsem_wants_command
+    test (count (__tsem_operands)) -ge 1
+end
+
+function __tsem_command
+    set -l operands (__tsem_operands)
+    complete --do-complete=(string join ' ' -- (string escape -- $operands[2..]) (commandline -ct))
+end
+
+complete -c tsem -f
+complete -c tsem -n __fish_use_subcommand -a '(__tsem_verbs)'
+complete -c tsem -n __fish_use_subcommand -s h -l help -d 'print help'
+complete -c tsem -n __fish_use_subcommand -s V -l version -d 'print the version'
+
+for line in (__tsem_verbs)
+    set -l verb (string split \t -- $line)[1]
+    set -l when "__fish_seen_subcommand_from $verb"
+    test $verb = run; and set when "$when; and test (count (__tsem_operands)) -lt 2"
+    for option in (tsem $verb --help | string match -r '^  (?:-.,|   ) --.*')
+        set -l parts (string match -r '^  (-.,|   ) --([a-z-]+) ([A-Z]*) +(.*)$' -- $option)
+        set -l spec -l $parts[3] -d $parts[5]
+        string match -q -- '-*' $parts[2]; and set -a spec -s (string sub -s 2 -l 1 -- $parts[2])
+        switch "$parts[4]"
+            case ''
+            case PID
+                set -a spec -x -a '(__fish_complete_pids)'
+            case COMMAND
+                set -a spec -x -a '(__fish_complete_command)'
+            case COL
+                set -a spec -x -a "(__tsem_columns $verb)"
+            case COLS
+                set -a spec -x -a "(__fish_append , (__tsem_columns $verb))"
+            case '*'
+                set -a spec -x
+        end
+        complete -c tsem -n $when $spec
+    end
+    switch $verb
+        case help
+            complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_verbs)'
+        case create list
+        case run
+            complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_names)'
+            complete -c tsem -n "__fish_seen_subcommand_from run; and __tsem_wants_command" -a '(__tsem_command)'
+        case '*'
+            complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_names)'
+    end
+end
