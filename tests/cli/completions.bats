@@ -74,7 +74,7 @@ expect_completions() {
   expect_offered bash zzz-a-command run "$SEM" zzz-
   expect_offered bash zzz-a-command run "$SEM" -j 3 -- zzz-
   expect_offered bash zzz-a-command run "$SEM" -c zzz-
-  expect_offered bash "$PPID" acquire --owner "$PPID"
+  expect_match processes " $(in_bash acquire --owner "$PPID" | paste -sd" ") " " $PPID "
 }
 
 @test "completions: bash, with the Tab key" {
