@@ -111,9 +111,9 @@ def main():
         told = Help(tsem, verb)
         check(f"options of {verb}", told.options, manual.options_of(verb))
         if told.options != ALWAYS:
-            check(f"synopsis of {verb}", told.usage, manual.synopsis[verb])
+            check(f"synopsis of {verb}", told.usage, manual.synopsis.get(verb, set()))
         if told.columns:
-            check(f"columns of {verb}", set(told.columns), set(manual.columns[verb]))
+            check(f"columns of {verb}", set(told.columns), set(manual.columns.get(verb, [])))
     for verb, others in zip(("show", "list"), manual.others, strict=True):
         told = Help(tsem, verb)
         check(f"columns of {verb} by default", set(told.columns) - set(told.defaults), set(re.findall("[A-Z]+", others)))

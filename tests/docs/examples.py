@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Runs the examples of README.md and of the manual pages, and compares what they print with what is written there.
+
+Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, names and a shared memory of its own.
+
+Examples are fenced blocks in README.md, and literal displays in the sections EXAMPLES and PROBES of the manual pages. One with a
+line that begins with "$ " is a session: each command is given to one bash, and what it prints must look like the lines
+below. Numbers, and what is as wide as numbers, may differ, and a command that only looks, such as `tsem show`, is given again until it
+looks so. C is compiled and run. Anything else is a script, or with five fields in front a line of crontab(5): it must end well and
+complain about nothing. The commands in examples that tsem does not bring are stand-ins that do nothing.
+
+In README.md a comment `<!-- not run: why -->` in front of a block is an exception, and is printed as such.
+"""
+
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+DEADLINE = float(os.environ.get("DEADLINE", "40"))
+STAND_INS = "flac large small server backup train rsync make-report scp job upgrade".split()
+
+
+# ---- finding them ----
+
+
+def of_markdown(path):
+    text = open(path, encoding="utf-8").read()
+    pattern = r"(?:<!-- not run: ([^>]*) -->\n)?^```(\w*)\n(.*?)^```$"
+    for number, match in enumerate(re.finditer(pattern, text, re.MULTILINE | re.DOTALL), 1):
+        yield f"README.md, {number}", match[2], match[3], match[1]
+
+
+def of_manual(path):
+    """Rendered by mandoc, so that what is run is what is read; blocks are told apart in the source."""
+    source = open(path, encoding="utf-8").read()
+    number = 0
+    for section in re.findall(r"^\.Sh (?:EXAMPLES|PROBES)\n(.*?)(?=^\.Sh |\Z)", source, re.MULTILINE | re.DOTALL):
+        for match in re.finditer(r"^\.Bd -literal.*?\n(.*?)^\.Ed", section, re.MULTILINE | re.DOTALL):
+            number += 1
+            text = re.sub(r"^\\&", "", match[1], flags=re.MULTILINE).replace("\\e", "\\").replace("\\(aq", "'").replace("\\-", "-")
+            yield f"{os.path.basename(path)}, {number}", "", text, None
+
+
+# ---- running them ----
+
+
+class Place:
+    """A directory with stand-ins, and the semaphores that its examples leave."""
+
+    def __init__(self, tsem, root):
+        self.directory = tempfile.mkdtemp(prefix="tsem-examples.")
+        self.root = root
+        bin_directory = os.path.join(self.directory, "bin")
+        os.mkdir(bin_directory)
+        for name in STAND_INS:
+            for path in (os.path.join(bin_directory, name), os.path.join(self.directory, name)):
+                with open(path, "w") as file:
+                    file.write("#!/bin/sh\nexit 0\n")
+                os.chmod(path, 0o755)
+        with open(os.path.join(self.directory, "Makefile"), "w") as file:
+            file.write("all: a.o b.o c.o\n%.c:\n\techo 'int x;' >$@\n")
+        for name in "abcde":
+            open(os.path.join(self.directory, name + ".wav"), "w").close()
+        self.environment = dict(
+            os.environ, PATH=f"{bin_directory}:{os.path.dirname(tsem)}:/usr/bin:/bin:/usr/sbin", LC_ALL="C.UTF-8", HOME=self.directory
+        )
+
+    def start(self, *command, **arguments):
+        # A /dev/shm of its own: names may be those of somebody's real semaphores.
+        private = ["unshare", "--mount", "--map-root-user", "--", "bash", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "bash"]
+        return subprocess.Popen([*private, *command], cwd=self.directory, env=self.environment, start_new_session=True, **arguments)
+
+    def remove(self):
+        shutil.rmtree(self.directory)
+
+
+def may_have_private_memory():
+    return subprocess.run(["unshare", "--mount", "--map-root-user", "true"], capture_output=True).returncode == 0
+
+
+class Failure(Exception):
+    pass
+
+
+def run_script(place, text):
+    shell = place.start("bash", "-c", "...() { :; }\n" + text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        out, err = shell.communicate(timeout=DEADLINE)
+    except subprocess.TimeoutExpired:
+        os.killpg(shell.pid, 9)
+        raise Failure("it did not end") from None
+    if shell.returncode != 0 or err != "":
+        raise Failure(f"status {shell.returncode}\n{out}{err}")
+
+
+def run_crontab(place, text):
+    for line in text.splitlines():
+        if line.startswith("#") or "=" in line.split()[0]:
+            continue
+        run_script(place, line.split(None, 5)[5])
+
+
+def run_c(place, text):
+    with open(os.path.join(place.directory, "example.c"), "w") as file:
+        file.write(text)
+    library = os.environ.get("TSEM_LIBRARY")
+    run_script(place, f"cc -Wall -Werror -D_GNU_SOURCE -I{place.root}/lib -o example example.c {library} -luuid -pthread && ./example")
+
+
+def looks_like(line):
+    """A regular expression for that line: numbers, and blanks around them, may differ."""
+    pattern = ""
+    for part in re.split(r"(\d[\d.:]*(?:(?:ms|s|m|h|d)\b[\d.smh]*)?| {2,})", line.rstrip()):
+        if re.fullmatch(r" {2,}", part or ""):
+            pattern += " +"
+        elif re.match(r"\d", part or "x"):
+            pattern += r"\d[\d.:smh]*"
+        else:
+            pattern += re.sub(r"(?<=[\d])\\ | (?=\\d)", " +", re.escape(part)).replace(r"\ ", " +")
+    return pattern.replace("root", r"\S+")
+
+
+def split_session(text):
+    """[command, the lines that it prints]"""
+    steps = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            steps.append([line[2:], []])
+        elif line.startswith("> ") and not steps[-1][1]:
+            steps[-1][0] += "\n" + line[2:]
+        else:
+            steps[-1][1].append(line)
+    return steps
+
+
+class Session:
+    END = "end-of-what-the-command-printed"
+
+    def __init__(self, place):
+        self.shell = place.start(
+            "bash", stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0
+        )
+
+    def give(self, command):
+        """What it prints, at once or within the deadline."""
+        self.shell.stdin.write(f"{command}\necho {self.END}\n".encode())
+        printed = b""
+        end = time.monotonic() + DEADLINE
+        while not printed.endswith(f"{self.END}\n".encode()):
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.shell.stdout], [], [], left)[0]:
+                raise Failure(f"no end of: {command}\n{printed.decode()}")
+            data = os.read(self.shell.stdout.fileno(), 65536)
+            if data == b"":
+                raise Failure(f"the shell ended in: {command}\n{printed.decode()}")
+            printed += data
+        return printed.decode()[: -len(self.END) - 1].splitlines()
+
+    def close(self):
+        os.killpg(self.shell.pid, 9)
+        self.shell.wait()
+
+
+def matches(printed, expected):
+    return len(printed) == len(expected) and all(
+        re.fullmatch(looks_like(wanted), line.rstrip()) for line, wanted in zip(printed, expected)
+    )
+
+
+def run_session(place, text):
+    session = Session(place)
+    numbers = {}  # written there -> of the process here
+    try:
+        for command, expected in split_session(text):
+            for written, real in numbers.items():
+                command = command.replace(written, real)
+            only_looks = re.match(r"tsem (show|list|top)\b", command) is not None
+            end = time.monotonic() + DEADLINE
+            printed = session.give(command)
+            while only_looks and not matches(printed, expected) and time.monotonic() < end:
+                time.sleep(0.02)
+                printed = session.give(command)
+            if not matches(printed, expected):
+                raise Failure("\n".join([f"$ {command}", *printed, "should be like", *expected]))
+            # Processes that are named in a later command.
+            for line, wanted in zip(printed, expected):
+                real = re.search(r"^(?:holds|waits) +(?:\d+ +)?(\d{2,})", line)
+                written = re.search(r"^(?:holds|waits) +(?:\d+ +)?(\d{2,})", wanted)
+                if real and written:
+                    numbers[written[1]] = real[1]
+    finally:
+        session.close()
+
+
+def run(place, kind, text):
+    if re.search(r"^\$ ", text, re.MULTILINE):
+        run_session(place, text)
+    elif kind == "c" or text.startswith("#include"):
+        run_c(place, text)
+    elif re.match(r"([\d*/,-]+ ){5}", text):
+        run_crontab(place, text)
+    else:
+        run_script(place, text)
+
+
+def main():
+    tsem, root = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    if not may_have_private_memory():
+        print("1..0 # SKIP needs a mount namespace, to have a /dev/shm of its own")
+        return 0
+    examples = list(of_markdown(os.path.join(root, "README.md")))
+    for page in ("tsem.1", "tsem.3", "tsem.7"):
+        examples += of_manual(os.path.join(root, "man", page))
+    print(f"1..{len(examples)}")
+    failed = False
+    for number, (name, kind, text, reason) in enumerate(examples, 1):
+        if reason is not None or text.startswith(("cc ", "bpftrace ", "perf ")):
+            print(f"ok {number} - {name} # SKIP {reason or 'needs what is not there in a test'}", flush=True)
+            continue
+        place = Place(tsem, root)
+        try:
+            run(place, kind, text)
+            print(f"ok {number} - {name}", flush=True)
+        except Failure as failure:
+            failed = True
+            print(f"not ok {number} - {name}", *str(failure).splitlines(), sep="\n# ", flush=True)
+        finally:
+            place.remove()
+    return failed
+
+
+sys.exit(main())
