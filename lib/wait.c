@@ -5,6 +5,7 @@
 
 #include "census.h"
 #include "platform.h"
+#include "record.h"
 #include "recover.h"
 
 static inline void
@@ -26,10 +27,14 @@ wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 void
 mark_removed(struct tsem *sem)
 {
-	STORE_SEQ(&sem->segment.header->removed, 1);
+	struct header *header = sem->segment.header;
+	STORE_SEQ(&header->removed, 1);
 	/* Without capacity every arrival takes the long way, where it sees the flag. */
-	STORE_SEQ(&sem->segment.header->capacity, 0);
+	STORE_SEQ(&header->capacity, 0);
 	wake_everybody(sem);
+	record_wake_for_vacancy(header);
+	ADD_SEQ(&header->idle, 1);
+	platform.wake(&header->idle, UINT32_MAX);
 }
 
 bool
@@ -83,6 +88,15 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	return options->progress(options->arg, position) != 0;
 }
 
+struct pace
+wait_pace(const struct tsem_wait *options)
+{
+	struct pace pace = {.tick = 0, .progress = NS_FOREVER};
+	if (options->progress != NULL && options->every_ms != 0)
+		pace.progress = platform.now() + options->every_ms * NS_PER_MS;
+	return pace;
+}
+
 /*
  * Of all waiters one looks for dead owners, not more often than every 100 ms; the others come back no later than 400 ms
  * after that look.
@@ -92,9 +106,9 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 {
 	const bool first = pace->tick == 0;
 	const bool ticked = now >= pace->tick;
-	if (LOAD_ACQ(&sem->segment.header->removed) != 0 || (ticked && !first && is_removed(sem)))
+	if (LOAD_SEQ(&sem->segment.header->removed) != 0 || (ticked && !first && is_removed(sem)))
 		return -EIDRM;
-	if (LOAD_ACQ(&sem->segment.header->cancels) != waiter->cancels)
+	if (LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels)
 		return -ECANCELED;
 	if (ticked)
 		pace->tick = recover_if_due(sem, now) + TICK;
@@ -129,16 +143,14 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter)
 {
 	_Atomic uint32_t *word;
 	const struct tsem_wait *options = waiter->options;
-	struct pace pace = {.tick = 0, .progress = NS_FOREVER};
-	if (options->progress != NULL && options->every_ms != 0)
-		pace.progress = platform.now() + options->every_ms * NS_PER_MS;
+	struct pace pace = wait_pace(options);
 
 	while (!wait_is_over(sem, waiter)) {
 		const uint64_t now = platform.now();
+		const uint32_t seen = wait_announce(sem, waiter, &word);
 		int rc = wait_look_around(sem, waiter, now, &pace);
 		if (rc < 0)
 			return rc;
-		const uint32_t seen = wait_announce(sem, waiter, &word);
 		if (wait_is_over(sem, waiter))
 			break;
 		if (now >= waiter->until)

@@ -39,6 +39,8 @@ struct pace {
 	uint64_t progress; /* to report; NS_FOREVER: with the ticks, or never */
 };
 
+struct pace wait_pace(const struct tsem_wait *options);
+
 /*
  * What every waiter does when it is about to sleep and whenever it wakes up by itself. 0, -EIDRM, -ECANCELED. Sets when
  * to do it again.
@@ -46,8 +48,8 @@ struct pace {
 int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
 
 /*
- * Says on the ticket's word that somebody is about to sleep there, and returns what to expect of it. E has to be looked at
- * after that, or a waker that moves E in between would see nobody to wake.
+ * Says on the ticket's word that somebody is about to sleep there, and returns what to expect of it. E, and whether all
+ * were told to give up, has to be looked at after that, or who changes it in between would see nobody to wake.
  */
 uint32_t wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **word);
 

@@ -165,6 +165,57 @@ removed(void **state)
 	assert_int_equal(tsem_post(sem, 1, NULL), -EIDRM);
 }
 
+/* And whoever waits until it is idle. */
+static void
+removed_while_somebody_waits_until_it_is_idle(void **state)
+{
+	(void)state;
+	fake.others = others_remove;
+	assert_int_equal(tsem_wait_idle(sem, 0, NULL), -EIDRM);
+	assert_int_equal(fake.timed_out, 0);
+}
+
+static uint64_t timed_out_before;
+static void (*what_others_do)(void);
+
+static void
+others_act(void)
+{
+	timed_out_before = fake.timed_out;
+	what_others_do();
+}
+
+/* At every instant at which the waiter calls out: from then on no sleep may last until its time. */
+static void
+ends_at_once(void **state, void (*others)(void), int expected)
+{
+	enum { INSTANTS = 20 };
+	what_others_do = others;
+	for (uint64_t at = 1; at <= INSTANTS; at++) {
+		tear_down(state);
+		set_up(state);
+		fake.at_call = at;
+		fake.others = others_act;
+		tsem_hold hold;
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), expected);
+		assert_null(fake.others);
+		assert_int_equal(fake.timed_out, timed_out_before);
+	}
+	assert_true(fake.timed_out >= 2);
+}
+
+static void
+cancelled_at_any_instant(void **state)
+{
+	ends_at_once(state, others_cancel, -ECANCELED);
+}
+
+static void
+removed_at_any_instant(void **state)
+{
+	ends_at_once(state, others_remove, -EIDRM);
+}
+
 static void
 others_delete_the_file(void)
 {
@@ -250,6 +301,9 @@ main(void)
 		TEST(interruptible_if_asked_for),
 		TEST(cancelled),
 		TEST(removed),
+		TEST(removed_while_somebody_waits_until_it_is_idle),
+		TEST(cancelled_at_any_instant),
+		TEST(removed_at_any_instant),
 		TEST(a_deleted_file_is_noticed_at_the_next_tick),
 		TEST(waiting_for_a_record),
 		TEST(giving_up_the_wait_for_a_record),
