@@ -124,11 +124,11 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options)
 	while (find_enabled(lines, n) == n) {
 		const uint64_t now = platform.now();
 		uint64_t wake_at = until;
+		for (size_t i = 0; i < n; i++)
+			seen[i] = wait_announce(lines[i].sem, &lines[i].place.waiter, &words[i]);
 		int rc = look_around_everywhere(lines, n, now, &wake_at);
 		if (rc < 0)
 			return rc;
-		for (size_t i = 0; i < n; i++)
-			seen[i] = wait_announce(lines[i].sem, &lines[i].place.waiter, &words[i]);
 		if (find_enabled(lines, n) < n)
 			break;
 		if (now >= until)
@@ -153,6 +153,7 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 	const size_t first = rc == -EIDRM ? n : find_enabled(lines, n);
 	if (first < n) {
 		wait_count(lines[first].sem, platform.now() - began);
+		STORE_RLX(&lines[first].place.waiter.record->since, coarse_now()); /* held since now */
 		hold_become(lines[first].sem, &lines[first].place, hold);
 		*which = first;
 		rc = 0;
@@ -178,9 +179,10 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 	silent.progress = NULL;
 	struct line lines[TSEM_SEMAPHORES_MAX];
 	for (size_t i = 0; i < n; i++) {
-		lines[i] = (struct line){.sem = sems[i], .pace = {.progress = NS_FOREVER}};
 		/* Who calls is told by the first line how it goes, as far as that can be said of several. */
-		rc = queue_join(sems[i], 1, USE_HOLD, i == 0 ? options : &silent, &lines[i].place);
+		const struct tsem_wait *how = i == 0 ? options : &silent;
+		lines[i] = (struct line){.sem = sems[i], .pace = wait_pace(how)};
+		rc = queue_join(sems[i], 1, USE_HOLD, how, &lines[i].place);
 		if (rc < 0) {
 			leave(lines, i, i);
 			return rc;

@@ -244,6 +244,81 @@ any_is_cancelled(void **state)
 	munmap(lines, sizeof(*lines));
 }
 
+static int
+lose_patience(void *arg, uint32_t position)
+{
+	uint32_t *told = arg;
+	*told = position;
+	return 1;
+}
+
+/* By the clock that was asked for, or with the ticks. */
+static void
+any_loses_patience(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
+	const struct timespec deadline = deadline_in(10000);
+	tsem_hold hold;
+	size_t which;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(tsem_take(sems[i], 1, NULL), 0);
+	for (uint32_t every_ms = 0; every_ms < 10; every_ms += 5) {
+		uint32_t told = 99;
+		const struct tsem_wait wait = {
+			.size = sizeof(wait), .deadline = &deadline, .progress = lose_patience, .arg = &told, .every_ms = every_ms};
+		assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), -ECANCELED);
+		assert_int_equal(told, every_ms != 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(stat_of(sems[i]).waiting, 0);
+		tsem_close(sems[i]);
+	}
+}
+
+static uint64_t
+nanoseconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int
+note_elapsed(const struct tsem_owner *owner, void *arg)
+{
+	*(uint64_t *)arg = owner->elapsed_ns;
+	return 1;
+}
+
+/* Not since it stood in line. */
+static void
+any_holds_since_it_was_granted(void **state)
+{
+	enum { CLOCK_TICK = 20000000, WAITED = 5 * CLOCK_TICK };
+	(void)state;
+	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(lines, MAP_FAILED);
+	for (int i = 0; i < LINES; i++) {
+		lines->sems[i] = new_semaphore(1, 0);
+		assert_int_equal(tsem_take(lines->sems[i], 1, NULL), 0);
+	}
+	const pid_t child = start_child(acquire_any_and_wait, lines);
+	EVENTUALLY(stat_of(lines->sems[LINES - 1]).waiting == 1);
+	const uint64_t in_line = nanoseconds_now();
+	EVENTUALLY(nanoseconds_now() - in_line > WAITED);
+	const uint64_t granted = nanoseconds_now();
+	assert_int_equal(tsem_post(lines->sems[0], 1, NULL), 0);
+	EVENTUALLY(lines->granted == 1);
+	uint64_t elapsed = 0;
+	assert_int_equal(tsem_owners(lines->sems[0], note_elapsed, &elapsed), 1);
+	assert_in_range(elapsed, 0, nanoseconds_now() - granted + CLOCK_TICK);
+	kill_child(child);
+	for (int i = 0; i < LINES; i++)
+		tsem_close(lines->sems[i]);
+	munmap(lines, sizeof(*lines));
+}
+
 /* ---- post and take ---- */
 
 static void
@@ -294,6 +369,8 @@ main(void)
 		cmocka_unit_test(whichever_is_granted),
 		cmocka_unit_test(any_loses_nothing),
 		cmocka_unit_test(any_is_cancelled),
+		cmocka_unit_test(any_loses_patience),
+		cmocka_unit_test(any_holds_since_it_was_granted),
 		cmocka_unit_test(post_and_take),
 	};
 	support_start(100);
