@@ -101,7 +101,7 @@ remove_opened(const char *name, struct tsem *sem, unsigned flags)
 	if (rc == 0)
 		mark_removed(sem);
 	else
-		tsem_release(&hold); /* EPERM where nothing was seized */
+		hold_return(&hold); /* nothing happens where nothing was seized */
 	return rc;
 }
 

@@ -112,11 +112,12 @@ tsem_set(tsem *sem, uint32_t permits)
 			record_unclaim(sem, &change.claim);
 		return rc;
 	}
-	rc = set_take_effect(sem, &change);
 	/* Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice. */
-	if (rc == 0 && permits >= change.old && LOAD_SEQ(&sem->segment.header->removed) != 0) {
+	if (permits >= change.old && LOAD_SEQ(&sem->segment.header->removed) != 0) {
 		STORE_SEQ(&sem->segment.header->capacity, 0);
-		rc = -EIDRM;
+		if (change.claimed)
+			record_unclaim(sem, &change.claim);
+		return -EIDRM;
 	}
-	return rc;
+	return set_take_effect(sem, &change);
 }
