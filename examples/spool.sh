@@ -1,0 +1,63 @@
+#!/bin/sh
+# Producers and consumers: items, which are files, go through a directory of limited room. Who puts waits while it is full, who
+# gets while it is empty, both in the order in which they came. Two semaphores count the free places and the items.
+#
+#   spool.sh make NAME DIRECTORY PLACES
+#   spool.sh put NAME DIRECTORY <item
+#   spool.sh get NAME DIRECTORY >item
+#   spool.sh remove NAME DIRECTORY
+#
+# No item is ever half there, or got twice. Of a process killed between two of its steps, an item or a place may be left that is
+# in the directory, but not in the count: so put and get are as short as they can be, and the work is done outside.
+set -eu
+
+usage() {
+	sed -n 's/^#   //p' "$0" >&2
+	exit 2
+}
+
+put() {
+	new=$directory/.new.$$
+	cat >"$new" # before a place is taken, since it may last
+	tsem take "$name.places"
+	mv "$new" "$directory/item.$(date +%s%N).$$"
+	tsem post "$name.items"
+}
+
+# With a permit taken there is an item for this process; which one it is, mv decides, since only one mv of a file succeeds.
+get() {
+	mine=$directory/.mine.$$
+	tsem take "$name.items"
+	until claim "$mine"; do sleep 0.1; done
+	tsem post "$name.places"
+	cat "$mine"
+	rm "$mine"
+}
+
+claim() {
+	for item in "$directory"/item.*; do
+		if mv "$item" "$1" 2>/dev/null; then
+			return 0
+		fi
+	done
+	return 1
+}
+
+[ $# -ge 3 ] || usage
+name=$2
+directory=$3
+case $1 in
+make)
+	[ $# -eq 4 ] || usage
+	mkdir -p "$directory"
+	tsem create -j "$4" "$name.places"
+	tsem create -j 0 "$name.items"
+	;;
+put) put ;;
+get) get ;;
+remove) # those who wait fail at once
+	tsem remove -f "$name.places"
+	tsem remove -f "$name.items"
+	;;
+*) usage ;;
+esac
