@@ -18,7 +18,4 @@ int hold_try_any(struct tsem *sem, uint32_t count, tsem_hold *hold);
 /* tsem_release() of a hold that nobody has used: what it was told of is told to the next one. */
 void hold_return(tsem_hold *hold);
 
-/* tsem_release() of a hold that nobody has used: what it was told of is told to the next one. */
-void hold_return(tsem_hold *hold);
-
 #endif
