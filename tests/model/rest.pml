@@ -110,6 +110,13 @@ proctype rest()
 	bool last;
 	LOCALS;
 	do
+#if CRASHES > 0
+	/*
+	 * Nobody dies from now on. Without this a sleeper would always have something left to do, to die, and the end be
+	 * looked at only where all had died who may.
+	 */
+	:: crashes_left > 0 -> crashes_left = 0
+#endif
 	:: timeout ->
 		atomic {
 			died_ever = died_ever || somebody_died;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A child adopts its parent's hold, while somebody recovers; any may die. */
+/* A child adopts its parent's hold, while somebody recovers; any two may die. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
 #define SLOTS 2
-#define CRASHES 1
+#define CRASHES 2
 #define TRANSFERS
 #include "../tsem.pml"
 

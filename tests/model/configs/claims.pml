@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recover the same dead owner of the only record, and another process claims it. */
+/* Two recover the same dead owner of the only record, and another process claims it; any two may die. */
 #define PROCESSES 4
 #define RECORDS 1
 #define CAPACITY 1
 #define SLOTS 2
-#define CRASHES 1
-#define MORTAL 1
+#define CRASHES 2
 #include "../tsem.pml"
 
 HOLDER(first, 1, 2)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A hold is handed over to a process that waits itself, and released for it; any may die. */
+/* A hold is handed over to a process that waits itself, and released for it; any two may die. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
 #define SLOTS 2
-#define CRASHES 1
+#define CRASHES 2
 #define TRANSFERS
 #include "../tsem.pml"
 

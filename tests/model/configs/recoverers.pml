@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recover the same dead owner, while another process releases and claims. */
+/* Two recover the same dead owner, while another process releases and claims; any two may die. */
 #define PROCESSES 4
 #define RECORDS 2
 #define CAPACITY 2
 #define SLOTS 2
-#define CRASHES 1
-#define MORTAL 1
+#define CRASHES 2
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A record used again and again while another process is slow: stale tags and generations. Either may die. */
+/* A record used again and again while another process is slow: stale tags and generations. Both may die. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2
 #define SLOTS 2
-#define CRASHES 1
+#define CRASHES 2
 #include "../tsem.pml"
 
 HOLDER(first, 1, 3)
