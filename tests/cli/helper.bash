@@ -197,6 +197,19 @@ refuses() {
 
 # ---- surroundings ----
 
+# Skips, and says why, where tsem is built with this sanitizer; `any`: with whichever.
+not_under() {
+  case $1,${TSEM_SANITIZERS:-none} in
+  *,none) ;;
+  any,* | *,*"$1"*) skip "$2" ;;
+  esac
+}
+
+# What a build for coverage has counted, a process writes to files when it ends: not under limits that forbid that.
+need_to_count_nothing() {
+  [[ ${TSEM_COVERAGE:-false} != true ]] || skip 'what counts for coverage needs files of its own'
+}
+
 # In front of a command.
 AS_NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
 

@@ -9,6 +9,7 @@ count() {
 }
 
 need_strace() {
+  not_under any 'a sanitizer makes system calls of its own'
   [[ -x ${TSEM_ROUNDS-} ]] || skip 'TSEM_ROUNDS is not set to the program rounds, as meson does'
   strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
 }

@@ -59,6 +59,8 @@ acquire: 0
 }
 
 @test "limits: RLIMIT_FSIZE: no SIGXFSZ, and what exists can be used" {
+  need_to_count_nothing
+  not_under thread 'ThreadSanitizer makes a file of its own'
   limited -f 16 tsem create "$SEM"
   expect_failure 'file size limit'
   [[ ! -e $FILE ]]
@@ -73,6 +75,7 @@ acquire: 0
 }
 
 @test "limits: RLIMIT_FSIZE: the table of records cannot grow" {
+  need_to_count_nothing
   tsem create -j 100 "$SEM"
   for _ in {1..64}; do
     tsem acquire --owner "$BASHPID" "$SEM"
@@ -85,7 +88,8 @@ acquire: 0
 }
 
 @test "limits: RLIMIT_NOFILE: too few to open, too few to judge" {
-  [[ ${TSEM_SANITIZERS:-none} == none ]] || skip 'a sanitizer needs descriptors of its own'
+  need_to_count_nothing
+  not_under any 'a sanitizer needs descriptors of its own'
   tsem create "$SEM"
   # With standard input's, which the loader is content with, and which is not for the segment.
   attempt python3 -c 'import os, resource, sys
@@ -116,7 +120,7 @@ has_no_entry() {
 }
 
 @test "limits: RLIMIT_AS: enough, or a clean error, and never anything in between" {
-  [[ ${TSEM_SANITIZERS:-none} == none ]] || skip 'a sanitizer needs more address space than any limit'
+  not_under any 'a sanitizer needs more address space than any limit'
   local kilobytes clean=0
   tsem create -j 3 "$SEM"
   for ((kilobytes = 1024; kilobytes < 16384; kilobytes += 256)); do

@@ -6,6 +6,7 @@ load strangers
 
 # A holder whose first thread has ended and whose other one lives on until something comes through the FIFO: PID.
 start_leaderless() {
+  not_under thread 'ThreadSanitizer does not know a first thread that has ended'
   mkfifo fifo
   start sh -c 'exec leaderless "$SEM" <fifo >alone'
   exec 9>fifo
