@@ -67,7 +67,8 @@ threading.Thread(target=time.sleep, args=(1000,)).start()'
 }
 
 has_two_threads() {
-  THREAD=$(ls "/proc/$1/task" | sed -n 2p) && [[ -n $THREAD ]]
+  local threads=("/proc/$1/task"/*)
+  THREAD=${threads[1]##*/} && [[ -n $THREAD ]]
 }
 
 @test "acquire: an owner that has ended is refused, and the permit is not kept" {

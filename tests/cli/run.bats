@@ -58,6 +58,7 @@ load helper
 }
 
 @test "run: 127 for a command that is not found" {
+  not_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
   attempt tsem run -j 1 "$SEM" no-such-command-anywhere
   expect_status 127
   expect_out ''
@@ -72,6 +73,7 @@ load helper
 }
 
 @test "run: 126 for a command that cannot be executed" {
+  not_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
   touch file
   mkdir directory
   local command
@@ -219,6 +221,27 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   eventually grep -q . said
   expect_match 'what it says' "$(head -n 1 said)" "^tsem: $SEM: .*2.*$COMMAND_PID"
   kill -TERM "$COMMAND_PID"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "run: -v says how many more hold, and that nobody is recorded" {
+  tsem create -j 2 "$SEM"
+  tsem take -k 2 "$SEM"
+  start bash -c 'exec tsem run -v "$SEM" true 2>said'
+  eventually grep -q . said
+  expect_match 'what it says' "$(head -n 1 said)" 'place 1 .*nobody is recorded'
+  tsem post -k 2 "$SEM"
+  finish "$PID"
+  expect_status 0
+
+  hold
+  local first=$COMMAND_PID
+  hold
+  start bash -c 'exec tsem run -v "$SEM" true 2>said2'
+  eventually grep -q . said2
+  expect_match 'what it says' "$(head -n 1 said2)" "held by $first .* and 1 more"
+  kill -TERM "$first"
   finish "$PID"
   expect_status 0
 }

@@ -158,3 +158,31 @@ load helper
   refuses 'NAME' take
   refuses "'surplus'" take "$SEM" surplus
 }
+
+# Whoever gives up takes the place out of the line, so that nobody has to find it there: each ticket of those who have
+# gone has its grant, and the one that is held has not.
+@test "take: a place that is given up is gone when its waiter is" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  attempt tsem take -w 0.05 "$SEM"
+  expect_silence 75
+  expect_shown '[.ticket, .grant] | @csv' 2,1
+  attempt tsem acquire -w 0.05 --owner $$ "$SEM"
+  expect_silence 75
+  expect_shown '[.ticket, .grant] | @csv' 3,2
+  enqueue tsem run "$SEM" true
+  kill -TERM "$PID"
+  finish "$PID"
+  expect_status 143
+  expect_shown '[.ticket, .grant] | @csv' 4,3
+
+  # Behind somebody who waits, as soon as the line has come so far.
+  enqueue tsem take "$SEM"
+  attempt tsem take -w 0.05 "$SEM"
+  expect_silence 75
+  expect_shown '[.ticket, .grant, .waiting] | @csv' 6,3,1
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+  expect_shown '[.ticket, .grant, .waiting] | @csv' 6,5,0
+}

@@ -93,6 +93,15 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
   expect_not_robbed OWN_USERS
 }
 
+@test "users: the semaphore of the user with the number that stands for unknown users is his own" {
+  need_another_user
+  "${AS_NOBODY[@]}" tsem create "$SEM"
+  attempt "${AS_NOBODY[@]}" tsem take -n "$SEM"
+  expect_silence
+  attempt tsem take -n "$SEM"
+  expect_failure 'belongs to another user'
+}
+
 @test "users: where all users look alike, another user's semaphore is still another user's" {
   need_another_user
   need 'a user namespace' unshare --user true

@@ -47,8 +47,31 @@ PYTHON
   attempt tsem take -n "$SEM"
   expect_silence 75
   kill -KILL "${dead[@]}"
-  eventually has_ended "${dead[-1]}"
+  local pid
+  for pid in "${dead[@]}"; do
+    eventually has_ended "$pid"
+  done
   attempt tsem run -n -k 4 "$SEM" true
   expect_silence
   expect_at_rest 4
+}
+
+@test "wrap: a line that would be longer than the counters tell is refused" {
+  tsem create "$SEM"
+  python3 - "$FILE" <<'PYTHON'
+import struct, sys
+with open(sys.argv[1], "r+b") as file: # so many tickets drawn, and no grant
+    file.seek(64)
+    file.write(struct.pack("<QQ", ((1 << 46) + 1) << 16 | 0xffff, 0xffff))
+PYTHON
+  local before
+  before=$(books)
+  for words in "take $SEM" "acquire --owner $$ $SEM" "run $SEM touch ran"; do
+    # shellcheck disable=SC2086
+    refuses "^$SEM: the counters cannot go that far" $words
+  done
+  attempt tsem take -n "$SEM" # a try is not in line
+  expect_silence 75
+  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  [[ ! -e ran ]]
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A counter carries the tag of a record that this process cannot get at, here because its limit of file sizes forbids the
+ * page. Whether that record's step is unfinished cannot be known, so the tag must stay, and nothing is done.
+ */
+#include "inside.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+enum { FAR = 1000 };
+
+static tsem *sem;
+static struct rlimit limit;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	sem = new_semaphore(3, 0);
+	STORE_SEQ(&sem->segment.header->reserved, FAR + 1); /* as somebody else has it, who may */
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	return 0;
+}
+
+static void
+limit_file_sizes(bool limited)
+{
+	const struct rlimit low = {.rlim_cur = SEGMENT_BYTES_MIN, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, limited ? &low : &limit), 0);
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	limit_file_sizes(false);
+	tsem_close(sem);
+	return 0;
+}
+
+static void
+an_arrival_out_of_reach(void **state)
+{
+	(void)state;
+	const uint64_t tickets = word_make(0, tag_make(FAR, 0));
+	const struct timespec past = {0};
+	tsem_hold hold;
+	STORE_SEQ(&sem->segment.header->tickets, tickets);
+	limit_file_sizes(true);
+	const int tried = tsem_try_take(sem, 1);
+	const int taken = tsem_take(sem, 1, &past);
+	const int acquired = tsem_acquire(sem, 1, &past, &hold);
+	limit_file_sizes(false);
+	assert_int_equal(tried, -EBADMSG);
+	assert_int_equal(taken, -EBADMSG);
+	assert_int_equal(acquired, -EBADMSG);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), tickets);
+	assert_int_equal(records_in_use(sem), 0);
+
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+static void
+a_release_out_of_reach(void **state)
+{
+	(void)state;
+	const uint64_t grants = word_make(0, tag_make(FAR, 0));
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	STORE_SEQ(&sem->segment.header->grants, grants);
+	limit_file_sizes(true);
+	const int released = tsem_release(&hold);
+	limit_file_sizes(false);
+	assert_int_equal(released, -EBADMSG);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), grants);
+
+	/* It is still held, and can be released as before. */
+	assert_int_equal(stat_of(sem).held, 2);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(stat_of(sem).available, 3);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_arrival_out_of_reach),
+		TEST(a_release_out_of_reach),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
