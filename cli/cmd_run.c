@@ -139,7 +139,7 @@ repair_and_run(const struct options *o, char **command, const struct luggage *lu
 		n++;
 	char **argv = calloc(n + 5, sizeof(*argv));
 	if (argv == NULL)
-		return complain(o->name, "not enough memory");
+		return complain_error(o->name, -ENOMEM);
 	argv[0] = (char[]){_PATH_BSHELL};
 	argv[1] = (char[]){"-c"};
 	argv[2] = script;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "group.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ group_open(const struct options *o, struct group *group)
 {
 	*group = (struct group){.text = strdup(o->name)};
 	if (group->text == NULL)
-		return complain(o->name, "not enough memory");
+		return complain_error(o->name, -ENOMEM);
 	int status = split(o, group);
 	const size_t n = group->n;
 	group->n = 0;

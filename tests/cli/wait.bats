@@ -14,9 +14,9 @@ sleeps() {
 
 @test "wait: until the last of those who hold and wait has ended" {
   tsem create "$SEM"
+  mkfifo gate
   start tsem run "$SEM" sh -c 'read -r _ <gate; echo 1 >>ended'
   local first=$PID
-  mkfifo gate
   eventually is_shown .held 1
   enqueue tsem run "$SEM" sh -c 'echo 2 >>ended'
   start sh -c 'tsem wait "$SEM" && cp ended seen'

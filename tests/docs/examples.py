@@ -64,7 +64,7 @@ class Place:
                     file.write("#!/bin/sh\nexit 0\n")
                 os.chmod(path, 0o755)
         with open(os.path.join(self.directory, "Makefile"), "w") as file:
-            file.write("all: a.o b.o c.o\n%.c:\n\techo 'int x;' >$@\n")
+            file.write(".PHONY: all\nall: a.o b.o c.o\n%.c:\n\techo 'int x;' >$@\n")
         for name in "abcde":
             open(os.path.join(self.directory, name + ".wav"), "w").close()
         self.environment = dict(
