@@ -160,7 +160,9 @@ class Session:
             if data == b"":
                 raise Failure(f"the shell ended in: {command}\n{printed.decode()}")
             printed += data
-        return printed.decode()[: -len(self.END) - 1].splitlines()
+        lines = printed.decode()[: -len(self.END) - 1].splitlines()
+        # That a job was killed, bash says sooner or later, behind one command or another.
+        return [line for line in lines if not re.match(r"bash: line \d+: +\d+ Killed ", line)]
 
     def close(self):
         os.killpg(self.shell.pid, 9)
