@@ -16,6 +16,23 @@
 
 static int (*sleep_of_library)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
 
+static int (*sleep_any_of_library)(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n,
+                                   uint64_t until);
+
+static int
+sleep_any_shortly(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
+{
+	const uint64_t soon = platform.now() + SHORT_NAP;
+	return sleep_any_of_library(words, expected, n, until < soon ? until : soon);
+}
+
+static int
+sleep_any_until_woken(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
+{
+	(void)until;
+	return sleep_any_of_library(words, expected, n, NS_FOREVER);
+}
+
 static int
 sleep_shortly(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
@@ -52,10 +69,14 @@ static void
 choose_naps(enum naps naps)
 {
 	sleep_of_library = platform.sleep;
-	if (naps == NAPS_SHORT)
+	sleep_any_of_library = platform.sleep_any;
+	if (naps == NAPS_SHORT) {
 		platform.sleep = sleep_shortly;
-	else if (naps == NAPS_LONG)
+		platform.sleep_any = sleep_any_shortly;
+	} else if (naps == NAPS_LONG) {
 		platform.sleep = sleep_until_woken;
+		platform.sleep_any = sleep_any_until_woken;
+	}
 	if (naps != NAPS_JUMP)
 		return;
 	clock_of_library = platform.now;
@@ -78,6 +99,7 @@ do_operation(struct actor *actor, const struct operation *operation)
 	atomic_store(&actor->phase, PHASE_BEGIN);
 	TRACEE_MARK();
 	actor->result = operation->run(actor);
+	actor->told = !actor->elsewhere && tsem_hold_recovered(&actor->hold);
 	atomic_store(&actor->phase, PHASE_END);
 	TRACEE_MARK();
 }
@@ -118,6 +140,8 @@ actor_live(struct actor *actor, const struct operation *operation)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	choose_naps(actor->naps);
 	forget_pace(actor->sem);
+	for (int i = 0; i < BESIDE; i++)
+		forget_pace(actor->beside[i]);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
 		_exit(EXIT_FAILURE);
 	if (operation->prepare(actor) != 0) {

@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "beside.h"
+#include "record.h"
+
 enum { PATIENCE_SECONDS = 10 };
 
 void
@@ -75,6 +78,9 @@ choose_naps(const struct plan *plan, const struct operation *operation)
 		return NAPS_JUMP;
 	if (!somebody_dies(plan))
 		return NAPS_LONG;
+	/* Nobody else looks for the dead then: see cast_recover(). */
+	if ((operation->flags & WAITS_IDLE) != 0 && plan->second == operation)
+		return NAPS_JUMP;
 	return plan->second == NULL ? NAPS_AS_THEY_ARE : NAPS_SHORT;
 }
 
@@ -85,9 +91,11 @@ cast_start(struct cast *cast, unsigned i)
 	struct actor *actor = &cast->scene->shared->actors[i];
 	*actor = (struct actor){
 		.sem = cast->scene->sem,
+		.beside = {cast->scene->beside[0], cast->scene->beside[1]},
 		.name = cast->scene->name,
 		.absent = cast->scene->absent,
-		.count = plan->count,
+		.capacity = cast->scene->capacity,
+		.count = (cast->operation[i]->flags & ONE_PERMIT) != 0 ? 1 : plan->count,
 		.other = cast->other,
 		.naps = choose_naps(plan, cast->operation[i]),
 	};
@@ -118,10 +126,17 @@ cast_kill(struct cast *cast, unsigned i)
 	tracee_kill(&cast->actor[i], cast->plan->zombie);
 	cast->killed[i] = true;
 	const int64_t change = -(int64_t)cast->operation[i]->taken * actor->count;
-	if (atomic_load(&actor->phase) == PHASE_END)
+	const bool at_end = atomic_load(&actor->phase) == PHASE_END;
+	cast->told = cast->told || (actor->told && !cast->operation[i]->holds);
+	if (at_end)
 		cast->extra += actor->result == 0 ? change : 0;
 	else if (change != 0)
 		cast->maybe[i] = change;
+	else if ((cast->operation[i]->flags & POSTS_FIRST) != 0)
+		cast->maybe[i] = actor->count;
+	if (at_end && actor->result == 0 && cast->operation[i]->holds && !actor->elsewhere
+	    && (cast->operation[i]->flags & IS_CHILD) == 0)
+		cast->abandoned = true;
 }
 
 void
@@ -131,9 +146,40 @@ cast_kill_parent(struct cast *cast, unsigned i)
 		tracee_kill(&cast->parent[i], false);
 }
 
+bool
+cast_has(const struct cast *cast, unsigned flags)
+{
+	return ((cast->operation[0]->flags | (cast->operation[1] == NULL ? 0 : cast->operation[1]->flags)) & flags) != 0;
+}
+
+void
+cast_restore_capacity(struct cast *cast)
+{
+	if (cast->restored || !cast_has(cast, SETS) || cast->scene->sem == NULL)
+		return;
+	cast->restored = true;
+	int rc = tsem_set(cast->scene->sem, cast->scene->capacity);
+	if (rc != 0)
+		cast_fault(cast, "the driver cannot set the capacity: %s", strerror(-rc));
+	record_free_kept(cast->scene->sem);
+}
+
+void
+cast_recover(struct cast *cast)
+{
+	const struct operation *second = cast->plan->second;
+	/* Who waits until nobody holds is to find out by itself, as long as it is asleep. */
+	if (second != NULL && (second->flags & WAITS_IDLE) != 0 && cast->actor[1].where == TRACEE_ASLEEP)
+		return;
+	tsem_recover(cast->scene->sem, NULL);
+	for (int i = 0; i < BESIDE && cast_has(cast, USES_BESIDE); i++)
+		tsem_recover(cast->scene->beside[i], NULL);
+}
+
 void
 cast_give_back(struct cast *cast)
 {
+	beside_give_back(cast);
 	const uint32_t drained = cast->drained;
 	cast->drained = 0;
 	if (drained != 0 && tsem_post(cast->scene->sem, drained, NULL) != 0)
@@ -166,8 +212,9 @@ check_result(struct cast *cast, unsigned i)
 	const struct operation *operation = cast->operation[i];
 	const bool alone = cast->plan->second == NULL && cast->plan->fate != KILL_PARENT;
 	const bool admitted_after_all = actor->result == 0;
+	const bool called_off = actor->result == -ECANCELED && cast_has(cast, CANCELS);
 	const bool removed = actor->result == -EIDRM || actor->result == -ENOENT;
-	if (actor->result == operation->result)
+	if (actor->result == operation->result || called_off)
 		return;
 	if (alone && !cast->plan->line && !(cast->plan->full && actor->result == operation->otherwise))
 		cast_fault(cast, "%s returned %s alone", operation->name, strerror(-actor->result));
@@ -197,6 +244,7 @@ finish(struct cast *cast, unsigned i)
 	if ((cast->operation[i]->flags & IS_CHILD) != 0)
 		check_adopted(cast, i);
 	const bool counts = atomic_load(&actor->phase) == PHASE_END && actor->result == 0;
+	cast->told = cast->told || actor->told;
 	tracee_pass_mark(tracee);
 	tracee_run(tracee);
 	while (tracee->where == TRACEE_ASLEEP)
@@ -241,6 +289,7 @@ let_bystander_go(struct cast *cast)
 	while (waitpid(cast->bystander, NULL, 0) < 0 && errno == EINTR) {
 	}
 	cast->bystander = 0;
+	cast->told = cast->told || bystander->told;
 	if (atomic_load(&bystander->result) != 0)
 		cast_fault(cast, "the bystander was robbed: %s", strerror(-atomic_load(&bystander->result)));
 	return true;
@@ -281,25 +330,33 @@ cast_settle(struct cast *cast)
 		run_all(cast);
 		books_check_admitted(cast);
 		/* The others may be in the middle of something; a sleeper is not. */
-		if (first && cast->plan->fate == KILL)
+		if (first && cast->plan->fate == KILL) {
+			/* A dead setter's place may have come to the front since, and nobody waits who would pass over it. */
+			if (cast_has(cast, SETS))
+				cast_recover(cast);
 			books_check_held(cast);
+		}
 		first = false;
 		if (cast_has_failed(cast) || finish_one(cast))
 			continue;
-		if (cast->drained != 0) {
+		if (cast->drained != 0 || cast->beside_drained) {
 			cast_give_back(cast);
+			continue;
+		}
+		if (cast_has(cast, SETS) && !cast->restored) {
+			cast_restore_capacity(cast);
 			continue;
 		}
 		/* Permits of a hand-over's target do not come back while it lives. */
 		if (cast->other != 0) {
 			process_end(cast->other);
 			cast->other = 0;
-			tsem_recover(cast->scene->sem, NULL);
+			cast_recover(cast);
 			continue;
 		}
 		/* Of all sleepers one would look for the dead at its next tick; we do not wait for that. */
 		if (somebody_dies(cast->plan))
-			tsem_recover(cast->scene->sem, NULL);
+			cast_recover(cast);
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		if (now.tv_sec > limit)
 			cast_fault(cast, "somebody waits for ever");

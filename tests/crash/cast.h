@@ -17,6 +17,11 @@ struct cast {
 	pid_t dead;
 	pid_t bystander;
 	uint32_t drained; /* taken by the driver, to be given back */
+	bool beside_drained;
+	bool bystander_came_late; /* when a setter was through, and there is no other */
+	bool restored;            /* the capacity, by the driver */
+	bool abandoned;           /* a holder has died: somebody must be told */
+	bool told;                /* somebody was who is not among the dead */
 
 	/* How many more permits there are than the capacity says, by takes without a post and posts without a take:
 	 * for certain, and possibly in addition, one for each actor that was killed half-way. */
@@ -31,6 +36,15 @@ cast_has_failed(const struct cast *cast)
 {
 	return cast->played->verdict == PLAY_FAULT;
 }
+
+/* Whether one of the operations has one of the flags. */
+bool cast_has(const struct cast *cast, unsigned flags);
+
+/* The driver looks for the dead. */
+void cast_recover(struct cast *cast);
+
+/* The driver sets the capacity to what it was. */
+void cast_restore_capacity(struct cast *cast);
 
 /* Starts actor `i` and prepares it, up to where its operation begins. */
 void cast_start(struct cast *cast, unsigned i);
@@ -55,6 +69,9 @@ void books_check_admitted(struct cast *cast);
 
 /* After recovery, with the live holders standing still at the ends of their operations. */
 void books_check_held(struct cast *cast);
+
+/* After recovery, with everybody gone, and before the driver sets the capacity to what it was. */
+void books_check_capacity(struct cast *cast);
 
 /* After recovery, with everybody gone: the last word. */
 void books_close(struct cast *cast);

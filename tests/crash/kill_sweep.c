@@ -145,7 +145,8 @@ print_tally(const struct tally *tally)
 		grid += tally->grid[i];
 	}
 	printf("%lu points by itself, %lu with a whole operation in between, %lu with part of one; %lu went another way\n"
-	       "left to --full: %lu instructions in long loops, and four of five with counts above 1\n",
+	       "left to --full: %lu instructions in long loops, four of five with counts above 1, and two of three with "
+	       "several semaphores\n",
 	       singles, pairs, grid, tally->astray, tally->passed_over);
 }
 
@@ -221,15 +222,16 @@ main(int argc, char **argv)
 			pairs_only = true;
 			break;
 		case 'o':
-			pairs_only = true;
 			only = optarg;
+			pairs_only = strchr(only, ',') != NULL;
+			seconds = pairs_only ? seconds : -1;
 			break;
 		case 'p':
 			plan = optarg;
 			break;
 		default:
 			fprintf(stderr,
-			        "usage: %s [--seconds N | --full] [--singles | --pairs | --only FIRST,SECOND] | --play PLAN\n"
+			        "usage: %s [--seconds N | --full] [--singles | --pairs | --only FIRST[,SECOND]] | --play PLAN\n"
 			        "N: how long to try pairs; --full: all of them, which takes days\n",
 			        argv[0]);
 			return EXIT_FAILURE;

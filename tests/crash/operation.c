@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "acts.h"
 #include "handle.h"
 
 /* ---- before ---- */
@@ -92,6 +93,7 @@ static int
 acquire_and_release(struct actor *actor)
 {
 	int rc = acquire(actor);
+	actor->told = rc == 0 && tsem_hold_recovered(&actor->hold); /* and is allowed to die in the release that follows */
 	return rc == 0 ? release(actor) : rc;
 }
 
@@ -237,6 +239,23 @@ const struct operation operations[] = {
 	{"create", CREATES, 0, false, 0, -EEXIST, nothing, create, nothing},
 	{"remove", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_name, nothing},
 	{"remove-force", REMOVES | NEEDS_EMPTY, 0, false, 0, -ENOENT, nothing, remove_by_force, nothing},
+	{"set-raise", SETS | LONG_LOOP, 0, false, 0, 0, nothing, act_set_raise, nothing},
+	{"set-lower", SETS, 0, false, 0, 0, nothing, act_set_lower, nothing},
+	{"set-drain", SETS, 0, false, 0, 0, nothing, act_set_drain, nothing},
+	{"cancel", CANCELS | LONG_LOOP, 0, false, 0, 0, nothing, act_cancel, nothing},
+	{"wait-idle", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, act_wait_idle, nothing},
+	{"wait-holders", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, act_wait_holders, nothing},
+	{"all", USES_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, act_acquire_all, act_release_all},
+	{"all-late", USES_BESIDE | ONE_PERMIT | NEEDS_FULL, 0, true, -ETIMEDOUT, 0, nothing, act_acquire_all_too_late,
+     act_release_all},
+	{"any", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, act_acquire_any, act_release_any},
+	{"any-beside", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, act_acquire_any_beside,
+     act_release_any},
+	{"any-late", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT | NEEDS_FULL, 0, true, -ETIMEDOUT, 0, nothing,
+     act_acquire_any_too_late, act_release_any},
+	{"post-take", USES_BESIDE | ONE_PERMIT, 1, false, 0, 0, nothing, act_post_and_take, act_undo_post_and_take},
+	{"post-take-same", ONE_PERMIT | POSTS_FIRST, 0, false, 0, 0, nothing, act_post_and_take_same, nothing},
+	{"slots", LONG_LOOP, 0, true, 0, 0, hold_one, act_slots, give_back},
 };
 
 const unsigned operation_count = sizeof(operations) / sizeof(operations[0]);

@@ -13,6 +13,8 @@
 
 #include "tsem.h"
 
+enum { BESIDE = 2, SLOTS_SEEN_MAX = 4 };
+
 enum phase { PHASE_BEFORE, PHASE_BEGIN, PHASE_END, PHASE_FINISHED, PHASE_NOT_APPLICABLE };
 
 /* How long the library's sleeps last in this process. */
@@ -26,12 +28,19 @@ enum naps {
 /* One process that does an operation; in memory shared with the driver. */
 struct actor {
 	tsem *sem;
-	const char *name;   /* of the semaphore */
-	const char *absent; /* a name that is free for `create` */
+	tsem *beside[BESIDE]; /* two more, one with a lower UUID and one with a higher one */
+	const char *name;     /* of the semaphore */
+	const char *absent;   /* a name that is free for `create` */
+	uint32_t capacity;    /* of the semaphore, as it was created */
 	uint32_t count;
 	pid_t other; /* a living process to hand holds over to */
 	enum naps naps;
 	tsem_hold hold;
+	tsem_hold others[BESIDE];
+	bool elsewhere; /* the hold is one of a semaphore beside it */
+	bool told;      /* that a permit had come back from a dead holder */
+	uint32_t slots[SLOTS_SEEN_MAX];
+	uint32_t slot_count;
 	_Atomic int phase;
 	int result;
 	int finish_result;
@@ -49,6 +58,14 @@ enum {
 	CREATES = 256,      /* `absent` may exist afterwards */
 	CLOCK_JUMPS = 512,  /* it has a deadline in the future, which passes while it sleeps */
 	SECOND_ONLY = 1024, /* for pairs only */
+	SETS = 2048,        /* the capacity may be another one afterwards */
+	CANCELS = 4096,     /* waiters may give up */
+	WAITS_IDLE = 8192,  /* sleeps while anybody has anything */
+	ONE_PERMIT = 16384, /* of each semaphore */
+	USES_BESIDE = 32768,
+	POSTS_FIRST = 65536,    /* has posted, and not taken yet */
+	DRAINS_BESIDE = 131072, /* of those, too, everything is taken before it begins, where it is of the semaphore */
+	LONG_LOOP = 262144,     /* thousands of rounds, too many to be stopped half-way in, beside another one */
 };
 
 struct operation {

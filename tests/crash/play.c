@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "beside.h"
 #include "cast.h"
 
 static void
@@ -81,10 +82,12 @@ set_the_scene(struct cast *cast)
 	if (cast->played->verdict != PLAY_FINE)
 		return false;
 
+	tsem_stat(scene->sem, &stat);
 	if ((flags & NEEDS_DEAD) != 0 && !scene_leave_dead(scene, cast->plan->zombie, &cast->dead)) {
 		cast->played->verdict = PLAY_NOT_APPLICABLE;
 		return false;
 	}
+	cast->abandoned = (flags & NEEDS_DEAD) != 0 && stat.available > 0;
 	/* Last, for whoever stands in line looks for the dead. */
 	for (unsigned i = 0; i < 2; i++) {
 		if (cast->operation[i] != NULL && (cast->operation[i]->flags & PARENT_DEAD) != 0)
@@ -94,6 +97,8 @@ set_the_scene(struct cast *cast)
 		tsem_stat(scene->sem, &stat);
 		if (stat.available > 0 && tsem_try_take(scene->sem, (uint32_t)stat.available) == 0)
 			cast->drained = (uint32_t)stat.available;
+		if (cast_has(cast, DRAINS_BESIDE))
+			beside_drain(cast);
 	}
 	return true;
 }
@@ -106,8 +111,9 @@ make_up_for_take(struct cast *cast)
 	for (unsigned i = 0; i < 2; i++) {
 		if (!cast->killed[i] || cast->operation[i]->taken <= 0 || (plan->second == NULL && !plan->line))
 			continue;
-		if (tsem_post(cast->scene->sem, plan->count, NULL) == 0)
-			cast->extra += plan->count;
+		const uint32_t count = cast->scene->shared->actors[i].count;
+		if (tsem_post(cast->scene->sem, count, NULL) == 0)
+			cast->extra += count;
 	}
 }
 
@@ -125,7 +131,7 @@ do_fate(struct cast *cast)
 		cast_kill(cast, 1);
 	/* Whoever was killed beside a first one that stands still is to be recovered by that one, if it can. */
 	if (plan->fate == KILL || plan->fate == KILL_PARENT || plan->fate == KILL_FAMILY)
-		tsem_recover(cast->scene->sem, NULL);
+		cast_recover(cast);
 	for (unsigned i = 0; i < 2; i++) {
 		if (cast->killed[i])
 			tracee_reap(&cast->actor[i]);
@@ -164,6 +170,8 @@ bring_to_end(struct cast *cast)
 	if (failed)
 		return;
 	cast_give_back(cast);
+	books_check_capacity(cast);
+	cast_restore_capacity(cast);
 	books_close(cast);
 }
 
@@ -188,8 +196,11 @@ play(struct scene *scene, const struct plan *plan, const struct trace *first, co
 		if (plan->second_leads)
 			advance(&cast, 1, second);
 		advance(&cast, 0, first);
-		if (plan->line)
+		if (plan->line) {
+			cast.bystander_came_late =
+				(plan->first->flags & SETS) != 0 && plan->second == NULL && cast.actor[0].where == TRACEE_AT_MARK;
 			cast.bystander = scene_start_bystander(scene);
+		}
 		if (plan->second != NULL && !plan->second_leads)
 			advance(&cast, 1, second);
 		books_check_admitted(&cast);
@@ -209,7 +220,7 @@ play_and_learn(struct scene *scene, const struct plan *plan, struct trace *trace
 		step_and_learn(&cast, trace);
 		if (plan->second != NULL) {
 			cast_kill(&cast, 1);
-			tsem_recover(scene->sem, NULL);
+			cast_recover(&cast);
 		}
 		bring_to_end(&cast);
 	}

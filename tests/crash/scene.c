@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "handle.h"
 #include "platform.h"
 #include "tracee.h"
@@ -35,6 +36,7 @@ scene_sweep_up(pid_t driver)
 		name_scene(driver, capacity, name, absent);
 		tsem_remove(name, TSEM_FORCE);
 		tsem_remove(absent, TSEM_FORCE);
+		beside_sweep_up(driver, capacity);
 	}
 }
 
@@ -54,11 +56,13 @@ scene_open(struct scene *scene, uint32_t capacity)
 		fprintf(stderr, "cannot create the semaphore: %s\n", strerror(-rc));
 		abort();
 	}
+	beside_open(scene);
 }
 
 void
 scene_close(struct scene *scene)
 {
+	beside_close(scene);
 	if (scene->sem == NULL)
 		return;
 	tsem_remove(scene->name, TSEM_FORCE);
@@ -67,13 +71,23 @@ scene_close(struct scene *scene)
 }
 
 void
-scene_reset(struct scene *scene)
+scene_reset_hints(struct tsem *sem)
 {
-	struct header *header = scene->sem->segment.header;
+	struct header *header = sem->segment.header;
 	STORE_RLX(&header->reserved, RECORDS_FEW);
 	STORE_RLX(&header->free_hint, 0);
 	STORE_RLX(&header->scanned, 0);
-	STORE_RLX(&scene->sem->tried, 0);
+	STORE_RLX(&header->abandoned, 0);
+	STORE_RLX(&sem->tried, 0);
+	for (uint32_t i = 0; i < SLOTS_LOOKED_AT; i++)
+		STORE_RLX(&sem->segment.slots[i], 0);
+}
+
+void
+scene_reset(struct scene *scene)
+{
+	scene_reset_hints(scene->sem);
+	beside_reset(scene);
 	memset(scene->shared, 0, sizeof(*scene->shared));
 }
 
@@ -82,9 +96,11 @@ scene_has_changed(struct scene *scene)
 {
 	const struct segment *segment = &scene->sem->segment;
 	const bool same = memcmp(&scene->header_before, segment->header, offsetof(struct header, statistics)) == 0
-	                  && memcmp(scene->records_before, segment->records, sizeof(scene->records_before)) == 0;
+	                  && memcmp(scene->records_before, segment->records, sizeof(scene->records_before)) == 0
+	                  && memcmp(scene->slots_before, segment->slots, sizeof(scene->slots_before)) == 0;
 	memcpy(&scene->header_before, segment->header, offsetof(struct header, statistics));
 	memcpy(scene->records_before, segment->records, sizeof(scene->records_before));
+	memcpy(scene->slots_before, segment->slots, sizeof(scene->slots_before));
 	return !same;
 }
 
@@ -188,7 +204,11 @@ stand_by(const struct scene *scene)
 	const struct timespec pause_for = {.tv_nsec = 200000};
 	tsem_hold hold;
 	platform.sleep = nap;
-	int rc = tsem_acquire(scene->sem, 1, NULL, &hold);
+	int rc;
+	do {
+		rc = tsem_acquire(scene->sem, 1, NULL, &hold);
+	} while (rc == -ECANCELED); /* then it comes again, and waits behind the others */
+	self->told = rc == 0 && tsem_hold_recovered(&hold);
 	atomic_store(&self->result, rc);
 	atomic_store(&self->admitted, rc == 0);
 	while (!atomic_load(&self->may_go))

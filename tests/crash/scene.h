@@ -13,6 +13,7 @@ struct bystander {
 	_Atomic bool admitted;
 	_Atomic bool may_go;
 	_Atomic int result;
+	bool told; /* that a permit had come back from a dead holder */
 };
 
 struct shared {
@@ -20,16 +21,18 @@ struct shared {
 	struct bystander bystander;
 };
 
-enum { CAPACITY_MAX = 3 };
+enum { CAPACITY_MAX = 3, SLOTS_LOOKED_AT = 8 };
 
 struct scene {
 	char name[64];
 	char absent[80];
 	uint32_t capacity;
 	tsem *sem;
+	tsem *beside[BESIDE];
 	struct shared *shared;
 	struct header header_before; /* what scene_has_changed() compares with */
 	struct record records_before[RECORDS_PER_PAGE];
+	uint64_t slots_before[SLOTS_LOOKED_AT];
 };
 
 /*
@@ -44,6 +47,7 @@ void scene_sweep_up(pid_t driver);
 
 /* The same start every time, so that an operation takes the same steps: hints and time stamps, which may say anything. */
 void scene_reset(struct scene *scene);
+void scene_reset_hints(struct tsem *sem);
 
 /* Since the last call. */
 bool scene_has_changed(struct scene *scene);

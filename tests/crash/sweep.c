@@ -2,6 +2,7 @@
 #include "sweep.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 double
@@ -68,7 +69,7 @@ static bool
 has_gone_back(const struct plan *plan, const struct trace *trace, const struct played *played, bool *happened)
 {
 	/* Where it sleeps, how many steps it takes depends on the clock. */
-	if (!played->ambiguous || !played->reached || plan->full)
+	if (!played->ambiguous || !played->reached || plan->full || (plan->first->flags & POSTS_FIRST) != 0)
 		return false;
 	const bool back = *happened && !played->happened;
 	*happened = played->happened;
@@ -90,7 +91,9 @@ static bool
 sweep_setting(struct sweep *sweep, struct plan *plan, const struct trace *trace)
 {
 	const unsigned index = (unsigned)(plan->first - operations);
-	const size_t stride = plan->count > 1 && !sweep->full ? WEIGHTS_STRIDE : 1;
+	/* With several semaphores the same instructions come by once for each. */
+	const size_t several = (plan->first->flags & USES_BESIDE) != 0 ? BESIDE + 1 : 1;
+	const size_t stride = sweep->full ? 1 : plan->count > 1 ? WEIGHTS_STRIDE : several;
 	struct played played;
 	bool happened = false;
 	bool go_on = true;
@@ -147,6 +150,8 @@ sweep_singles(struct sweep *sweep)
 	} settings[] = {{1, 1, false, false}, {3, 2, false, false}, {1, 1, true, false}, {3, 2, true, true}};
 	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES;
 	for (unsigned i = 0; i < operation_count; i++) {
+		if (sweep->only != NULL && strcmp(sweep->only, operations[i].name) != 0)
+			continue;
 		for (size_t s = 0; s < sizeof(settings) / sizeof(settings[0]); s++) {
 			const unsigned flags = operations[i].flags;
 			struct plan plan = {.capacity = settings[s].capacity, .count = settings[s].count, .j = TO_THE_END};

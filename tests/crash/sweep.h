@@ -7,7 +7,7 @@
 
 #include "play.h"
 
-enum { OPERATIONS_MAX = 32, FAULTS_MAX = 10, WEIGHTS_STRIDE = 5, ROUNDS_MAX = 70, ROUNDS_STRIDE = 997 };
+enum { OPERATIONS_MAX = 64, FAULTS_MAX = 10, WEIGHTS_STRIDE = 5, ROUNDS_MAX = 70, ROUNDS_STRIDE = 997 };
 
 /* In memory shared by the workers. */
 struct tally {
@@ -27,7 +27,7 @@ struct sweep {
 	unsigned workers;
 	bool full; /* every step also where somebody stands in line, which takes long */
 	bool pairs_only;
-	const char *only;                      /* FIRST,SECOND: this pair of operations and no other */
+	const char *only;                      /* FIRST: this operation alone; FIRST,SECOND: this pair and no other */
 	double deadline;                       /* of the pairs, in seconds of CLOCK_MONOTONIC; 0: none */
 	struct scene scenes[CAPACITY_MAX + 1]; /* by capacity */
 };

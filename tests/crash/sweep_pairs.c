@@ -111,6 +111,57 @@ static const char *const seconds[] = {"take",         "post",         "acquire",
 
 enum { FIRSTS = sizeof(firsts) / sizeof(firsts[0]), SECONDS = sizeof(seconds) / sizeof(seconds[0]) };
 
+/* Of the others, those that have something to tell each other. */
+static const char *const telling[][2] = {{"set-lower", "acquire"},
+                                         {"set-lower", "release"},
+                                         {"set-lower", "post"},
+                                         {"set-lower", "take"},
+                                         {"set-lower", "set-raise"},
+                                         {"set-lower", "set-drain"},
+                                         {"set-lower", "acquire-late"},
+                                         {"set-lower", "recover-acquire"},
+                                         {"set-lower", "try"},
+                                         {"set-lower", "cancel"},
+                                         {"set-lower", "wait-idle"},
+                                         {"set-drain", "acquire"},
+                                         {"set-drain", "set-raise"},
+                                         {"set-drain", "set-lower"},
+                                         {"acquire", "set-lower"},
+                                         {"acquire", "set-raise"},
+                                         {"acquire", "cancel"},
+                                         {"take", "set-lower"},
+                                         {"take", "cancel"},
+                                         {"acquire-late", "set-raise"},
+                                         {"release", "set-lower"},
+                                         {"release", "set-raise"},
+                                         {"release", "wait-idle"},
+                                         {"release", "wait-holders"},
+                                         {"release", "slots"},
+                                         {"post", "set-lower"},
+                                         {"post", "set-raise"},
+                                         {"post", "wait-idle"},
+                                         {"recover", "set-lower"},
+                                         {"recover", "set-raise"},
+                                         {"recover", "wait-idle"},
+                                         {"recover", "slots"},
+                                         {"wait-idle", "release"},
+                                         {"wait-holders", "release"},
+                                         {"all", "all"},
+                                         {"all", "any"},
+                                         {"all", "acquire"},
+                                         {"any", "any"},
+                                         {"any", "any-beside"},
+                                         {"any", "release"},
+                                         {"any", "cancel"},
+                                         {"any-beside", "acquire"},
+                                         {"post-take", "post-take"},
+                                         {"post-take", "acquire"},
+                                         {"post-take", "release"},
+                                         {"cycle", "slots"},
+                                         {"slots", "slots"}};
+
+enum { TELLING = sizeof(telling) / sizeof(telling[0]) };
+
 struct couple {
 	const struct operation *first;
 	const struct operation *second;
@@ -132,7 +183,7 @@ is_worth_trying(const struct operation *operation, const struct setting *setting
 static bool
 is_too_long(const struct operation *operation)
 {
-	return (operation->flags & REMOVES) != 0;
+	return (operation->flags & (REMOVES | LONG_LOOP)) != 0;
 }
 
 static struct order *
@@ -170,22 +221,28 @@ is_named(const char *only, const struct operation *first, const struct operation
 	       && strcmp(only + length + 1, second->name) == 0;
 }
 
+static void
+add_couple(const char *only, const char *first_name, const char *second_name, const struct setting *setting,
+           struct couple *couples, size_t *n)
+{
+	const struct operation *first = operation_by_name(first_name);
+	const struct operation *second = operation_by_name(second_name);
+	if ((only == NULL || is_named(only, first, second)) && is_worth_trying(first, setting)
+	    && is_worth_trying(second, setting))
+		couples[(*n)++] = (struct couple){.first = first, .second = second, .setting = setting};
+}
+
 static size_t
 collect(const char *only, struct couple *couples)
 {
 	size_t n = 0;
 	for (size_t s = 0; s < SETTINGS; s++) {
 		for (size_t f = 0; f < FIRSTS; f++) {
-			for (size_t g = 0; g < SECONDS; g++) {
-				const struct operation *first = operation_by_name(firsts[f]);
-				const struct operation *second = operation_by_name(seconds[g]);
-				if (only != NULL && !is_named(only, first, second))
-					continue;
-				if (!is_worth_trying(first, &settings[s]) || !is_worth_trying(second, &settings[s]))
-					continue;
-				couples[n++] = (struct couple){.first = first, .second = second, .setting = &settings[s]};
-			}
+			for (size_t g = 0; g < SECONDS; g++)
+				add_couple(only, firsts[f], seconds[g], &settings[s], couples, &n);
 		}
+		for (size_t t = 0; t < TELLING; t++)
+			add_couple(only, telling[t][0], telling[t][1], &settings[s], couples, &n);
 	}
 	return n;
 }
@@ -242,7 +299,7 @@ time_is_over(const struct sweep *sweep)
 void
 sweep_pairs(struct sweep *sweep)
 {
-	static struct couple couples[SETTINGS * FIRSTS * SECONDS];
+	static struct couple couples[SETTINGS * (FIRSTS * SECONDS + TELLING)];
 	static struct order orders[OPERATIONS_MAX][SETTINGS];
 	const size_t n = collect(sweep->only, couples);
 	for (size_t round = 0, left = n; left > 0; round++) {

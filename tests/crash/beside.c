@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "beside.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "handle.h"
+
+static void
+name_beside(pid_t driver, uint32_t capacity, int i, char name[80])
+{
+	snprintf(name, 80, "sweep.%d.%u.beside%d", (int)driver, capacity, i);
+}
+
+/* The lowest UUID there is, and the highest, so that the order in which several are acquired is known. */
+void
+beside_open(struct scene *scene)
+{
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	for (int i = 0; i < BESIDE; i++) {
+		char name[80];
+		name_beside(getpid(), scene->capacity, i, name);
+		tsem *sem = NULL;
+		int rc = tsem_create(name, &config, &sem);
+		if (rc == 0) {
+			memset(sem->segment.header->uuid, i == 0 ? 0 : 0xff, sizeof(sem->segment.header->uuid));
+			tsem_close(sem);
+			rc = tsem_open(name, 0, &scene->beside[i]);
+		}
+		if (rc != 0) {
+			fprintf(stderr, "cannot create the semaphore beside: %s\n", strerror(-rc));
+			abort();
+		}
+	}
+}
+
+void
+beside_sweep_up(pid_t driver, uint32_t capacity)
+{
+	for (int i = 0; i < BESIDE; i++) {
+		char name[80];
+		name_beside(driver, capacity, i, name);
+		tsem_remove(name, TSEM_FORCE);
+	}
+}
+
+void
+beside_close(struct scene *scene)
+{
+	for (int i = 0; i < BESIDE && scene->beside[i] != NULL; i++) {
+		tsem_close(scene->beside[i]);
+		scene->beside[i] = NULL;
+	}
+	beside_sweep_up(getpid(), scene->capacity);
+}
+
+void
+beside_reset(struct scene *scene)
+{
+	for (int i = 0; i < BESIDE; i++)
+		scene_reset_hints(scene->beside[i]);
+}
+
+void
+beside_drain(struct cast *cast)
+{
+	cast->beside_drained = true;
+	for (int i = 0; i < BESIDE; i++) {
+		if (tsem_try_take(cast->scene->beside[i], 1) != 0)
+			cast_fault(cast, "the driver cannot drain what is beside");
+	}
+}
+
+void
+beside_give_back(struct cast *cast)
+{
+	if (!cast->beside_drained)
+		return;
+	cast->beside_drained = false;
+	for (int i = 0; i < BESIDE; i++) {
+		if (tsem_post(cast->scene->beside[i], 1, NULL) != 0)
+			cast_fault(cast, "the driver's post beside failed");
+	}
+}
+
+uint32_t
+find_record_left(struct tsem *sem)
+{
+	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
+	for (uint32_t i = 0; i < limit; i++) {
+		const struct record *record = record_at(sem, i);
+		if (record != NULL && (LOAD_ACQ(&record->who) != 0 || what_state(LOAD_ACQ(&record->what)) != STATE_IDLE))
+			return i;
+	}
+	return NO_RECORD;
+}
+
+/* Posting to the first of them is half of an operation: whoever was killed there may have posted, or not. */
+static void
+check_one(struct cast *cast, int i, bool posted_to)
+{
+	struct tsem *sem = cast->scene->beside[i];
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	int rc = tsem_recover(sem, NULL);
+	if (rc == 0)
+		rc = tsem_stat(sem, &stat);
+	const uint64_t most = posted_to ? 1 + 2 : 1;
+	if (rc != 0 || stat.available < 1 || stat.available > most || stat.waiting != 0)
+		cast_fault(cast, "beside %d: %s, available %" PRIu64 " of 1, waiting %u", i, strerror(-rc), stat.available,
+		           stat.waiting);
+	else if (find_record_left(sem) != NO_RECORD)
+		cast_fault(cast, "beside %d: record %u is left over", i, find_record_left(sem));
+	for (; rc == 0 && stat.available > 1; stat.available--)
+		rc = tsem_try_take(sem, 1);
+	if (rc != 0)
+		cast_fault(cast, "beside %d: what is available cannot be taken", i);
+}
+
+void
+beside_check(struct cast *cast)
+{
+	bool posted_to = false;
+	for (int i = 0; i < 2; i++)
+		posted_to = posted_to || (cast->operation[i] != NULL && cast->killed[i] && cast->operation[i]->taken > 0);
+	for (int i = 0; i < BESIDE; i++)
+		check_one(cast, i, posted_to && i == 0);
+}
