@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "handle.h"
+#include "record.h"
 
 enum { PATIENCE_SECONDS = 60, STUCK_SECONDS = 20 };
 
@@ -93,6 +94,7 @@ kill_worker(struct driver *driver, unsigned worker)
 {
 	struct entry *entry = &driver->storm->entries[worker];
 	const pid_t pid = atomic_load(&entry->pid);
+	const uint64_t before = atomic_fetch_add(&driver->storm->sequence, 1);
 	atomic_store(&entry->doomed, true);
 	kill(pid, SIGKILL);
 	int status = 0;
@@ -101,6 +103,10 @@ kill_worker(struct driver *driver, unsigned worker)
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		storm_fault(driver->storm, "worker %u ended by itself, status %#x", worker, status);
 	make_up(driver->storm, worker);
+	unsigned semaphore;
+	if (witness_stands(driver->storm, worker, &semaphore) == STAND_HOLDING && semaphore == SINGLE)
+		atomic_store(&driver->storm->died, before);
+	storm_abandon_change(driver->storm, atomic_exchange(&entry->change, 0));
 	driver->stopped[worker] = false;
 	driver->kills++;
 }
@@ -139,6 +145,16 @@ continue_all(struct driver *driver)
 	}
 }
 
+static void
+set_usual_capacities(struct storm *storm)
+{
+	for (unsigned i = SET_FIRST; i < ANONYMOUS; i++) {
+		storm_forget_changes(storm, i);
+		if (atomic_load(&storm->change_count[i]) < CHANGES_MAX / 4 * 3)
+			storm_set_capacity(storm, i, storm->capacity[i], NULL);
+	}
+}
+
 /* Nobody is left waiting for ever: every semaphore goes on admitting somebody. */
 static void
 check_movement(struct driver *driver)
@@ -163,8 +179,10 @@ rage(struct driver *driver, double seconds)
 		const struct timespec pause_for = {.tv_nsec = (long)below(&driver->state, 2000000)};
 		nanosleep(&pause_for, NULL);
 		strike(driver);
-		if (strikes % 64 == 63)
+		if (strikes % 64 == 63) {
 			continue_all(driver);
+			set_usual_capacities(driver->storm); /* a setter that meant to do so may be dead */
+		}
 		check_movement(driver);
 		if (atomic_load(&driver->storm->faults) >= STORM_FAULTS_MAX)
 			return;
@@ -181,6 +199,7 @@ calm_down(struct driver *driver)
 	for (unsigned i = 0; i < storm->workers; i += 2)
 		kill_worker(driver, i);
 	atomic_store(&storm->ending, true);
+	set_usual_capacities(storm);
 	for (unsigned i = 1; i < storm->workers; i += 2) {
 		const pid_t pid = atomic_load(&storm->entries[i].pid);
 		int status = 0;
@@ -206,7 +225,15 @@ close_books(struct storm *storm, unsigned i)
 {
 	struct tsem *sem = storm->sems[i];
 	struct tsem_stat stat = {.size = sizeof(stat)};
+	tsem_hold hold;
+	if (i != ANONYMOUS && i != SINGLE)
+		storm_set_capacity(storm, i, storm->capacity[i], NULL);
 	int rc = tsem_recover(sem, NULL);
+	if (i == SINGLE && tsem_try_acquire(sem, 1, &hold) == 0) {
+		witness_told(storm, tsem_hold_recovered(&hold), atomic_load(&storm->died));
+		tsem_release(&hold);
+	}
+	record_free_kept(sem);
 	if (rc == 0)
 		rc = tsem_stat(sem, &stat);
 	const uint64_t surplus = i == ANONYMOUS ? atomic_load(&storm->surplus) : 0;
@@ -245,6 +272,10 @@ run(struct storm *storm, double seconds)
 	       " cancelled, %" PRIu64 " handed over; %" PRIu64 " looks of the witness\n",
 	       driver.kills, driver.stops, driver.signals, storm->timeouts, storm->cancels, storm->handed_over,
 	       storm->checks);
+	printf("%u and %u capacities set; %" PRIu64 " times all of several, %" PRIu64 " times any of them; %" PRIu64
+	       " told of a dead holder; %" PRIu64 " times idle, %" PRIu64 " not in time\n",
+	       atomic_load(&storm->change_count[SET_FIRST]), atomic_load(&storm->change_count[SET_FIRST + 1]),
+	       storm->several[0], storm->several[1], storm->tellings, storm->idle[0], storm->idle[1]);
 	printf("storm: %u faults with seed %" PRIu64 "\n", storm->faults, storm->seed);
 	return storm->faults == 0 && !interrupted ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -32,30 +32,32 @@ sleep_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t
 	return sleep_of_library(word, expected, bits, until);
 }
 
-static void
-call(uint32_t count, bool patient)
+void
+storm_call(struct storm *shared, unsigned worker, unsigned semaphore, uint32_t count, bool patient)
 {
-	struct entry *entry = &storm->entries[self];
+	struct entry *entry = &shared->entries[worker];
 	atomic_store(&entry->count, count);
 	atomic_store(&entry->patient, patient);
-	atomic_store(&entry->called, atomic_fetch_add(&storm->sequence, 1));
-	witness_stand(storm, self, used, STAND_CALLING);
+	/* In this order: see storm_forget_changes(). */
+	witness_stand(shared, worker, semaphore, STAND_CALLING);
+	atomic_store(&entry->called, atomic_fetch_add(&shared->sequence, 1));
 }
 
-static void
-be_admitted(void)
+void
+storm_be_admitted(struct storm *shared, unsigned worker, unsigned semaphore)
 {
-	witness_stand(storm, self, used, STAND_HOLDING);
-	atomic_fetch_add(&storm->admissions[used], 1);
-	witness_check(storm, self, used);
+	atomic_store(&shared->entries[worker].since, atomic_fetch_add(&shared->sequence, 1));
+	witness_stand(shared, worker, semaphore, STAND_HOLDING);
+	atomic_fetch_add(&shared->admissions[semaphore], 1);
+	witness_check(shared, worker, semaphore);
 }
 
 /* Holding, or doing something else. */
-static void
-pass_time(void)
+void
+storm_pass_time(uint64_t *random)
 {
-	const struct timespec moment = {.tv_nsec = (long)below(&state, 300000)};
-	switch (below(&state, 4)) {
+	const struct timespec moment = {.tv_nsec = (long)below(random, 300000)};
+	switch (below(random, 4)) {
 	case 0:
 		nanosleep(&moment, NULL);
 		break;
@@ -67,11 +69,36 @@ pass_time(void)
 	}
 }
 
+/* Waiters of one of them may be told to give up. */
+void
+storm_expect(struct storm *shared, unsigned semaphore, int rc, int also, const char *what)
+{
+	if (rc != 0 && rc != also && (rc != -ECANCELED || semaphore != CANCELLED))
+		storm_fault(shared, "%s of %s returned %s", what, shared->names[semaphore], strerror(-rc));
+}
+
+static void
+call(uint32_t count, bool patient)
+{
+	storm_call(storm, self, used, count, patient);
+}
+
+static void
+be_admitted(void)
+{
+	storm_be_admitted(storm, self, used);
+}
+
+static void
+pass_time(void)
+{
+	storm_pass_time(&state);
+}
+
 static void
 expect(int rc, int also, const char *what)
 {
-	if (rc != 0 && rc != also)
-		storm_fault(storm, "%s of %s returned %s", what, storm->names[used], strerror(-rc));
+	storm_expect(storm, used, rc, also, what);
 }
 
 static void
@@ -85,6 +112,13 @@ use_anonymously(tsem *sem)
 		return;
 	be_admitted();
 	pass_time();
+	/* In one step back and taken again: killed in it, it may have posted without having taken. */
+	for (int again = 0; count == 1 && again < 2 && below(&state, 4) == 0; again++) {
+		atomic_store(&storm->entries[self].called, atomic_fetch_add(&storm->sequence, 1));
+		witness_stand(storm, self, used, STAND_POSTING);
+		expect(tsem_post_and_take(sem, sem), 0, "post and take");
+		be_admitted();
+	}
 	witness_stand(storm, self, used, STAND_POSTING);
 	rc = tsem_post(sem, count, NULL);
 	expect(rc, 0, "post");
@@ -160,12 +194,21 @@ use_owned(tsem *sem)
 	if (below(&state, 16) == 0)
 		expect(tsem_release_for(sem, getpid()), -ENOENT, "release for oneself");
 	const uint32_t count = 1 + below(&state, most);
+	const uint64_t died = atomic_load(&storm->died);
 	if (acquire_somehow(sem, count, &hold) != 0) {
 		witness_stand(storm, self, used, STAND_OUT);
 		return;
 	}
 	be_admitted();
+	if (used == SINGLE)
+		witness_told(storm, tsem_hold_recovered(&hold), died);
+	uint32_t slots[4];
+	const size_t n = below(&state, 2) == 0 ? tsem_hold_slots(&hold, slots, 4) : 0;
+	for (size_t i = 0; i < n; i++)
+		witness_slot(storm, self, used, slots[i]);
 	pass_time();
+	for (size_t i = 0; i < n; i++)
+		witness_slot_end(storm, self, used, slots[i]);
 	witness_stand(storm, self, used, STAND_OUT);
 	if (below(&state, 16) == 0)
 		hand_over(sem, &hold);
@@ -184,7 +227,9 @@ storm_work(struct storm *shared, unsigned worker, unsigned life)
 	platform.sleep = sleep_in_line;
 	while (!atomic_load(&storm->ending)) {
 		used = below(&state, SEMAPHORES);
-		if (used == ANONYMOUS)
+		if (below(&state, 8) == 0)
+			storm_do_something_else(storm, self, &state);
+		else if (used == ANONYMOUS)
 			use_anonymously(storm->sems[used]);
 		else
 			use_owned(storm->sems[used]);

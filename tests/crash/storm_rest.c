@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* What workers do beside acquiring, taking and giving back one by one. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform.h"
+#include "storm.h"
+
+static struct timespec
+soon(uint64_t *state)
+{
+	const uint64_t at = platform.now() + below(state, 20) * NS_PER_MS;
+	return (struct timespec){.tv_sec = (time_t)(at / NS_PER_SECOND), .tv_nsec = (long)(at % NS_PER_SECOND)};
+}
+
+/* Up, down, to nothing, or to what it was. */
+static void
+set_capacity(struct storm *storm, unsigned worker, uint64_t *state)
+{
+	const unsigned semaphore = SET_FIRST + below(state, ANONYMOUS - SET_FIRST);
+	const uint32_t usual = storm->capacity[semaphore];
+	if (atomic_load(&storm->change_count[semaphore]) > CHANGES_MAX / 2) /* the rest is for setting the usual ones */
+		return;
+	const uint32_t capacities[] = {0, 1, usual - 1, usual, usual, usual + 1, 2 * usual};
+	const uint32_t capacity = capacities[below(state, sizeof(capacities) / sizeof(capacities[0]))];
+	storm_set_capacity(storm, semaphore, capacity, &storm->entries[worker].change);
+	if (capacity >= usual)
+		return;
+	storm_pass_time(state);
+	storm_set_capacity(storm, semaphore, usual, &storm->entries[worker].change);
+}
+
+static void
+cancel(struct storm *storm)
+{
+	const uint64_t now = atomic_fetch_add(&storm->sequence, 1);
+	uint64_t seen = atomic_load(&storm->cancelled);
+	while (seen < now && !atomic_compare_exchange_weak(&storm->cancelled, &seen, now))
+		continue;
+	storm_expect(storm, CANCELLED, tsem_cancel(storm->sems[CANCELLED]), 0, "cancel");
+}
+
+static void
+wait_until_idle(struct storm *storm, uint64_t *state)
+{
+	uint64_t words[WORKERS_MAX];
+	const unsigned semaphore = below(state, ANONYMOUS);
+	const struct timespec deadline = soon(state);
+	const unsigned flags = below(state, 2) == 0 ? TSEM_HOLDERS : 0;
+	witness_note_holders(storm, semaphore, words);
+	const int rc = tsem_wait_idle(storm->sems[semaphore], flags, &deadline);
+	storm_expect(storm, semaphore, rc, -ETIMEDOUT, "wait until idle");
+	if (rc == 0 && witness_still_holds(storm, words))
+		storm_fault(storm, "%s was said to be idle while somebody held it", storm->names[semaphore]);
+	atomic_fetch_add(&storm->idle[rc != 0], 1);
+}
+
+/* The owned ones, in any order. */
+static void
+shuffle(uint64_t *state, unsigned order[ANONYMOUS])
+{
+	for (unsigned i = 0; i < ANONYMOUS; i++) {
+		const unsigned at = below(state, i + 1);
+		order[i] = order[at];
+		order[at] = i;
+	}
+}
+
+/* What is told of SINGLE counts also if the worker says that it holds another one. */
+static void
+note_told(struct storm *storm, unsigned semaphore, const tsem_hold *hold, uint64_t died)
+{
+	if (semaphore == SINGLE)
+		witness_told(storm, tsem_hold_recovered(hold), died);
+}
+
+static void
+acquire_several(struct storm *storm, unsigned worker, uint64_t *state, bool any)
+{
+	unsigned order[ANONYMOUS];
+	tsem *sems[ANONYMOUS];
+	tsem_hold holds[ANONYMOUS];
+	size_t which = 0;
+	const size_t n = 2 + below(state, ANONYMOUS - 1);
+	const struct timespec deadline = soon(state);
+	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = below(state, 4) == 0 ? NULL : &deadline};
+	shuffle(state, order);
+	for (size_t i = 0; i < n; i++)
+		sems[i] = storm->sems[order[i]];
+	const uint64_t died = atomic_load(&storm->died);
+	storm_call(storm, worker, order[0], 1, false);
+	const int rc = any ? tsem_acquire_any(sems, n, &wait, holds, &which) : tsem_acquire_all(sems, n, &wait, holds);
+	storm_expect(storm, CANCELLED, rc, -ETIMEDOUT, any ? "any" : "all");
+	if (rc == 0) {
+		/* The witness knows of one at a time; the others are missing there, as its entries may be. */
+		storm_be_admitted(storm, worker, order[which]);
+		for (size_t i = 0; i < (any ? 1 : n); i++)
+			note_told(storm, order[any ? which : i], &holds[i], died);
+		storm_pass_time(state);
+	}
+	witness_stand(storm, worker, order[which], STAND_OUT);
+	for (size_t i = 0; rc == 0 && i < (any ? 1 : n); i++)
+		storm_expect(storm, order[any ? which : i], tsem_release(&holds[i]), 0, "release of several");
+	atomic_fetch_add(&storm->several[any], rc == 0);
+}
+
+void
+storm_do_something_else(struct storm *storm, unsigned worker, uint64_t *state)
+{
+	switch (below(state, 8)) {
+	case 0:
+		set_capacity(storm, worker, state);
+		break;
+	case 1:
+		cancel(storm);
+		break;
+	case 2:
+		wait_until_idle(storm, state);
+		break;
+	case 3:
+	case 4:
+		acquire_several(storm, worker, state, false);
+		break;
+	default:
+		acquire_several(storm, worker, state, true);
+		break;
+	}
+}
