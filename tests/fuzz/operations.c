@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "handle.h"
+#include "more.h"
 #include "target.h"
 #include "world.h"
 
@@ -17,7 +18,7 @@ static const int known_errors[] = {
 	ENOSPC, EUSERS, EBADMSG,   EBUSY,     EXDEV, ESRCH,     EEXIST, EPROTONOSUPPORT,
 };
 
-static int
+int
 checked(const char *what, int rc)
 {
 	for (size_t i = 0; i < sizeof(known_errors) / sizeof(known_errors[0]); i++) {
@@ -27,18 +28,17 @@ checked(const char *what, int rc)
 	broken(what, rc);
 }
 
-static tsem_hold *
-latest(struct session *session)
+tsem_hold *
+latest_hold(struct session *session)
 {
 	return &session->holds[session->next % HOLDS_MAX];
 }
 
-/* The place for another hold; what stood there is given back first, as a program that means well would do. */
-static tsem_hold *
-another(struct session *session)
+tsem_hold *
+another_hold(struct session *session)
 {
 	session->next++;
-	tsem_hold *hold = latest(session);
+	tsem_hold *hold = latest_hold(session);
 	checked("tsem_release", tsem_release(hold));
 	*hold = (tsem_hold){{0}};
 	return hold;
@@ -69,14 +69,14 @@ post(struct session *session, uint32_t count)
 static void
 try_acquire(struct session *session, uint32_t count)
 {
-	checked("tsem_try_acquire", tsem_try_acquire(session->sem, count, another(session)));
+	checked("tsem_try_acquire", tsem_try_acquire(session->sem, count, another_hold(session)));
 }
 
 static void
 acquire(struct session *session, uint32_t count)
 {
 	const struct timespec deadline = world_deadline();
-	checked("tsem_acquire", tsem_acquire(session->sem, count, &deadline, another(session)));
+	checked("tsem_acquire", tsem_acquire(session->sem, count, &deadline, another_hold(session)));
 }
 
 static int
@@ -101,28 +101,28 @@ acquire_impatiently(struct session *session, uint32_t count)
 		.arg = &calls,
 		.every_ms = count & 1, /* 0: without looking up the place */
 	};
-	checked("tsem_acquire_wait", tsem_acquire_wait(session->sem, count, &wait, another(session)));
+	checked("tsem_acquire_wait", tsem_acquire_wait(session->sem, count, &wait, another_hold(session)));
 }
 
 static void
 release(struct session *session, uint32_t count)
 {
 	(void)count;
-	checked("tsem_release", tsem_release(latest(session)));
+	checked("tsem_release", tsem_release(latest_hold(session)));
 }
 
 static void
 hand_over_to_self(struct session *session, uint32_t count)
 {
 	(void)count;
-	checked("tsem_hand_over", tsem_hand_over(latest(session), getpid()));
+	checked("tsem_hand_over", tsem_hand_over(latest_hold(session), getpid()));
 }
 
 static void
 hand_over_to_parent(struct session *session, uint32_t count)
 {
 	(void)count;
-	checked("tsem_hand_over", tsem_hand_over(latest(session), getppid()));
+	checked("tsem_hand_over", tsem_hand_over(latest_hold(session), getppid()));
 }
 
 static void
@@ -143,20 +143,20 @@ release_for_parent(struct session *session, uint32_t count)
 static void
 adopt(struct session *session, uint32_t count)
 {
-	struct hold *hold = (struct hold *)(void *)latest(session);
+	struct hold *hold = (struct hold *)(void *)latest_hold(session);
 	(void)count;
 	if (hold->who == 0)
 		return;
 	hold->who = who_owner(PID_ALIVE, hold->who);
 	STORE_SEQ(&session->sem->segment.records[hold->record].who, hold->who);
-	checked("tsem_adopt", tsem_adopt(latest(session)));
+	checked("tsem_adopt", tsem_adopt(latest_hold(session)));
 }
 
 static void
 reap(struct session *session, uint32_t count)
 {
 	(void)count;
-	checked("tsem_reap", tsem_reap(latest(session), 0));
+	checked("tsem_reap", tsem_reap(latest_hold(session), 0));
 }
 
 static void
@@ -259,6 +259,18 @@ static void (*const operations[])(struct session *session, uint32_t count) = {
 	create_or_open,
 	remove_if_unused,
 	remove_by_force,
+	more_set,
+	more_cancel,
+	more_wait_idle,
+	more_acquire_all,
+	more_acquire_any,
+	more_post_and_take,
+	more_slots,
+	more_snapshot,
+	more_take_wait,
+	more_reap_abandoned,
+	more_embedded,
+	more_init_embedded,
 };
 
 const size_t operations_count = sizeof(operations) / sizeof(operations[0]);

@@ -14,6 +14,13 @@ struct session {
 	size_t next;
 };
 
+/* Aborts if it is an error that the interface does not know; otherwise returns it. */
+int checked(const char *what, int rc);
+
+/* The place for another hold; what stood there is given back first, as a program that means well would do. */
+tsem_hold *another_hold(struct session *session);
+tsem_hold *latest_hold(struct session *session);
+
 extern const size_t operations_count;
 
 void operate(struct session *session, size_t operation, uint32_t count);

@@ -9,6 +9,7 @@
  *     2  a record that makes sense   argument: which record; kind and state; ticket relative to E; count
  *     3  a counter that makes sense  argument: T or G, face, whose tag; distance from the other one
  *     4  words of the waiting array  argument: how far apart; 4 bytes
+ *        or, with bit 4 of it, slots           2 bytes: record + 1; 2 bytes: ticket relative to E
  *     5  a run of records like 2     argument: which record is first; kind and state; ticket; count; how many
  *     6  an operation                argument: which; count
  *     7  an operation                the same

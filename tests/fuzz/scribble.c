@@ -76,6 +76,18 @@ write_counter(struct scribbler *scribbler, const struct step *step)
 }
 
 static void
+write_slots(struct scribbler *scribbler, const struct step *step)
+{
+	const struct header *header = header_of(scribbler);
+	_Atomic uint64_t *slots = (_Atomic uint64_t *)(void *)(scribbler->base + SLOTS_OFFSET);
+	const uint64_t limit = counter_add(word_counter(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
+	const int64_t distance = (int16_t)(step->value >> 16);
+	const uint64_t slot = counter_add(limit, (uint64_t)distance) << 16 | (step->value & 0xffff);
+	for (uint32_t i = 0; i < SLOTS_MAX; i += (step->argument & 15) + 1)
+		STORE_RLX(&slots[i], slot);
+}
+
+static void
 write_array(struct scribbler *scribbler, const struct step *step)
 {
 	_Atomic uint32_t *array = (_Atomic uint32_t *)(void *)(scribbler->base + ARRAY_OFFSET);
@@ -101,7 +113,10 @@ scribble(struct scribbler *scribbler, const struct step *step, uint32_t most)
 		write_counter(scribbler, step);
 		break;
 	case STEP_ARRAY:
-		write_array(scribbler, step);
+		if ((step->argument & 16) != 0)
+			write_slots(scribbler, step);
+		else
+			write_array(scribbler, step);
 		break;
 	case STEP_RECORDS:
 		for (uint32_t i = 0; i < step->many % scribbler->records && i < most; i++)

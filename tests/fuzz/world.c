@@ -48,6 +48,17 @@ sleep_a_moment(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_
 	return clock_ns < until ? 0 : -ETIMEDOUT;
 }
 
+/* As on a system that cannot wait for several: the words are looked at one after the other. */
+static int
+sleep_a_moment_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (LOAD_SEQ(words[i]) != expected[i])
+			return -EAGAIN;
+	}
+	return sleep_a_moment(words[0], expected[0], UINT32_MAX, until);
+}
+
 static void
 wake(_Atomic uint32_t *word, uint32_t bits)
 {
@@ -68,7 +79,8 @@ judge(const struct owner *owner)
 void
 world_begin(struct scribbler *scribbler, bool real)
 {
-	const struct platform injected = {.now = now, .sleep = sleep_a_moment, .wake = wake, .judge = judge};
+	const struct platform injected = {
+		.now = now, .sleep = sleep_a_moment, .sleep_any = sleep_a_moment_any, .wake = wake, .judge = judge};
 	real_platform = platform;
 	peer = scribbler;
 	clock_ns = 1000 * NS_PER_SECOND;
