@@ -98,6 +98,37 @@ find_record_left(struct tsem *sem)
 	return NO_RECORD;
 }
 
+/* What is available of both, given what the actor has. */
+static uint64_t
+expected_available(const struct operation *operation, const struct actor *actor)
+{
+	if (actor->result != 0)
+		return BESIDE;
+	if (operation->taken > 0) /* has posted */
+		return BESIDE + 1;
+	return (operation->flags & DRAINS_BESIDE) == 0 ? 0 : BESIDE - (uint64_t)actor->elsewhere;
+}
+
+void
+beside_check_held(struct cast *cast, unsigned i)
+{
+	const uint64_t expected = expected_available(cast->operation[i], &cast->scene->shared->actors[i]);
+	uint64_t available = 0;
+	uint32_t waiting = 0;
+	if (cast->beside_drained)
+		return;
+	for (int at = 0; at < BESIDE; at++) {
+		struct tsem_stat stat = {.size = sizeof(stat)};
+		if (tsem_stat(cast->scene->beside[at], &stat) != 0)
+			cast_fault(cast, "beside %d has gone", at);
+		available += stat.available;
+		waiting += stat.waiting;
+	}
+	if (available != expected || waiting != 0)
+		cast_fault(cast, "%s: beside it are available %" PRIu64 ", expected %" PRIu64 ", waiting %u",
+		           cast->operation[i]->name, available, expected, waiting);
+}
+
 /* Posting to the first of them is half of an operation: whoever was killed there may have posted, or not. */
 static void
 check_one(struct cast *cast, int i, bool posted_to)

@@ -16,6 +16,9 @@ void beside_sweep_up(pid_t driver, uint32_t capacity);
 void beside_drain(struct cast *cast);
 void beside_give_back(struct cast *cast);
 
+/* Actor `i`, the only one that uses them, is at its end: it has what it says, is in no line, and has nothing else. */
+void beside_check_held(struct cast *cast, unsigned i);
+
 /* Everybody is gone: what was acquired is there, nobody is in line, and no record is left. */
 void beside_check(struct cast *cast);
 

@@ -18,6 +18,7 @@ struct cast {
 	pid_t bystander;
 	uint32_t drained; /* taken by the driver, to be given back */
 	bool beside_drained;
+	bool first_in_line;       /* when the second one began its operation, which it does as a whole */
 	bool bystander_came_late; /* when a setter was through, and there is no other */
 	bool restored;            /* the capacity, by the driver */
 	bool abandoned;           /* a holder has died: somebody must be told */
@@ -36,6 +37,9 @@ cast_has_failed(const struct cast *cast)
 {
 	return cast->played->verdict == PLAY_FAULT;
 }
+
+/* Somebody dies as part of the play, so that a sleeper may have to find out by itself. */
+bool cast_somebody_dies(const struct plan *plan);
 
 /* Whether one of the operations has one of the flags. */
 bool cast_has(const struct cast *cast, unsigned flags);
@@ -64,6 +68,12 @@ void cast_end(struct cast *cast);
 
 /* ---- books.c ---- */
 
+/*
+ * Whether `available` is `expected`, or one of the sums that the actors killed half-way leave possible; none at all, where
+ * the capacity is below what is held.
+ */
+bool books_is_possible(struct cast *cast, int64_t available, int64_t expected);
+
 /* Nobody may have more than there is: asked whenever somebody has completed its operation. */
 void books_check_admitted(struct cast *cast);
 
@@ -73,7 +83,7 @@ void books_check_held(struct cast *cast);
 /* After recovery, with everybody gone, and before the driver sets the capacity to what it was. */
 void books_check_capacity(struct cast *cast);
 
-/* After recovery, with everybody gone: the last word. */
+/* books_close.c: after recovery, with everybody gone: the last word. */
 void books_close(struct cast *cast);
 
 #endif

@@ -14,9 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "handle.h"
-#include "record.h"
-
 enum { PATIENCE_SECONDS = 60, STUCK_SECONDS = 20 };
 
 struct driver {
@@ -219,40 +216,6 @@ calm_down(struct driver *driver)
 	}
 }
 
-/* Everybody is gone: every permit is there, and no record is left. */
-static void
-close_books(struct storm *storm, unsigned i)
-{
-	struct tsem *sem = storm->sems[i];
-	struct tsem_stat stat = {.size = sizeof(stat)};
-	tsem_hold hold;
-	if (i != ANONYMOUS && i != SINGLE)
-		storm_set_capacity(storm, i, storm->capacity[i], NULL);
-	int rc = tsem_recover(sem, NULL);
-	if (i == SINGLE && tsem_try_acquire(sem, 1, &hold) == 0) {
-		witness_told(storm, tsem_hold_recovered(&hold), atomic_load(&storm->died));
-		tsem_release(&hold);
-	}
-	record_free_kept(sem);
-	if (rc == 0)
-		rc = tsem_stat(sem, &stat);
-	const uint64_t surplus = i == ANONYMOUS ? atomic_load(&storm->surplus) : 0;
-	if (rc != 0 || stat.available < storm->capacity[i] || stat.available > storm->capacity[i] + surplus
-	    || stat.waiting != 0)
-		storm_fault(storm, "%s: available %" PRIu64 " of %u (and %" PRIu64 " at most), waiting %u, %s", storm->names[i],
-		            stat.available, storm->capacity[i], surplus, stat.waiting, strerror(-rc));
-	unsigned left = 0;
-	for (uint32_t at = 0; at < LOAD_ACQ(&sem->segment.header->reserved); at++) {
-		const struct record *record = record_at(sem, at);
-		left += record != NULL && LOAD_ACQ(&record->who) != 0;
-	}
-	if (left != 0)
-		storm_fault(storm, "%s: %u records are left over", storm->names[i], left);
-	printf("capacity %u: %" PRIu64 " admitted, %" PRIu64 " stood in line; at most %" PRIu64
-	       " permits seen held at once; %" PRIu64 " recovered\n",
-	       storm->capacity[i], storm->admissions[i], storm->waits[i], storm->most[i], stat.recovered);
-}
-
 static int
 run(struct storm *storm, double seconds)
 {
@@ -264,7 +227,7 @@ run(struct storm *storm, double seconds)
 	rage(&driver, seconds);
 	calm_down(&driver);
 	for (unsigned i = 0; i < SEMAPHORES; i++) {
-		close_books(storm, i);
+		storm_close_books(storm, i);
 		tsem_remove(storm->names[i], TSEM_FORCE);
 		tsem_close(storm->sems[i]);
 	}

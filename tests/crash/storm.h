@@ -143,6 +143,10 @@ uint32_t storm_claimable(const struct storm *storm, unsigned semaphore, uint64_t
 
 void storm_fault(struct storm *storm, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- storm_books.c ---- */
+
+void storm_close_books(struct storm *storm, unsigned semaphore);
+
 /* ---- storm_worker.c ---- */
 
 /* What the worker says of itself, for the others. */

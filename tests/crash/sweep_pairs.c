@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "couples.h"
 #include "sweep.h"
 
 /* ---- in which order the steps of an operation are worth trying ---- */
@@ -89,95 +90,7 @@ put_in_order(struct order *order)
 	free(seen);
 }
 
-/* ---- who with whom ---- */
-
-static const struct setting {
-	uint32_t capacity;
-	uint32_t count;
-	bool full;
-	bool line;
-} settings[] = {
-	{1, 1, false, false}, {2, 1, false, false}, {1, 1, true, true}, {3, 2, false, false}, {1, 1, true, false}};
-
-enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
-
-static const char *const firsts[] = {"take",         "post",    "acquire",   "acquire-late", "acquire-cancel",
-                                     "release",      "recover", "hand-over", "release-for",  "adopt",
-                                     "adopt-orphan", "reap",    "cycle",     "take-late"};
-static const char *const seconds[] = {"take",         "post",         "acquire",      "acquire-late",
-                                      "release",      "release-for",  "release-same", "recover-acquire",
-                                      "recover-late", "adopt-orphan", "recover",      "reap",
-                                      "try",          "remove"};
-
-enum { FIRSTS = sizeof(firsts) / sizeof(firsts[0]), SECONDS = sizeof(seconds) / sizeof(seconds[0]) };
-
-/* Of the others, those that have something to tell each other. */
-static const char *const telling[][2] = {{"set-lower", "acquire"},
-                                         {"set-lower", "release"},
-                                         {"set-lower", "post"},
-                                         {"set-lower", "take"},
-                                         {"set-lower", "set-raise"},
-                                         {"set-lower", "set-drain"},
-                                         {"set-lower", "acquire-late"},
-                                         {"set-lower", "recover-acquire"},
-                                         {"set-lower", "try"},
-                                         {"set-lower", "cancel"},
-                                         {"set-lower", "wait-idle"},
-                                         {"set-drain", "acquire"},
-                                         {"set-drain", "set-raise"},
-                                         {"set-drain", "set-lower"},
-                                         {"acquire", "set-lower"},
-                                         {"acquire", "set-raise"},
-                                         {"acquire", "cancel"},
-                                         {"take", "set-lower"},
-                                         {"take", "cancel"},
-                                         {"acquire-late", "set-raise"},
-                                         {"release", "set-lower"},
-                                         {"release", "set-raise"},
-                                         {"release", "wait-idle"},
-                                         {"release", "wait-holders"},
-                                         {"release", "slots"},
-                                         {"post", "set-lower"},
-                                         {"post", "set-raise"},
-                                         {"post", "wait-idle"},
-                                         {"recover", "set-lower"},
-                                         {"recover", "set-raise"},
-                                         {"recover", "wait-idle"},
-                                         {"recover", "slots"},
-                                         {"wait-idle", "release"},
-                                         {"wait-holders", "release"},
-                                         {"all", "all"},
-                                         {"all", "any"},
-                                         {"all", "acquire"},
-                                         {"any", "any"},
-                                         {"any", "any-beside"},
-                                         {"any", "release"},
-                                         {"any", "cancel"},
-                                         {"any-beside", "acquire"},
-                                         {"post-take", "post-take"},
-                                         {"post-take", "acquire"},
-                                         {"post-take", "release"},
-                                         {"cycle", "slots"},
-                                         {"slots", "slots"}};
-
-enum { TELLING = sizeof(telling) / sizeof(telling[0]) };
-
-struct couple {
-	const struct operation *first;
-	const struct operation *second;
-	const struct setting *setting;
-	struct order *first_order;
-	struct order *second_order;
-	bool senseless;
-};
-
-static bool
-is_worth_trying(const struct operation *operation, const struct setting *setting)
-{
-	if (setting->full)
-		return (operation->flags & (IS_CHILD | IS_PARENT | NEEDS_OTHER | REMOVES)) == 0;
-	return (operation->flags & NEEDS_FULL) == 0;
-}
+/* ---- a couple ---- */
 
 /* Tens of thousands of steps in one loop over the waiting array, for the grid. */
 static bool
@@ -210,41 +123,6 @@ order_of(struct sweep *sweep, struct order orders[][SETTINGS], const struct oper
 	if (order->makes_sense)
 		put_in_order(order);
 	return order;
-}
-
-/* `only` is FIRST,SECOND. */
-static bool
-is_named(const char *only, const struct operation *first, const struct operation *second)
-{
-	const size_t length = strlen(first->name);
-	return strncmp(only, first->name, length) == 0 && only[length] == ','
-	       && strcmp(only + length + 1, second->name) == 0;
-}
-
-static void
-add_couple(const char *only, const char *first_name, const char *second_name, const struct setting *setting,
-           struct couple *couples, size_t *n)
-{
-	const struct operation *first = operation_by_name(first_name);
-	const struct operation *second = operation_by_name(second_name);
-	if ((only == NULL || is_named(only, first, second)) && is_worth_trying(first, setting)
-	    && is_worth_trying(second, setting))
-		couples[(*n)++] = (struct couple){.first = first, .second = second, .setting = setting};
-}
-
-static size_t
-collect(const char *only, struct couple *couples)
-{
-	size_t n = 0;
-	for (size_t s = 0; s < SETTINGS; s++) {
-		for (size_t f = 0; f < FIRSTS; f++) {
-			for (size_t g = 0; g < SECONDS; g++)
-				add_couple(only, firsts[f], seconds[g], &settings[s], couples, &n);
-		}
-		for (size_t t = 0; t < TELLING; t++)
-			add_couple(only, telling[t][0], telling[t][1], &settings[s], couples, &n);
-	}
-	return n;
 }
 
 /* ---- round after round ---- */
@@ -299,9 +177,9 @@ time_is_over(const struct sweep *sweep)
 void
 sweep_pairs(struct sweep *sweep)
 {
-	static struct couple couples[SETTINGS * (FIRSTS * SECONDS + TELLING)];
+	static struct couple couples[COUPLES_MAX];
 	static struct order orders[OPERATIONS_MAX][SETTINGS];
-	const size_t n = collect(sweep->only, couples);
+	const size_t n = couples_collect(sweep->only, couples);
 	for (size_t round = 0, left = n; left > 0; round++) {
 		left = 0;
 		for (size_t i = sweep->worker; i < n; i += sweep->workers) {

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "couples.h"
+
+#include <string.h>
+
+const struct setting settings[SETTINGS] = {
+	{1, 1, false, false}, {2, 1, false, false}, {1, 1, true, true}, {3, 2, false, false}, {1, 1, true, false}};
+
+static const char *const firsts[] = {"take",         "post",    "acquire",   "acquire-late", "acquire-cancel",
+                                     "release",      "recover", "hand-over", "release-for",  "adopt",
+                                     "adopt-orphan", "reap",    "cycle",     "take-late"};
+static const char *const seconds[] = {"take",         "post",         "acquire",      "acquire-late",
+                                      "release",      "release-for",  "release-same", "recover-acquire",
+                                      "recover-late", "adopt-orphan", "recover",      "reap",
+                                      "try",          "remove"};
+
+enum { FIRSTS = sizeof(firsts) / sizeof(firsts[0]), SECONDS = sizeof(seconds) / sizeof(seconds[0]) };
+
+/* Of the others, those that have something to tell each other. */
+static const struct {
+	const char *first;
+	const char *seconds[12];
+} telling[] = {
+	{"set-lower",
+     {"acquire", "release", "post", "take", "set-raise", "set-drain", "acquire-late", "recover-acquire", "try",
+      "cancel", "wait-idle"}},
+	{"set-drain", {"acquire", "set-raise", "set-lower"}},
+	{"acquire", {"set-lower", "set-raise", "cancel"}},
+	{"take", {"set-lower", "cancel"}},
+	{"acquire-late", {"set-raise"}},
+	{"release", {"set-lower", "set-raise", "wait-idle", "wait-holders", "slots"}},
+	{"post", {"set-lower", "set-raise", "wait-idle"}},
+	{"recover", {"set-lower", "set-raise", "wait-idle", "slots"}},
+	{"wait-idle", {"release"}},
+	{"wait-holders", {"release"}},
+	{"all", {"all", "any", "acquire"}},
+	{"any", {"any", "any-beside", "release", "cancel"}},
+	{"any-beside", {"acquire"}},
+	{"post-take", {"post-take", "acquire", "release"}},
+	{"cycle", {"slots"}},
+	{"slots", {"slots"}},
+};
+
+enum { TELLING = sizeof(telling) / sizeof(telling[0]) };
+
+static bool
+is_worth_trying(const struct operation *operation, const struct setting *setting)
+{
+	if (setting->full)
+		return (operation->flags & (IS_CHILD | IS_PARENT | NEEDS_OTHER | REMOVES)) == 0;
+	return (operation->flags & NEEDS_FULL) == 0;
+}
+
+/* `only` is FIRST,SECOND. */
+static bool
+is_named(const char *only, const struct operation *first, const struct operation *second)
+{
+	const size_t length = strlen(first->name);
+	return strncmp(only, first->name, length) == 0 && only[length] == ','
+	       && strcmp(only + length + 1, second->name) == 0;
+}
+
+static void
+add_couple(const char *only, const char *first_name, const char *second_name, const struct setting *setting,
+           struct couple *couples, size_t *n)
+{
+	const struct operation *first = operation_by_name(first_name);
+	const struct operation *second = operation_by_name(second_name);
+	if ((only == NULL || is_named(only, first, second)) && is_worth_trying(first, setting)
+	    && is_worth_trying(second, setting))
+		couples[(*n)++] = (struct couple){.first = first, .second = second, .setting = setting};
+}
+
+size_t
+couples_collect(const char *only, struct couple couples[COUPLES_MAX])
+{
+	size_t n = 0;
+	for (size_t s = 0; s < SETTINGS; s++) {
+		for (size_t f = 0; f < FIRSTS; f++) {
+			for (size_t g = 0; g < SECONDS; g++)
+				add_couple(only, firsts[f], seconds[g], &settings[s], couples, &n);
+		}
+		for (size_t t = 0; t < TELLING; t++) {
+			for (const char *const *second = telling[t].seconds; *second != NULL; second++)
+				add_couple(only, telling[t].first, *second, &settings[s], couples, &n);
+		}
+	}
+	return n;
+}
