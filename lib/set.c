@@ -68,7 +68,9 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
 		const int64_t room = counter_diff(enabled_limit(sem), word_counter(LOAD_SEQ(&header->tickets)));
-		if (permits > change->old && room + permits - change->old > COUNTER_DRIFT)
+		const int64_t room_then = room + (int64_t)permits - (int64_t)change->old;
+		/* To lower takes a place in line, and that must not fail when C has been stored. */
+		if (permits > change->old ? room_then > COUNTER_DRIFT : permits < change->old && 1 - room_then > COUNTER_DRIFT)
 			return -EOVERFLOW;
 		if (permits < change->old && !change->claimed) {
 			int rc = queue_claim_at_once(sem, 1, USE_TAKE, &change->claim);

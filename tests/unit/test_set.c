@@ -80,6 +80,20 @@ an_overtaken_setter_admits_nobody_though_the_capacity_is_its_own_again(void **st
 	assert_int_equal(what_state(what_of(sem, second.claim.index)), STATE_QUEUED);
 }
 
+/* A line so long that the setter has no place in it any more. */
+static void
+what_cannot_be_lowered_stays_as_it_is(void **state)
+{
+	(void)state;
+	set_counters(sem, COUNTER_DRIFT, 0);
+	assert_int_equal(tsem_set(sem, 0), -EOVERFLOW);
+	assert_int_equal(stat_of(sem).capacity, 2);
+	assert_int_equal(tsem_set(sem, 1), 0);
+	assert_int_equal(stat_of(sem).capacity, 1);
+	assert_int_equal(tsem_set(sem, 0), -EOVERFLOW);
+	assert_int_equal(tsem_set(sem, 9), 0);
+}
+
 int
 main(void)
 {
@@ -89,6 +103,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(an_overtaken_setter_admits_nobody, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_overtaken_setter_admits_nobody_though_the_capacity_is_its_own_again, set_up,
 	                                    tear_down),
+		cmocka_unit_test_setup_teardown(what_cannot_be_lowered_stays_as_it_is, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
