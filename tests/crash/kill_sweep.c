@@ -186,6 +186,8 @@ run_workers(struct sweep *sweep, double seconds)
 			for (unsigned other = i; other < sweep->workers; other++)
 				kill(pids[other], SIGKILL);
 		}
+		if (status != 0)
+			fprintf(stderr, "worker %u ended with status %#x\n", i, (unsigned)status);
 		well = well && status == 0;
 		scene_sweep_up(pids[i]);
 	}
