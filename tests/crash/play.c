@@ -202,8 +202,8 @@ play(struct scene *scene, const struct plan *plan, const struct trace *first, co
 			cast.bystander = scene_start_bystander(scene);
 		}
 		enum state state = STATE_IDLE;
-		cast.first_in_line =
-			plan->j == TO_THE_END && scene_record_of(scene, cast.actor[0].pid, &state) != NULL && state == STATE_QUEUED;
+		cast.first_in_line = plan->second != NULL && plan->j == TO_THE_END
+		                     && scene_record_of(scene, cast.actor[0].pid, &state) != NULL && state == STATE_QUEUED;
 		if (plan->second != NULL && !plan->second_leads)
 			advance(&cast, 1, second);
 		books_check_admitted(&cast);
