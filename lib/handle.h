@@ -27,7 +27,8 @@ struct tsem {
 	uint32_t max;
 	_Atomic uint32_t spin; /* how many rounds waiting in a loop has been worth lately */
 	_Atomic uint32_t spin_skipped;
-	_Atomic uint64_t tried; /* when a failing try last looked for dead owners */
+	_Atomic uint64_t passed_on; /* E after this process's last grant to somebody who waited */
+	_Atomic uint64_t tried;     /* when a failing try last looked for dead owners */
 	unsigned char uuid[16];
 	struct kept kept[KEPT_ENTRIES];
 };

@@ -11,6 +11,7 @@
 #include "protocol.h"
 #include "queue.h"
 #include "recover.h"
+#include "wait.h"
 
 struct hold *
 hold_inside(tsem_hold *hold)
@@ -96,6 +97,8 @@ acquire_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *option
 {
 	struct place_in_line place;
 	int rc = queue_check(sem, count, options);
+	if (rc == 0)
+		wait_out_of_courtesy(sem);
 	if (rc == 0)
 		rc = queue_enter(sem, count, USE_HOLD, options, &place);
 	if (rc == 0)

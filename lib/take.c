@@ -5,6 +5,7 @@
 #include "protocol.h"
 #include "queue.h"
 #include "recover.h"
+#include "wait.h"
 
 /* QUEUED, or HELD by the hand of somebody who lowered the capacity, -> IDLE: taken, and nobody's from here on. */
 static void
@@ -39,8 +40,10 @@ take_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
 	struct place_in_line place;
 	int rc = queue_check(sem, count, options);
-	if (rc == 0)
+	if (rc == 0) {
+		wait_out_of_courtesy(sem);
 		rc = take_enabled(sem, count);
+	}
 	if (rc != -EAGAIN)
 		return rc;
 	rc = queue_enter(sem, count, USE_TAKE, options, &place);

@@ -20,6 +20,12 @@ struct waiter {
 };
 
 /*
+ * Called before a place in line is taken: if it was this process that let the last one in, it stays away from the line
+ * for a microsecond or two, so that the other can do its work.
+ */
+void wait_out_of_courtesy(const struct tsem *sem);
+
+/*
  * Waits in a loop for a little while, if the ticket is near the front and that has been paying off; true: enabled. The
  * record may still be CLAIMED.
  */
