@@ -43,6 +43,18 @@ class Results:
         self.samples.setdefault(key, []).append(word["value"])
         self.units[(workload, word["metric"])] = word["unit"]
 
+    def add_file(self, path, without):
+        """What as_json() made of an earlier run, but for the workloads `without`."""
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        for entry in kept["figures"]:
+            if entry["workload"] not in without:
+                key = (entry["workload"], entry["metric"], entry["participants"], entry["peer"])
+                self.samples[key] = entry["values"]
+                self.units[key[:2]] = entry["unit"]
+        for entry in kept["missing"]:
+            if entry["workload"] not in without:
+                self.missing.append((entry["workload"], entry["peer"], entry["participants"], entry["why"]))
+
     def figure(self, workload, metric, participants, peer):
         values = self.samples.get((workload, metric, participants, peer))
         return Figure.of(values) if values else None
