@@ -322,12 +322,15 @@ recover_if_due(struct tsem *sem, uint64_t now)
 	_Atomic uint64_t *stamp = &sem->segment.header->scanned;
 	const uint64_t scanned = LOAD_ACQ(stamp);
 	/* In another time namespace the clock may run far ahead or behind: a stamp from the future counts as old. */
+	if (scanned > now)
+		now = platform.now();
 	if (scanned <= now && now - scanned < LOOK_EVERY)
 		return scanned;
 	if (!CAS_SEQ(stamp, scanned, now))
 		return now;
 	uint32_t permits = 0;
 	recover_all(sem, &permits);
+	is_removed(sem);
 	return now;
 }
 

@@ -117,7 +117,7 @@ wait_pace(const struct tsem_wait *options)
 }
 
 /*
- * Of all waiters one looks for dead owners, not more often than every 100 ms; the others come back no later than 400 ms
+ * Of all waiters one looks for dead owners, not more often than every 100 ms; the others come back no later than TICK
  * after that look.
  */
 int
@@ -125,12 +125,12 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 {
 	const bool first = pace->tick == 0;
 	const bool ticked = now >= pace->tick;
-	if (LOAD_SEQ(&sem->segment.header->removed) != 0 || (ticked && !first && is_removed(sem)))
+	if (ticked)
+		pace->tick = recover_if_due(sem, now) + TICK;
+	if (LOAD_SEQ(&sem->segment.header->removed) != 0)
 		return -EIDRM;
 	if (LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels)
 		return -ECANCELED;
-	if (ticked)
-		pace->tick = recover_if_due(sem, now) + TICK;
 	const uint32_t every_ms = waiter->options->every_ms;
 	const bool due = every_ms == 0 ? ticked && !first : now >= pace->progress;
 	if (due && every_ms != 0)
@@ -157,26 +157,28 @@ wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **
 	return OR_SEQ(*word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
 }
 
+/* *now: the time, before and after; read no more often than need be. */
 static int
-sleep_until_enabled(struct tsem *sem, const struct waiter *waiter)
+sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
 {
 	_Atomic uint32_t *word;
 	const struct tsem_wait *options = waiter->options;
 	struct pace pace = wait_pace(options);
 
 	while (!wait_is_over(sem, waiter)) {
-		const uint64_t now = platform.now();
 		const uint32_t seen = wait_announce(sem, waiter, &word);
-		int rc = wait_look_around(sem, waiter, now, &pace);
+		int rc = wait_look_around(sem, waiter, *now, &pace);
 		if (rc < 0)
 			return rc;
 		if (wait_is_over(sem, waiter))
 			break;
-		if (now >= waiter->until)
+		if (*now >= waiter->until)
 			return -ETIMEDOUT;
 
 		const uint64_t wake_at = earliest(waiter->until, earliest(pace.tick, pace.progress));
 		rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
+		/* A sleep that took its whole time says what time it is: thousands of sleepers need not ask. */
+		*now = rc == -ETIMEDOUT ? wake_at : platform.now();
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}
@@ -202,8 +204,9 @@ int
 wait_sleeping(struct tsem *sem, const struct waiter *waiter)
 {
 	const uint64_t began = platform.now();
-	int rc = sleep_until_enabled(sem, waiter);
-	wait_count(sem, platform.now() - began);
+	uint64_t ended = began;
+	int rc = sleep_until_enabled(sem, waiter, &ended);
+	wait_count(sem, ended - began);
 	return rc;
 }
 

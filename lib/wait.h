@@ -7,8 +7,11 @@
 #include "platform.h"
 #include "protocol.h"
 
-/* Every sleeper looks around at least this often: whoever should have woken it may have died before it did. */
-#define TICK (400 * NS_PER_MS)
+/*
+ * Every sleeper looks around at least this often: whoever should have woken it may have died before it did. Half a second
+ * is promised; a shorter time than this would cost more than a thousand sleepers may.
+ */
+#define TICK (470 * NS_PER_MS)
 
 struct waiter {
 	struct record *record;
