@@ -34,6 +34,7 @@ fill_handle(struct tsem *sem)
 	memcpy(&sem->salt, sem->uuid, sizeof(sem->salt));
 	sem->permits = header->permits;
 	sem->max = header->max;
+	sem->post_at_once = sem->segment.writable && sem->max == 0 ? POST_AT_ONCE_MAX : 0;
 	STORE_RLX(&sem->spin, spin_ceiling());
 }
 
@@ -43,8 +44,11 @@ allocate_handle(struct tsem **sem)
 	int rc = identity_prepare();
 	if (rc < 0)
 		return rc;
-	*sem = calloc(1, sizeof(struct tsem));
-	return *sem == NULL ? -ENOMEM : 0;
+	*sem = aligned_alloc(_Alignof(struct tsem), sizeof(struct tsem));
+	if (*sem == NULL)
+		return -ENOMEM;
+	memset(*sem, 0, sizeof(struct tsem));
+	return 0;
 }
 
 int

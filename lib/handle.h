@@ -10,21 +10,22 @@
 /*
  * A record that a thread keeps between its uses, so that an uncontended acquire costs no search. An entry belongs to
  * the thread whose number stands in it, and only that thread touches the rest; when the thread ends, its
- * successor under the same number inherits it.
+ * successor under the same number inherits it. Each has a cache line, which no other thread needs.
  */
 struct kept {
-	_Atomic uintptr_t thread;
-	uint32_t record; /* index + 1; 0: none */
-	uint64_t who;    /* for whom: a forked child must not use its parent's */
+	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
+	uint64_t who;            /* for whom: a forked child must not use its parent's; 0: none is kept */
+	_Atomic uint32_t record; /* atomic for the sake of being read again instead of being saved */
 };
 
-enum { KEPT_ENTRIES = 16 /* kept_index() has four bits */, SPIN_MAX = 2000 };
+enum { KEPT_ENTRIES = 16 /* kept_index() has four bits */, SPIN_MAX = 2000, POST_AT_ONCE_MAX = 1 << 20 };
 
 struct tsem {
 	struct segment segment;
 	uint32_t salt;    /* of the hash, from the UUID */
 	uint32_t permits; /* the header's numbers as they were at open */
 	uint32_t max;
+	uint32_t post_at_once; /* how many may be posted without a look at a limit: POST_AT_ONCE_MAX, or 0 */
 	_Atomic uint32_t spin; /* how many rounds waiting in a loop has been worth lately */
 	_Atomic uint32_t spin_skipped;
 	_Atomic uint64_t passed_on; /* E after this process's last grant to somebody who waited */

@@ -55,6 +55,7 @@ hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
 {
 	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
 	struct record *record = place->claim.record;
+	STORE_RLX(&record->until, 0);
 	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, place->waiter.ticket));
 	fill_hold(sem, place->claim.index, place->claim.who, place->waiter.ticket, out);
 }
@@ -69,26 +70,29 @@ stamp(struct record *record)
 
 /*
  * Without contention, and with a record from before: a few looks and stores and one CAS. NULL: the long way. What is
- * needed behind the CAS is read again, so that nothing has to be saved on the stack in front of it: a CAS waits until
+ * needed behind the CAS is read again, so that less has to be saved on the stack in front of it: a CAS waits until
  * every store before it has reached the cache.
  */
-static inline struct record *
+static inline __attribute__((always_inline)) struct record *
 acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
 	struct kept *entry = record_kept_entry(sem);
-	if (!sem->segment.writable || count == 0 || count > LOAD_RLX(&sem->segment.header->capacity)
-	    || !record_is_kept(entry, identity_who_cached()))
+	const uint64_t who = identity_who_cached();
+	if (who == 0 || !record_is_kept(entry, who))
 		return NULL;
-	struct record *record = &sem->segment.records[entry->record - 1];
-	const uint64_t claimed = record_fill(record, count, USE_HOLD, 0);
-	uint64_t ticket;
-	if (!arrive_at_once(sem, tag_make(entry->record - 1, what_a(claimed)), count, &ticket)) {
+	struct record *record = &sem->segment.records[LOAD_RLX(&entry->record)];
+	record_fill(record, count);
+	uint64_t tickets;
+	const uint64_t tag = tag_make(LOAD_RLX(&entry->record), what_a(LOAD_RLX(&record->what)));
+	if (!arrive_at_once(sem->segment.header, tag, count, &tickets)) {
 		record_unfill(record);
 		return NULL;
 	}
-	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket)); /* as in hold_become() */
-	fill_hold(sem, entry->record - 1, entry->who, ticket, hold);
-	entry->record = 0;
+	/* A plain store, as in hold_become(). */
+	const uint64_t ticket = word_counter(tickets);
+	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket));
+	fill_hold(sem, LOAD_RLX(&entry->record), LOAD_RLX(&record->who), ticket, hold);
+	entry->who = 0;
 	return record;
 }
 
@@ -181,21 +185,20 @@ release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
 
 /* The end of a release whose record has to be freed, or in which others take part. */
 static __attribute__((noinline)) int
-after_release(struct tsem *sem, uint32_t index, uint64_t grants, uint32_t count)
+after_release(struct tsem *sem, uint32_t index, uint64_t grants)
 {
 	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
+	const uint32_t count = LOAD_RLX(&claim.record->count);
 	record_keep_or_free(sem, &claim);
 	return after_move(sem, grants, count);
 }
 
-int
-tsem_release(tsem_hold *out)
+/* `hold` is `who`'s, who is the calling process. */
+static inline __attribute__((always_inline)) int
+release_own(const struct hold *hold, uint64_t who)
 {
-	const struct hold *hold = hold_inside(out);
-	const uint64_t who = hold->who;
-	if (who == 0 || (who != identity_who_cached() && who != identity_who()))
-		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
+	struct header *header = sem->segment.header;
 	const uint32_t index = (uint32_t)hold->record;
 	struct record *record = &sem->segment.records[index];
 	uint64_t what;
@@ -205,18 +208,36 @@ tsem_release(tsem_hold *out)
 	/* A plain store: a live owner's own hold is nobody else's to change. */
 	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
 	STORE_REL(&record->what, releasing);
+	const uint64_t tickets = LOAD_RLX(&header->tickets);
+	const uint32_t capacity = LOAD_RLX(&header->capacity);
 	const uint32_t count = LOAD_RLX(&record->count);
 	uint64_t grants;
-	if (!move_grant_at_once(sem, tag_make(index, what_b(releasing)), count, &grants))
+	if (!move_grant_at_once(header, tag_make(index, what_b(releasing)), count, tickets, capacity, &grants))
 		return release_the_long_way(sem, index, releasing);
 	STORE_REL(&record->what, what_released(record, releasing));
 
 	struct kept *entry = record_kept_entry(sem);
-	if (entry == NULL || record_is_kept(entry, who) || is_anybody_concerned(sem, grants))
-		return after_release(sem, index, grants, count);
-	entry->record = index + 1;
-	entry->who = who;
+	if (entry == NULL || entry->who != 0 || !is_nobody_concerned(sem, tickets, capacity))
+		return after_release(sem, index, grants);
+	STORE_RLX(&entry->record, index);
+	entry->who = LOAD_RLX(&record->who);
 	return 0;
+}
+
+/* It may be void, or another process's, or this one does not know itself yet. */
+static __attribute__((noinline)) int
+release_or_fail(const struct hold *hold)
+{
+	const uint64_t who = hold->who;
+	return who == 0 || who != identity_who() ? -EPERM : release_own(hold, who);
+}
+
+int
+tsem_release(tsem_hold *out)
+{
+	const struct hold *hold = hold_inside(out);
+	const uint64_t who = hold->who;
+	return who != 0 && who == identity_who_cached() ? release_own(hold, who) : release_or_fail(hold);
 }
 
 /* ---- another owner ---- */

@@ -61,7 +61,7 @@ enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 static inline bool
 is_finished(uint64_t tag, uint64_t mine)
 {
-	return tag == TAG_NONE || (tag ^ mine) <= 1;
+	return (tag ^ mine) <= 1 || tag == TAG_NONE;
 }
 
 /*
@@ -101,19 +101,21 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 	return -EBADMSG;
 }
 
-/* The same in one look, if nothing stands in the way: no contention, nobody's step to finish. False: use arrive(). */
+/*
+ * The same in one look, if nothing stands in the way: no contention, nobody's step to finish, a count within the
+ * capacity. False: use arrive(). Sets T from before.
+ */
 static inline bool
-arrive_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *ticket)
+arrive_at_once(struct header *header, uint64_t tag, uint32_t count, uint64_t *tickets)
 {
-	struct header *header = sem->segment.header;
-	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	*tickets = LOAD_SEQ(&header->tickets);
 	const uint64_t grants = LOAD_SEQ(&header->grants);
-	const uint64_t limit = word_advance(grants, LOAD_SEQ(&header->capacity), word_tag(tickets));
-	*ticket = word_counter(tickets);
-	/* Both carry the same tag here, so the words compare as their counters do, without taking them apart. */
-	return (int64_t)(limit - tickets) >= (int64_t)((uint64_t)count << COUNTER_SHIFT)
-	       && is_finished(word_tag(tickets), tag)
-	       && CAS_SEQ(&header->tickets, tickets, word_advance(tickets, count, tag));
+	const uint32_t capacity = LOAD_SEQ(&header->capacity);
+	/* Words without their tags compare as their counters do. */
+	const uint64_t last = word_advance(*tickets, count, 0);
+	const uint64_t limit = word_advance(grants, capacity, 0);
+	return (int64_t)(limit - last) >= 0 && count - 1 < capacity /* which a count of 0 is not either */
+	       && is_finished(word_tag(*tickets), tag) && CAS_SEQ(&header->tickets, *tickets, last | tag);
 }
 
 /* What a move of G did: whom to wake. */
@@ -158,13 +160,18 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 	return MOVE_STUCK;
 }
 
-/* The same in one look, for a live owner's own record. False: use move_grant(). Sets G from before. */
+/*
+ * The same in one look, for a live owner's own record, if nobody waits. False: use move_grant(). `tickets` and `capacity`
+ * are T and C from before; sets G from before.
+ */
 static inline bool
-move_grant_at_once(struct tsem *sem, uint64_t tag, uint32_t count, uint64_t *grants)
+move_grant_at_once(struct header *header, uint64_t tag, uint32_t count, uint64_t tickets, uint32_t capacity,
+                   uint64_t *grants)
 {
-	struct header *header = sem->segment.header;
 	*grants = LOAD_SEQ(&header->grants);
-	return is_finished(word_tag(*grants), tag) && CAS_SEQ(&header->grants, *grants, word_advance(*grants, count, tag));
+	const uint64_t limit = word_advance(*grants, capacity, word_tag(tickets));
+	return (int64_t)(limit - tickets) >= 0 && is_finished(word_tag(*grants), tag)
+	       && CAS_SEQ(&header->grants, *grants, word_advance(*grants, count, tag));
 }
 
 /*

@@ -27,7 +27,8 @@ record_keep_or_free(struct tsem *sem, const struct claim *claim)
 		record_free(sem, claim);
 		return;
 	}
-	entry->record = claim->index + 1;
+	record_describe(claim->record, USE_HOLD, 0);
+	STORE_RLX(&entry->record, claim->index);
 	entry->who = claim->who;
 }
 
@@ -114,9 +115,9 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 		return rc;
 	struct kept *entry = record_kept_entry(sem);
 	if (record_is_kept(entry, claim->who)) {
-		claim->index = entry->record - 1;
+		claim->index = LOAD_RLX(&entry->record);
 		claim->record = &sem->segment.records[claim->index];
-		entry->record = 0;
+		entry->who = 0;
 	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
@@ -129,7 +130,8 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 		STORE_REL(&claim->record->start, claim->who);
 	}
 	STORE_RLX(&claim->record->since, coarse_now());
-	record_fill(claim->record, count, use, until);
+	record_describe(claim->record, use, until);
+	record_fill(claim->record, count);
 	return 0;
 }
 
@@ -176,9 +178,9 @@ record_free_kept(struct tsem *sem)
 	const uint64_t who = identity_who();
 	for (size_t i = 0; i < KEPT_ENTRIES; i++) {
 		struct kept *kept = &sem->kept[i];
-		if (kept->record != 0 && kept->who == who)
-			record_free_for(sem, kept->record - 1, &sem->segment.records[kept->record - 1], who);
-		kept->record = 0;
+		if (kept->who == who && who != 0)
+			record_free_for(sem, LOAD_RLX(&kept->record), &sem->segment.records[LOAD_RLX(&kept->record)], who);
+		kept->who = 0;
 	}
 }
 

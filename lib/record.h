@@ -38,30 +38,33 @@ record_kept_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
 	struct kept *entry = &sem->kept[kept_index(self)];
-	return atomic_load_explicit(&entry->thread, memory_order_relaxed) == self ? entry : NULL;
+	return LOAD_RLX(&entry->thread) == self ? entry : NULL;
 }
 
-/* Whether the calling thread has kept a record, for the process `who`. */
+/* Whether the calling thread has kept a record, for the process `who`, which is not 0. */
 static inline bool
 record_is_kept(const struct kept *entry, uint64_t who)
 {
-	return entry != NULL && entry->record != 0 && entry->who == who;
+	return entry != NULL && entry->who == who;
 }
 
-/* IDLE -> CLAIMED, but for the time stamp; returns the new state. `until`: a waiter's deadline in ns, 0 for none. */
+/* What a kept record says of its use, so that the next one need not write what is there: a hold, and no waiter. */
+static inline void
+record_describe(struct record *record, enum use use, uint64_t until)
+{
+	STORE_RLX(&record->use, (uint32_t)use);
+	STORE_RLX(&record->until, until);
+}
+
+/* IDLE -> CLAIMED, but for what it is claimed for and when; returns the new state. */
 static inline uint64_t
-record_fill(struct record *record, uint32_t count, enum use use, uint64_t until)
+record_fill(struct record *record, uint32_t count)
 {
 	const uint64_t idle = LOAD_RLX(&record->what);
 	const uint32_t gen = (uint32_t)what_value(idle);
 	/* Not before the last use's IDLE: every release ends with sequentially consistent loads. */
 	STORE_RLX(&record->gen, gen);
 	STORE_RLX(&record->count, count);
-	/* Mostly these are what they were, and a look costs less than a store that a CAS has to wait for. */
-	if (LOAD_RLX(&record->use) != (uint32_t)use)
-		STORE_RLX(&record->use, (uint32_t)use);
-	if (LOAD_RLX(&record->until) != until)
-		STORE_RLX(&record->until, until);
 	/* Release: whoever sees CLAIMED sees all of the above. */
 	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);
 	STORE_REL(&record->what, claimed);

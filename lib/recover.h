@@ -24,7 +24,10 @@ void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 /* Looks at all holders and at the front of the line. */
 void recover_all(struct tsem *sem, uint32_t *permits);
 
-/* The same, unless somebody did so within the last 100 ms. Returns when that was. */
+/*
+ * The same, and whether the segment was removed, unless somebody did so within the last 100 ms. Returns when that was.
+ * `now` may be a little behind the clock.
+ */
 uint64_t recover_if_due(struct tsem *sem, uint64_t now);
 
 /* The same for a try that is about to fail, of this handle not more often than every 10 ms. True: look again. */
@@ -48,15 +51,16 @@ void after_grant(struct tsem *sem, const struct grant *grant);
 /* The same for a grant of `count` that found G as `grants`; returns 0, for those who end with it. */
 int after_move(struct tsem *sem, uint64_t grants, uint32_t count);
 
-/* Whether that would find anything to do: C and T are read behind the move of G. */
+/*
+ * Whether that would find nothing to do. For whoever found nobody waiting before the move, and then T and C like this:
+ * as long as neither has changed, nobody waits. C and T are read behind the move of G, as everywhere.
+ */
 static inline bool
-is_anybody_concerned(const struct tsem *sem, uint64_t grants)
+is_nobody_concerned(const struct tsem *sem, uint64_t tickets, uint32_t capacity)
 {
 	const struct header *header = sem->segment.header;
-	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	const uint64_t limit = word_advance(grants, capacity, word_tag(tickets));
-	return (int64_t)(tickets - limit) > 0 || (LOAD_SEQ(&header->concern) & CONCERN_MASK) != 0;
+	return LOAD_SEQ(&header->capacity) == capacity && LOAD_SEQ(&header->tickets) == tickets
+	       && (LOAD_SEQ(&header->concern) & CONCERN_MASK) == 0;
 }
 
 #endif

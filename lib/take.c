@@ -22,9 +22,8 @@ forget_owner(struct tsem *sem, const struct claim *claim)
 static inline bool
 take_at_once(struct tsem *sem, uint32_t count)
 {
-	uint64_t ticket;
-	return sem->segment.writable && count != 0 && count <= LOAD_RLX(&sem->segment.header->capacity)
-	       && arrive_at_once(sem, TAG_NONE, count, &ticket);
+	uint64_t tickets;
+	return sem->segment.writable && arrive_at_once(sem->segment.header, TAG_NONE, count, &tickets);
 }
 
 /* What the line has left over for a newcomer: 0, or -EAGAIN. */
@@ -88,7 +87,7 @@ tsem_try_take(tsem *sem, uint32_t count)
 	return take_at_once(sem, count) ? 0 : take_or_fail(sem, count);
 }
 
-/* With a maximum, contention, somebody to wake, or a mistake in the arguments. */
+/* With waiters, with a maximum, when the number from before is asked for, or a mistake in the arguments. */
 static __attribute__((noinline)) int
 post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
@@ -112,21 +111,24 @@ post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
 	return 0;
 }
 
+/*
+ * Without waiters, and when nothing limits it: one look and one addition, which cannot fail. What others add between the
+ * two is no matter: so little at a time, all threads of a machine together do not come from here to the end of the range.
+ */
 int
 tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 {
 	struct header *header = sem->segment.header;
-	const uint64_t grants = LOAD_SEQ(&header->grants);
-	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	const int64_t available = counter_diff(counter_add(word_counter(grants), capacity), word_counter(tickets));
-	/* One look and one CAS, when nobody waits and nothing limits. The tag stays, as in grant_anonymously(). */
-	if (!sem->segment.writable || count == 0 || capacity == 0 || sem->max != 0 || available < 0
-	    || available > (int64_t)UINT32_MAX || !CAS_SEQ(&header->grants, grants, grants + word_make(count, 0)))
+	const uint64_t tickets = LOAD_RLX(&header->tickets);
+	const uint32_t capacity = LOAD_RLX(&header->capacity);
+	const uint64_t limit = word_advance(LOAD_RLX(&header->grants), capacity, word_tag(tickets));
+	/* Unsigned: neither below T, nor far above. */
+	if (previous != NULL || count - 1 >= sem->post_at_once || capacity == 0
+	    || limit - tickets >= word_make(POST_AT_ONCE_MAX, 0))
 		return post_the_long_way(sem, count, previous);
-	if (previous != NULL)
-		*previous = (uint32_t)available;
-	return is_anybody_concerned(sem, grants) ? after_move(sem, grants, count) : 0;
+	/* The tag stays, as in grant_anonymously(). */
+	const uint64_t grants = ADD_SEQ(&header->grants, word_make(count, 0));
+	return is_nobody_concerned(sem, tickets, capacity) ? 0 : after_move(sem, grants, count);
 }
 
 /* ---- both at once ---- */
