@@ -13,8 +13,9 @@ LOSES = """## What loses, and why
   stores and a look at the clock beside the two locked instructions, which alone are nearly all that glibc's pair takes.
   A pair that one instruction each could do would not know what to give back when its owner dies.
 - Sleeping waiters wake up about twice a second, each a context switch of the kernel, since nobody else might be left to
-  notice a death. On a virtual machine with cold caches the switch itself takes nearly 9 us; what the waiter does
-  is a tenth of that.
+  notice a death. On the virtual machine of two CPUs where this was looked into, a thousand processes that only slept in
+  futex(2) for as long took 9 to 9.5 us for each wake, tsem's 9.6 to 12: most of it is not tsem's to save, and the figure
+  may come out on either side of 2% from one run to the next.
 - Recovery waits for somebody to look: peers whose locks lie in the kernel, or that the kernel walks at exit (SysV with
   SEM_UNDO, flock, robust mutexes), give back within a millisecond; tsem's waiters look within half a second. A semaphore
   of plain shared memory that needs no daemon has no other moment, and the others have limits of their own: SEM_UNDO
@@ -28,6 +29,8 @@ def write(results, machine, directory):
     lines = ["# Results of the benchmark", "",
              "Written by `./dev bench`. Peers take turns within one run; a figure is the median of its repetitions, with the",
              "quartiles in brackets; behind it, in bold, how many times better tsem is: above 1 tsem is ahead, below 1 the peer.",
+             "Workloads may come from separate runs (--add) with other options than the defaults: compare within a workload.",
+             "The machine is described as it was at the last of them.",
              "Each repetition has a new semaphore on another cache line. The semaphores of Dice and Kogan are rendered here from",
              "their ideas; the paper's own code may differ in details.", ""]
     lines += tables.rows(["", ""], [[name, value] for name, value in machine.items()]) + [""]
