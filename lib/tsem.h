@@ -74,7 +74,7 @@ struct tsem_config {
 /*
  * How to wait. `progress`, if given, is called from within the waiting call, about every `every_ms` milliseconds, with
  * the place in line (1: next). With 0 it is called whenever the waiter wakes up anyway to look around, at least every
- * 500 ms, and the place is not looked up: it is 0 then, and also while the waiter has no place because all records are
+ * 400 ms, and the place is not looked up: it is 0 then, and also while the waiter has no place because all records are
  * in use. If it returns non-zero the wait is given up with ECANCELED.
  */
 struct tsem_wait {
@@ -370,7 +370,8 @@ int tsem_list(tsem_name_fn *each, void *arg);
  * flags are 0.
  *
  * tsem_init_at() makes it, once; other processes call tsem_open_at() on their own mapping, children of fork() may use
- * their parent's handle. EINVAL: memory, size or config. EBADMSG: not made yet. EPROTONOSUPPORT, ENOMEM, EMFILE, ENFILE.
+ * their parent's handle. EINVAL: memory, size (too small, or smaller than it was made with) or config. EBADMSG: not made
+ * yet. EPROTONOSUPPORT, ENOMEM, EMFILE, ENFILE.
  */
 size_t tsem_size_at(uint32_t participants);
 int tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out);

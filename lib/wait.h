@@ -9,9 +9,9 @@
 
 /*
  * Every sleeper looks around at least this often: whoever should have woken it may have died before it did. Half a second
- * is promised; a shorter time than this would cost more than a thousand sleepers may.
+ * is promised, and a loaded machine wants some of it.
  */
-#define TICK (470 * NS_PER_MS)
+#define TICK (400 * NS_PER_MS)
 
 struct waiter {
 	struct record *record;

@@ -34,8 +34,12 @@ segment_attach_at(void *memory, size_t size, struct segment *segment)
 {
 	if (!is_usable(memory, size))
 		return -EINVAL;
-	int rc = image_validate(memory);
-	if (rc == 0)
-		embed(memory, size, segment);
-	return rc;
+	const struct header *header = memory;
+	int rc = image_validate(header);
+	if (rc < 0)
+		return rc;
+	if (LOAD_RLX(&header->reserved) > image_records(size))
+		return -EINVAL;
+	embed(memory, size, segment);
+	return 0;
 }

@@ -63,6 +63,7 @@ the_same_promises(void **state)
 	tsem_hold hold;
 	memset(memory, 0xa5, size); /* whatever was there */
 	assert_int_equal(tsem_init_at(memory, size, &two, &sem), 0);
+	assert_int_equal(tsem_open_at(memory, size - 64, &again), -EINVAL);
 	assert_int_equal(tsem_open_at(memory, size, &again), 0);
 	const pid_t holder = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(again).held == 1);
