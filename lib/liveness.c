@@ -81,10 +81,13 @@ judge(const struct owner *owner)
 		/* Unless it is our own clock that has moved: setns() may take a process to another time namespace. */
 		if ((stat.start & WHO_LOW_MASK) != owner->start)
 			return time_namespace_of("self") == self.time_ns ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
-		/* The leader may have ended while other threads live on: then it is a zombie, too. */
-		if (stat.state != 'Z')
+		/*
+		 * The leader may have ended while other threads live on: then it is a zombie, too. X is short: of a process
+		 * whose end its parent is just being told, but also of a leader whose place another thread takes by exec().
+		 */
+		if (stat.state != 'Z' && stat.state != 'X')
 			return LIVENESS_ALIVE;
-		return stat.threads == 1 || pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_ALIVE;
+		return (stat.state == 'Z' && stat.threads == 1) || pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_ALIVE;
 	}
 	return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
 }
