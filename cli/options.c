@@ -130,6 +130,20 @@ set_sort(struct options *o, const char *value)
 }
 
 static int
+set_mode(struct options *o, const char *value)
+{
+	uint64_t number = 0;
+	enum parsed how = parse_mode(value, &number);
+	if (how == PARSED && number == 0)
+		how = PARSE_OUT_OF_RANGE;
+	if (how != PARSED)
+		return bad_value(o->name, "--mode", value, how, "octal digits from 1 to 777, such as 0660");
+	o->has_mode = true;
+	o->mode = (mode_t)number;
+	return -1;
+}
+
+static int
 set_value(struct options *o, int code, const char *value)
 {
 	uint64_t number = 0;
@@ -143,12 +157,7 @@ set_value(struct options *o, int code, const char *value)
 		o->max = (uint32_t)number;
 		return status;
 	case 'm':
-		how = parse_mode(value, &number);
-		if (how != PARSED)
-			return bad_value(o->name, "--mode", value, how, "octal digits from 1 to 777, such as 0660");
-		o->has_mode = true;
-		o->mode = (mode_t)number;
-		return number == 0 ? bad_value(o->name, "--mode", value, PARSE_OUT_OF_RANGE, "octal digits from 1 to 777") : -1;
+		return set_mode(o, value);
 	case 'k':
 		status = set_number(o->name, "-k", value, 1, UINT32_MAX, &number);
 		o->count = (uint32_t)number;

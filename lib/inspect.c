@@ -159,6 +159,7 @@ add_slots(struct seen *seen, const struct slots *slots, uint32_t own[SLOTS_MAX])
 	struct tsem_owner *owner = &seen->owner;
 	owner->slot = TSEM_NO_SLOT;
 	owner->slots = own;
+	owner->slot_count = 0;
 	for (uint32_t i = 0; owner->position == 0 && i < slots->n; i++) {
 		if (slots->record[i] == seen->record && slots->ticket[i] == owner->ticket)
 			own[owner->slot_count++] = slots->number[i];

@@ -4,7 +4,7 @@ load helper
 @test "cancel: every waiter gives up with status 75, and who holds goes on" {
   tsem create "$SEM"
   hold
-  local holder=$PID pids=() verb
+  local holder=$PID pids=()
   enqueue tsem run "$SEM" touch ran
   pids+=("$PID")
   enqueue tsem take "$SEM"

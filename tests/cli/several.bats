@@ -42,8 +42,8 @@ free() {
 @test "several: whatever the order they are named in, nobody blocks for ever" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
-  local i pids=()
-  for i in {1..10}; do
+  local pids=()
+  for _ in {1..10}; do
     start tsem run "$SEM-a,$SEM-b" sh -c 'echo >>ran'
     pids+=("$PID")
     start tsem run "$SEM-b,$SEM-a" sh -c 'echo >>ran'

@@ -28,9 +28,9 @@ load helper
 }
 
 @test "slots: never two alive in one, though some die" {
-  local i pids=()
+  local pids=()
   mkdir in
-  for i in {1..40}; do
+  for _ in {1..40}; do
     start tsem run -j 4 "$SEM" sh -c 'mkdir "in/$TSEM_SLOT" || touch fault
       [ "$TSEM_SLOT" -lt 4 ] || touch fault
       rmdir "in/$TSEM_SLOT"
@@ -70,8 +70,8 @@ load helper
 
 @test "recovered: nobody is told of commands that end by themselves, even when others see it first" {
   tsem create "$SEM"
-  local i pids=()
-  for i in {1..30}; do
+  local pids=()
+  for _ in {1..30}; do
     start tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}" >>told; exit 3'
     pids+=("$PID")
   done

@@ -57,7 +57,7 @@ setup_file() {
 @test "top: the selection stays with its semaphore" {
   TOP=(-s name)
   alone_on_screen 'for name in b c d; do tsem create $name; done' 80x12 'see:^d ' 'key:\x1bOB' \
-    'until:tsem create a' 'see:^a ' 'key:\n' 'see:: c: 1 permit' 'key:\x1b' 'see:semaphores' \
+    'until:tsem create a' 'see:^a ' 'key:\n' 'see:: c: 1 permit' 'key:\x1b' 'see:semaphores' 'see:^c ' \
     'until:tsem remove c' 'gone:^c ' 'key:\n' 'see:: d: 1 permit' key:q restored:0
 }
 

@@ -32,7 +32,7 @@ load strangers
   need_own_pids
   tsem create "$SEM"
   attempt "${OWN_PIDS[@]}" bash -c 'tsem run "$SEM" sleep 1000 &
-    until tsem show "$SEM" --raw --noheadings -o COMMAND | grep -q sleep; do :; done
+    until tsem show "$SEM" --raw --noheadings -o COMMAND | grep -q ^sleep; do :; done
     tsem take -n "$SEM"; echo "alive: $?"
     kill -KILL "$(pgrep sleep)" %1; wait
     tsem take -n "$SEM"; echo "dead: $?"'
