@@ -1,10 +1,11 @@
 #!/bin/bash
 # The shared library exports what tsem.h declares, each under the version node of the map, and nothing else.
-# Usage: test_exports.sh LIBRARY HEADER. Speaks TAP.
+# Usage: test_exports.sh LIBRARY HEADER SYMBOLS. Speaks TAP. SYMBOLS is the list that the Debian package promises to keep.
 set -u
 
 library=$1
 header=$2
+promised=$(sed -n 's/^ \(tsem_[a-z_]*\)@LIBTSEM_1 .*/\1/p' "$3")
 failed=0
 number=0
 
@@ -29,9 +30,10 @@ versions=$(awk '$2 == "T" { sub(/.*@@?/, "", $3); print $3 }' <<<"$symbols" | so
 others=$(awk '$2 != "T" { print $2, $3 }' <<<"$symbols" | sort)
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 
-echo 1..4
+echo 1..5
 check 'what is declared is exported, and nothing else' "$declared" "$functions"
 check 'under one version' LIBTSEM_1 "$versions"
 check 'no data, only the version node itself' 'A LIBTSEM_1' "${others%%@*}"
 check 'soname' libtsem.so.1 "$soname"
+check 'what the package promises is exported, and written down' "$(sort <<<"$promised")" "$functions"
 exit "$failed"
