@@ -88,6 +88,7 @@ acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
 		record_unfill(record);
 		return NULL;
 	}
+	PROBE_AT_ONCE(take, sem);
 	/* A plain store, as in hold_become(). */
 	const uint64_t ticket = word_counter(tickets);
 	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket));
@@ -214,6 +215,7 @@ release_own(const struct hold *hold, uint64_t who)
 	uint64_t grants;
 	if (!move_grant_at_once(header, tag_make(index, what_b(releasing)), count, tickets, capacity, &grants))
 		return release_the_long_way(sem, index, releasing);
+	PROBE_AT_ONCE(post, sem);
 	STORE_REL(&record->what, what_released(record, releasing));
 
 	struct kept *entry = record_kept_entry(sem);

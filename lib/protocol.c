@@ -69,6 +69,7 @@ grant_anonymously(struct tsem *sem, uint32_t count, struct grant *grant, uint32_
 			grant->moved = true;
 			grant->from = counter_add(word_counter(grants), now);
 			grant->to = counter_add(grant->from, count);
+			PROBE_AT_ONCE(post, sem);
 			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
 			return 0;
 		}

@@ -30,6 +30,7 @@
 #include <errno.h>
 
 #include "handle.h"
+#include "probe.h"
 
 /*
  * Every retry below means that somebody else made progress, so honest participants never come near this many; a peer
@@ -95,6 +96,7 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 			break;
 		if (CAS_SEQ(&header->tickets, tickets, word_advance(tickets, count, tag))) {
 			*ticket = at;
+			PROBE_AT_ONCE(take, sem);
 			return 0;
 		}
 	}
@@ -154,6 +156,7 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 			grant->moved = true;
 			grant->from = counter_add(at, capacity);
 			grant->to = counter_add(grant->from, count);
+			PROBE_AT_ONCE(post, sem);
 			return MOVE_DONE;
 		}
 	}

@@ -78,6 +78,7 @@ become_orphan(struct tsem *sem, const struct place_in_line *place)
 	const struct claim *claim = &place->claim;
 	uint32_t permits = 0;
 	STORE_SEQ(&claim->record->who, who_orphan(place->waiter.ticket));
+	PROBE(abandon, sem, place->waiter.ticket, place->waiter.count);
 	note_orphan(sem, place->waiter.ticket);
 	recover_record(sem, claim->index, &permits);
 	skip_orphans(sem);
@@ -153,9 +154,12 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 		return 0;
 
 	queue_line_up(place);
+	PROBE(wait, sem, waiter->ticket, waiter->count);
 	int rc = wait_sleeping(sem, waiter);
 	if (rc < 0)
 		rc = give_up(sem, place, rc);
+	if (rc == 0)
+		PROBE(admit, sem, waiter->ticket, waiter->count);
 	if (rc == 0)
 		STORE_RLX(&waiter->record->since, coarse_now()); /* held since now, and no longer waiting since then */
 	return rc;

@@ -73,6 +73,8 @@ begin_release(struct tsem *sem, struct record *record, uint64_t who, uint64_t wh
 	if (!CAS_SEQ(&record->what, what, what_next(what, STATE_RELEASING, what_value(what))))
 		return;
 	*permits += held ? count : 0;
+	if (held)
+		PROBE(recover, sem, what_value(what), count);
 	if (abandoned)
 		ADD_RLX(&sem->segment.header->statistics.recovered, count);
 }

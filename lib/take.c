@@ -19,11 +19,14 @@ forget_owner(struct tsem *sem, const struct claim *claim)
 }
 
 /* Without contention: one look and one CAS. False: the long way. */
-static inline bool
+static inline __attribute__((always_inline)) bool
 take_at_once(struct tsem *sem, uint32_t count)
 {
 	uint64_t tickets;
-	return sem->segment.writable && arrive_at_once(sem->segment.header, TAG_NONE, count, &tickets);
+	if (!sem->segment.writable || !arrive_at_once(sem->segment.header, TAG_NONE, count, &tickets))
+		return false;
+	PROBE_AT_ONCE(take, sem);
+	return true;
 }
 
 /* What the line has left over for a newcomer: 0, or -EAGAIN. */
@@ -128,6 +131,7 @@ tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 		return post_the_long_way(sem, count, previous);
 	/* The tag stays, as in grant_anonymously(). */
 	const uint64_t grants = ADD_SEQ(&header->grants, word_make(count, 0));
+	PROBE_AT_ONCE(post, sem);
 	return is_nobody_concerned(sem, tickets, capacity) ? 0 : after_move(sem, grants, count);
 }
 
