@@ -11,6 +11,8 @@
 
 #include "cmd.h"
 #include "group.h"
+#include "jobserver.h"
+#include "jobserver_flags.h"
 #include "spawn.h"
 #include "waiting.h"
 
@@ -96,7 +98,7 @@ give_back(const struct luggage *luggage, bool abandoned)
 
 /* Runs the command as the owner of the holds, and gives them back the moment it has ended. */
 static int
-run_command(const struct options *o, char **command, const struct luggage *luggage)
+run_command(const struct options *o, char **command, const struct luggage *luggage, struct jobserver *jobserver)
 {
 	struct spawned spawned;
 	siginfo_t end;
@@ -105,14 +107,22 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	spawn_let_pending_signals_end_us(&mask);
 	int rc = spawn_command(command, &mask, luggage, &spawned);
 	if (rc < 0) {
+		if (jobserver != NULL)
+			jobserver_close(jobserver, 0);
 		give_back(luggage, false);
 		return complain(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-rc));
 	}
 
-	spawn_wait(spawned.pid, &end);
+	if (jobserver != NULL)
+		jobserver_serve(jobserver, spawned.pid, &end);
+	else
+		spawn_wait(spawned.pid, &end);
 	const bool repair_failed =
 		o->on_recovered != NULL && end.si_code == CLD_EXITED && end.si_status == EXIT_TSEM_FAILED;
-	give_back(luggage, end.si_code != CLD_EXITED || repair_failed);
+	const bool abandoned = end.si_code != CLD_EXITED || repair_failed;
+	if (jobserver != NULL)
+		jobserver_close(jobserver, abandoned ? TSEM_ABANDONED : 0);
+	give_back(luggage, abandoned);
 	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
 		return complain(o->name, "the command would get a PID or time namespace of its own (use 'unshare --fork')");
@@ -130,7 +140,7 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 
 /* One process from the repair to the end of the command, so that the permits never change hands in between. */
 static int
-repair_and_run(const struct options *o, char **command, const struct luggage *luggage)
+repair_and_run(const struct options *o, char **command, const struct luggage *luggage, struct jobserver *jobserver)
 {
 	static char script[] = "/bin/sh -c \"$0\" || { echo \"tsem: $TSEM_NAME: the command of --on-recovered failed"
 						   " (the other one was not run)\" >&2; exit 125; }; exec \"$@\"";
@@ -145,7 +155,7 @@ repair_and_run(const struct options *o, char **command, const struct luggage *lu
 	argv[2] = script;
 	argv[3] = (char *)(uintptr_t)o->on_recovered;
 	memcpy(argv + 4, command, n * sizeof(*argv));
-	const int status = run_command(o, argv, luggage);
+	const int status = run_command(o, argv, luggage, jobserver);
 	free(argv);
 	return status;
 }
@@ -156,7 +166,16 @@ run_with(const struct options *o, const struct group *group, const struct reques
 	const struct luggage luggage = {.holds = request->holds, .n = request->any ? 1 : request->n};
 	set_environment(o, request->any ? group->names[request->which] : o->name, &luggage);
 	const bool repair = o->on_recovered != NULL && is_recovered(&luggage);
-	return repair ? repair_and_run(o, command, &luggage) : run_command(o, command, &luggage);
+	struct jobserver jobserver;
+	if (o->jobserver) {
+		int status = jobserver_open(&jobserver, o->name, group->sems[0]);
+		if (status >= 0) {
+			give_back(&luggage, false);
+			return status;
+		}
+	}
+	struct jobserver *server = o->jobserver ? &jobserver : NULL;
+	return repair ? repair_and_run(o, command, &luggage, server) : run_command(o, command, &luggage, server);
 }
 
 /* Waits for the permits; a semaphore that is removed meanwhile is created anew if -j says how. */
@@ -181,6 +200,21 @@ acquire_and_run(const struct options *o, char **command)
 	}
 }
 
+/* Returns -1 to go on, or an exit status. */
+static int
+check_jobserver(const struct options *o)
+{
+	const char *outer = getenv("TSEM_JOBSERVER");
+	if (strchr(o->name, ',') != NULL)
+		return complain(o->name, "the tokens of a jobserver are permits of one semaphore (give one name)");
+	if (o->count != 1)
+		return complain(o->name, "-k and --jobserver exclude each other (each token is one permit)");
+	if (outer != NULL && strcmp(outer, o->name) == 0)
+		return complain(o->name,
+		                "already under its jobserver (run the command without tsem: MAKEFLAGS says what to use)");
+	return o->shell_command == NULL ? jobserver_adapt_make(o->name, o->command) : -1;
+}
+
 int
 cmd_run(const struct verb *verb, int argc, char **argv)
 {
@@ -191,12 +225,16 @@ cmd_run(const struct verb *verb, int argc, char **argv)
 	if (o.shell_command == NULL) {
 		if (o.command[0] == NULL)
 			return complain(o.name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o.name);
-		return acquire_and_run(&o, o.command);
+		status = o.jobserver ? check_jobserver(&o) : -1;
+		return status >= 0 ? status : acquire_and_run(&o, o.command);
 	}
 	if (o.command[0] != NULL)
 		return complain(o.name, "unexpected word '%s' behind -c (put the whole command into its argument)",
 		                o.command[0]);
 
+	status = o.jobserver ? check_jobserver(&o) : -1;
+	if (status >= 0)
+		return status;
 	char *shell = getenv("SHELL");
 	char *command[] = {shell != NULL && shell[0] != '\0' ? shell : (char[]){_PATH_BSHELL}, (char[]){"-c"},
 	                   (char *)(uintptr_t)o.shell_command, NULL};

@@ -37,6 +37,7 @@ const struct description descriptions[] = {
 	{OPT_HOLDERS, "holders", NULL, "until nobody holds, even if some wait"},
 	{OPT_ANY, "any", NULL, "of several names, one permit of whichever has one first"},
 	{OPT_ON_RECOVERED, "on-recovered", "COMMAND", "run COMMAND first if a holder died with a permit"},
+	{OPT_JOBSERVER, "jobserver", NULL, "each job of make is a permit: the command's own is the first"},
 	{'v', "verbose", NULL, "say what happens while waiting"},
 	{'h', "help", NULL, "print this help"},
 	{'V', "version", NULL, "print the version"},
@@ -242,6 +243,9 @@ set_flag(struct options *o, int code)
 		break;
 	case OPT_ANY:
 		o->any = true;
+		break;
+	case OPT_JOBSERVER:
+		o->jobserver = true;
 		break;
 	case 'v':
 		o->verbose = true;

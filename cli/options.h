@@ -21,7 +21,8 @@ enum {
 	OPT_RAW,
 	OPT_HOLDERS,
 	OPT_ANY,
-	OPT_ON_RECOVERED
+	OPT_ON_RECOVERED,
+	OPT_JOBSERVER
 };
 
 /* Where the words end that belong to tsem. */
@@ -75,7 +76,7 @@ struct options {
 	struct timespec deadline; /* -w, from when it was read */
 	int conflict_status;      /* -E */
 
-	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw, holders, any;
+	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw, holders, any, jobserver;
 	const char *columns; /* -o */
 
 	bool batch;

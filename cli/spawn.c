@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,35 +81,60 @@ spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, 
 }
 
 /* What a process sent; what the terminal sent, it sent to the whole process group, and the command has it already. */
-static bool
-is_from_a_process(const siginfo_t *info)
+static void
+pass_on(pid_t pid, int number, int code)
 {
-	return info->si_code <= 0;
+	if (number != SIGCHLD && code <= 0)
+		kill(pid, number);
 }
 
-/* True if it has ended. A stop is consumed; the end is left to be seen. */
-static bool
-look(pid_t pid, siginfo_t *info)
+enum command_state
+spawn_look(pid_t pid, siginfo_t *info)
 {
 	*info = (siginfo_t){0};
 	if (waitid(P_PID, (id_t)pid, info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0 || info->si_pid != pid)
-		return false;
+		return COMMAND_RUNS;
 	if (info->si_code != CLD_STOPPED)
-		return true;
+		return COMMAND_ENDED;
 	waitid(P_PID, (id_t)pid, info, WSTOPPED | WNOHANG);
-	raise(SIGSTOP); /* so that the shell that started us sees it, and may continue us */
-	return false;
+	return COMMAND_STOPPED;
+}
+
+void
+spawn_stop_with_command(void)
+{
+	raise(SIGSTOP);
 }
 
 void
 spawn_wait(pid_t pid, siginfo_t *info)
 {
 	sigset_t set;
+	enum command_state state;
 	signals_of_interest(&set);
-	while (!look(pid, info)) {
+	while ((state = spawn_look(pid, info)) != COMMAND_ENDED) {
 		siginfo_t sent;
+		if (state == COMMAND_STOPPED)
+			spawn_stop_with_command();
 		const int number = sigwaitinfo(&set, &sent);
-		if (number > 0 && number != SIGCHLD && is_from_a_process(&sent))
-			kill(pid, number);
+		if (number > 0)
+			pass_on(pid, number, sent.si_code);
 	}
+}
+
+int
+spawn_open_signals(void)
+{
+	sigset_t set;
+	signals_of_interest(&set);
+	const int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+void
+spawn_pass_signals_on(int fd, pid_t pid)
+{
+	struct signalfd_siginfo sent;
+	while (read(fd, &sent, sizeof(sent)) == (ssize_t)sizeof(sent))
+		pass_on(pid, (int)sent.ssi_signo, sent.ssi_code);
 }

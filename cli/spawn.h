@@ -32,6 +32,20 @@ void spawn_let_pending_signals_end_us(const sigset_t *old);
 /* Starts the command as the new owner of the holds. 0, or a negative errno if there is no child. */
 int spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned);
 
+/* Opens a descriptor that becomes readable with those signals; or a negative errno. */
+int spawn_open_signals(void);
+
+/* Reads what has come and passes it on. */
+void spawn_pass_signals_on(int fd, pid_t pid);
+
+enum command_state { COMMAND_RUNS, COMMAND_STOPPED, COMMAND_ENDED };
+
+/* Without waiting. A stop is told once; an end is left to be seen. `info`: what waitid() said. */
+enum command_state spawn_look(pid_t pid, siginfo_t *info);
+
+/* After the command has stopped: stops this process, too, so that the shell that started it sees that. */
+void spawn_stop_with_command(void);
+
 /*
  * Waits until the command has ended, passing signals on and stopping when it stops. It stays a zombie, so that nobody
  * takes it for vanished before its holds have been given back. `info`: what waitid() said.

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: MIT
+# Tokens of GNU make's jobserver that are permits. The witness is independent of tsem: each recipe counts how many are in `in`.
+load helper
+
+# A Makefile with N jobs, in RUNS directories of their own. A job ends once there is `open`, or `go/` and its name.
+makefile() {
+  mkdir -p in ran go
+  cat >job <<'EOF'
+#!/bin/bash
+: >"in/$1"
+(($(find in -type f | wc -l) <= PERMITS)) || touch fault
+until [[ -e open || -e go/$1 ]]; do sleep 0.01; done
+rm "in/$1"
+: >"ran/$1"
+EOF
+  chmod +x job
+  cat >Makefile <<'EOF'
+NAME ?= a
+JOBS := $(foreach i,$(shell seq $(N)),$(NAME)$(i))
+SUBS := $(foreach i,$(shell seq $(M)),sub$(i))
+all: $(JOBS)
+subs: $(SUBS)
+$(JOBS):
+	@./job $@
+$(SUBS):
+	@$(MAKE) --no-print-directory NAME=$@- all
+.PHONY: all subs $(JOBS) $(SUBS)
+EOF
+  export PERMITS=$1
+}
+
+running() {
+  [[ $(find in -type f | wc -l) -eq $1 ]]
+}
+
+expect_ran() {
+  expect_equal 'jobs that ran' "$(find ran -type f | wc -l)" "$1"
+  [[ ! -e fault ]] || fail 'more jobs ran at once than there are permits'
+}
+
+# A job that runs, of those whose names begin so.
+running_job() {
+  find in -type f -name "$1*" -printf '%f\n' | head -n 1
+}
+
+# client.py FILE N COMMAND...: claims N tokens, says so by making FILE, and becomes COMMAND.
+client() {
+  cat >client.py <<'EOF'
+import os, re, sys
+fd = int(re.findall(r"--jobserver-auth=(\d+),", os.environ["MAKEFLAGS"])[-1])
+for i in range(int(sys.argv[2])):
+    os.read(fd, 1)
+open(sys.argv[1], "w").close()
+os.execvp(sys.argv[3], sys.argv[3:])
+EOF
+}
+
+# ---- make ----
+
+@test "jobserver: two builds and a command share one limit, and all is done" {
+  makefile 3
+  tsem create -j 3 "$SEM"
+  start tsem run --jobserver "$SEM" -- make -j N=8 NAME=a
+  local a=$PID
+  eventually running 3
+  start tsem run --jobserver "$SEM" -- make -j N=8 NAME=b
+  local b=$PID
+  # Both want more: all that may start has started.
+  eventually is_shown '[.held, .waiting] | @csv' 3,2
+  running 3 || fail "not three run: $(ls in)"
+  enqueue tsem run "$SEM" ./job single
+  touch open
+  finish "$PID"
+  finish "$a"
+  expect_status 0
+  finish "$b"
+  expect_status 0
+  expect_ran 17
+  expect_at_rest 3
+}
+
+@test "jobserver: a semaphore of one permit: one job at a time" {
+  makefile 1
+  start tsem run -j 1 --jobserver "$SEM" -- make -j N=5
+  eventually is_shown '[.held, .waiting] | @csv' 1,1
+  eventually running 1
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 5
+  expect_at_rest 1
+}
+
+@test "jobserver: makes below make share the limit" {
+  makefile 3
+  start tsem run -j 3 --jobserver "$SEM" -- make -j subs N=4 M=4
+  eventually running 3
+  eventually is_shown '[.held, .waiting] | @csv' 3,1
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 16
+  expect_at_rest 3
+}
+
+@test "jobserver: a build that fails gives everything back" {
+  makefile 3
+  touch open
+  printf 'all: a1 a2 bad\nbad:\n\t@exit 1\n' >bad.mk
+  attempt tsem run -j 3 --jobserver "$SEM" -- make -j -f bad.mk
+  expect_status 2
+  expect_at_rest 3
+}
+
+@test "jobserver: a job's permit goes to whoever is first in line, also when the build wants it back" {
+  makefile 2
+  tsem create -j 2 "$SEM"
+  start tsem run --jobserver "$SEM" -- make -j N=9 NAME=a
+  eventually running 2
+  eventually is_shown .waiting 1
+  enqueue tsem run "$SEM" ./job b
+  # The build stood in line before it, for one job more; not for two.
+  local first second
+  first=$(running_job a)
+  touch "go/$first"
+  eventually test -e "ran/$first"
+  eventually running 2
+  eventually is_shown '.waiters[0].command' "tsem run $SEM ./job b"
+  second=$(running_job a)
+  touch "go/$second"
+  eventually test -e in/b
+  touch open
+  finish "$PID"
+  eventually is_shown .held 0
+  expect_ran 10
+}
+
+@test "jobserver: a build follows a capacity that is lowered and raised" {
+  makefile 3
+  tsem create -j 3 "$SEM"
+  start tsem run --jobserver "$SEM" -- make -j N=9
+  eventually running 3
+  tsem set -j 1 "$SEM"
+  local job jobs=(in/*)
+  for job in "${jobs[@]##*/}"; do
+    touch "go/$job"
+    eventually test -e "ran/$job"
+  done
+  eventually running 1
+  eventually is_shown '[.held, .waiting] | @csv' 1,1
+  running 1 || fail "not one runs: $(ls in)"
+  tsem set -j 0 "$SEM"
+  job=$(running_job a)
+  touch "go/$job" # its implicit slot stays
+  eventually test -e "ran/$job"
+  eventually running 1
+  tsem set -j 3 "$SEM"
+  eventually running 3
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 9
+}
+
+@test "jobserver: a build that has nothing to do leaves its permits to others" {
+  tsem create -j 2 "$SEM"
+  mkfifo fifo
+  start tsem run --jobserver "$SEM" sh -c 'read -r _ <fifo'
+  eventually is_shown .held 2
+  attempt tsem run "$SEM" true
+  expect_silence
+  echo >fifo
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 2
+}
+
+# ---- death ----
+
+@test "jobserver: tokens of a killed client come back; those of the living stay" {
+  tsem create -j 5 "$SEM"
+  mkfifo fifo
+  client
+  start tsem run --jobserver "$SEM" bash -c '
+    python3 -IS client.py good 2 sh -c "sleep 1000 & sleep 1000 & wait" &
+    python3 -IS client.py bad 2 sleep 1000 & echo $! >pid
+    read -r _ <fifo'
+  eventually test -e good -a -e bad
+  eventually is_shown '[.held, .waiting] | @csv' 5,1
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  kill -KILL "$(<pid)"
+  # One at least is lost for certain, and offered again; or given to who waits.
+  eventually is_shown '[.held, .waiting] | @csv' 5,0
+  attempt tsem run "$SEM" true
+  expect_silence
+  expect_shown '.held >= 3' true # those of the living, and the command's own
+}
+
+@test "jobserver: tokens that a client keeps come back at the end of the command" {
+  tsem create -j 3 "$SEM"
+  client
+  attempt tsem run --jobserver "$SEM" python3 -IS client.py took 2 true
+  expect_silence
+  expect_at_rest 3
+}
+
+@test "jobserver: returning more than was claimed brings nothing" {
+  tsem create -j 2 "$SEM"
+  mkfifo fifo
+  start tsem run --jobserver "$SEM" bash -c '
+    [[ $MAKEFLAGS =~ --jobserver-auth=[0-9]+,([0-9]+) ]]
+    eval "printf %s ++++++ >&${BASH_REMATCH[1]}"
+    touch returned
+    read -r _ <fifo'
+  eventually test -e returned
+  eventually is_shown .held 2
+  tsem set -j 3 "$SEM"
+  expect_shown '[.available, .held] | @csv' 1,2
+  echo >fifo
+  finish "$PID"
+  expect_shown '[.available, .held] | @csv' 3,0
+}
+
+@test "jobserver: tsem is killed: nothing that is in use comes free, and the build goes on" {
+  makefile 3
+  tsem create -j 3 "$SEM"
+  start tsem run --jobserver "$SEM" -- make -j N=6
+  eventually running 3
+  kill -KILL "$PID"
+  finish "$PID"
+  tsem recover "$SEM"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  touch open
+  eventually tsem run -n -k 3 "$SEM" true # with the end of make
+  expect_ran 6
+}
+
+@test "jobserver: make is killed: all comes back" {
+  makefile 3
+  start tsem run -j 3 --jobserver "$SEM" -- make -j N=6
+  eventually running 3
+  pkill -KILL -P "$PID" -x make
+  finish "$PID"
+  expect_status 137
+  expect_at_rest 3
+}
+
+@test "jobserver: orphans of the build are waited for by nobody, and do no harm" {
+  makefile 2
+  touch open
+  attempt tsem run -j 2 --jobserver "$SEM" sh -c '(sh -c "exit 7" & sh -c "exit 8" &) ; make N=4'
+  expect_status 0
+  expect_ran 4
+  expect_at_rest 2
+}
+
+# ---- terminal ----
+
+@test "jobserver: Ctrl-C ends the build and gives all back" {
+  makefile 2
+  attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -j2 --jobserver "$SEM" make -j N=6\n' \
+    'until:test $(ls in | wc -l) = 2' 'type:\x03' 'see:$ ' 'type:echo status=$?\n' 'see:status=130'
+  expect_status 0
+  expect_at_rest 2
+}
+
+@test "jobserver: Ctrl-Z gives the place in line up, and fg asks for it again" {
+  makefile 2
+  attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -j2 --jobserver "$SEM" make -j N=6\n' \
+    'until:test $(ls in | wc -l) = 2' 'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:\x1a' 'see:Stopped' \
+    'until:test $(tsem show -J "$SEM" | jq .waiting) = 0 -a $(tsem show -J "$SEM" | jq .held) = 2' \
+    'type:fg\n' 'see:tsem run' 'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' \
+    'until:touch open' 'see:$ ' 'type:echo status=$?\n' 'see:status=0'
+  expect_status 0
+  expect_ran 6
+  expect_at_rest 2
+}
+
+# ---- what the command sees ----
+
+@test "jobserver: MAKEFLAGS keeps what was there, but for other jobservers and numbers of jobs" {
+  tsem create "$SEM"
+  local before after
+  while IFS='|' read -r before after; do
+    attempt env MAKEFLAGS="$before" tsem run --jobserver "$SEM" sh -c 'echo "$MAKEFLAGS" | sed "s/=[0-9]*,[0-9]*/=R,W/"'
+    expect_out "$after"
+  done <<'EOF'
+| -j --jobserver-auth=R,W
+ks|ks -j --jobserver-auth=R,W
+-k| -k -j --jobserver-auth=R,W
+k -j8 --jobserver-auth=3,4|k -j --jobserver-auth=R,W
+ -j --jobserver-fds=3,4 -I  dir| -I dir -j --jobserver-auth=R,W
+-j 8 -k --jobs=7 --jobs 6 -l 2| -k -l 2 -j --jobserver-auth=R,W
+k -j8 -- X=-j4\ -j5 --jobs=6|k -j --jobserver-auth=R,W -- X=-j4\ -j5 --jobs=6
+X=1 -j4| X=1 -j --jobserver-auth=R,W
+EOF
+}
+
+@test "jobserver: of make's arguments only -j without a number is left out" {
+  mkdir bin
+  printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >bin/make
+  chmod +x bin/make
+  cp bin/make bin/gmake
+  cp bin/make bin/cmake
+  export PATH=$PWD/bin:$PATH
+  tsem create "$SEM"
+  attempt tsem run --jobserver "$SEM" -- make -j -f -j -k -kj all --jobs -C --jobs -Ij -lj -- -j
+  expect_out '<-f><-j><-k><-k><all><-C><--jobs><-Ij><-lj><--><-j>'
+  attempt tsem run --jobserver "$SEM" -- ./bin/gmake -j all
+  expect_out '<all>'
+  attempt tsem run --jobserver "$SEM" -- cmake -j -j4
+  expect_out '<-j><-j4>'
+  local words
+  for words in '-j4' '-j 4' '-kj4' '-kj 4' '--jobs=4' '--jobs 4' 'all -j4' '-f x -j4' '-jx'; do
+    # shellcheck disable=SC2086
+    refuses "^$SEM: make .*-{1,2}k?j.* limit of its own" run --jobserver "$SEM" -- make $words
+  done
+}
+
+@test "jobserver: with -c the shell's commands use it" {
+  makefile 2
+  start tsem run -j 2 --jobserver "$SEM" -c 'make N=4; make N=4 NAME=b'
+  eventually running 2
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 8
+}
+
+@test "jobserver: the command gets two descriptors more, of two digits" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" ls /proc/self/fd
+  local without=$OUT
+  attempt tsem run --jobserver "$SEM" ls /proc/self/fd
+  expect_equal 'descriptors' "$(comm -13 <(sort <<<"$without") <(sort <<<"$OUT") | grep -c '^[1-9][0-9]$')" 2
+  expect_equal 'lines' "$(wc -l <<<"$OUT")" $(($(wc -l <<<"$without") + 2))
+}
+
+@test "jobserver: a jobserver of another name may be used inside" {
+  makefile 2
+  touch open
+  tsem create "$SEM"
+  attempt tsem run --jobserver "$SEM" tsem run -j 2 --jobserver "$SEM.inner" -- make -j N=3
+  expect_status 0
+  expect_ran 3
+}
+
+@test "jobserver: a command that is not found" {
+  attempt tsem run -j 2 --jobserver "$SEM" no-such-command-anywhere
+  expect_status 127
+  expect_at_rest 2
+}
+
+# ---- other clients ----
+
+@test "jobserver: ninja does its work, as a client or not" {
+  command -v ninja >/dev/null || skip 'ninja is not installed'
+  makefile 9
+  touch open
+  {
+    printf 'rule job\n  command = ./job $out && touch $out\n'
+    printf 'build %s: job\n' n1 n2 n3 n4 n5
+  } >build.ninja
+  attempt tsem run -j 2 --jobserver "$SEM" ninja -j 3
+  expect_status 0
+  expect_ran 5
+  expect_at_rest 2
+}
+
+@test "jobserver: cargo is a client" {
+  cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
+  makefile 2
+  local i
+  printf '[workspace]\nmembers = ["c1", "c2", "c3", "c4"]\nresolver = "2"\n' >Cargo.toml
+  for i in 1 2 3 4; do
+    mkdir -p "c$i/src"
+    printf '[package]\nname = "c%s"\nversion = "0.1.0"\nedition = "2021"\n' "$i" >"c$i/Cargo.toml"
+    echo >"c$i/src/lib.rs"
+  done
+  printf '#!/bin/bash\n[[ "$*" != *--crate-name\\ c[1-4]* ]] || ./job $$\nexec "$@"\n' >wrapper
+  chmod +x wrapper
+  start env RUSTC_WRAPPER="$PWD/wrapper" tsem run -j 2 --jobserver "$SEM" cargo build --quiet --offline -j 4
+  eventually running 2
+  eventually is_shown '[.held, .waiting] | @csv' 2,1
+  running 2 || fail "not two run: $(ls in)"
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 4
+  expect_at_rest 2
+}
+
+# ---- bad input ----
+
+@test "jobserver: what it cannot do is refused" {
+  tsem create -j 2 "$SEM"
+  tsem create "$SEM.other"
+  refuses "one semaphore" run --jobserver "$SEM,$SEM.other" true
+  refuses "one semaphore" run --any --jobserver "$SEM,$SEM.other" true
+  refuses "^$SEM: .*-k" run --jobserver -k 2 "$SEM" true
+  attempt tsem run --jobserver "$SEM" tsem run --jobserver "$SEM" touch ran
+  expect_failure "^$SEM: already under its jobserver"
+  refuses "^$SEM.absent: no such semaphore" run --jobserver "$SEM.absent" touch ran
+  refuses "unknown option|superfluous" run --jobserver=3 "$SEM" touch ran
+  refuses "'--jobserver'" acquire --jobserver --owner $$ "$SEM"
+  [[ ! -e ran ]]
+}
+
+@test "jobserver: without permits it waits for the first as any command does" {
+  tsem create -j 0 "$SEM"
+  attempt tsem run -n --jobserver "$SEM" touch ran
+  expect_silence 75
+  attempt tsem run -w 10ms --jobserver "$SEM" touch ran
+  expect_silence 75
+  [[ ! -e ran ]]
+  enqueue tsem run --jobserver "$SEM" touch ran
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+  [[ -e ran ]]
+}
+
+@test "jobserver: the semaphore is removed: the build goes on with what it has" {
+  makefile 2
+  start bash -c 'exec tsem run -j 2 --jobserver "$SEM" -- make -j N=5 2>said'
+  eventually running 2
+  rm "$FILE"
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 5
+}
