@@ -7,6 +7,7 @@ makefile() {
   mkdir -p in ran go
   cat >job <<'EOF'
 #!/bin/bash
+trap 'exit 130' INT # bash may forget a SIGINT that comes when its child is just ending
 : >"in/$1"
 (($(find in -type f | wc -l) <= PERMITS)) || touch fault
 until [[ -e open || -e go/$1 ]]; do sleep 0.01; done
@@ -16,6 +17,8 @@ EOF
   chmod +x job
   cat >Makefile <<'EOF'
 NAME ?= a
+N ?= 0
+M ?= 0
 JOBS := $(foreach i,$(shell seq $(N)),$(NAME)$(i))
 SUBS := $(foreach i,$(shell seq $(M)),sub$(i))
 all: $(JOBS)
