@@ -38,6 +38,7 @@ catch_signals(void)
 	sigset_t held;
 	sigemptyset(&held);
 	sigaddset(&held, SIGWINCH);
+	sigaddset(&held, SIGTSTP); /* the handler of curses draws, too, and must not come into our drawing */
 	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
 		struct sigaction old;
 		sigaction(ending_signals[i], NULL, &old);
@@ -49,6 +50,7 @@ catch_signals(void)
 	for (size_t i = 0; i < ENDING_SIGNALS; i++)
 		sigdelset(&outside, ending_signals[i]);
 	sigdelset(&outside, SIGWINCH);
+	sigdelset(&outside, SIGTSTP);
 }
 
 void
