@@ -200,6 +200,21 @@ EOF
   expect_shown '.held >= 3' true # those of the living, and the command's own
 }
 
+@test "jobserver: a killed client's jobs keep their tokens while they live" {
+  tsem create -j 6 "$SEM"
+  mkfifo fifo
+  client
+  start tsem run --jobserver "$SEM" bash -c '
+    python3 -IS client.py parent 2 sh -c "sleep 1000 & sleep 1000 & sleep 1000 & touch children; wait" & echo $! >pids
+    python3 -IS client.py bad 3 sleep 1000 & echo $! >>pids
+    read -r _ <fifo'
+  eventually test -e parent -a -e bad -a -e children
+  eventually is_shown '[.held, .waiting] | @csv' 6,1
+  xargs kill -KILL <pids
+  # Three threads and the command are left: two of five tokens are lost, and one permit is offered.
+  eventually is_shown '[.available, .held, .waiting] | @csv' 1,5,0
+}
+
 @test "jobserver: tokens that a client keeps come back at the end of the command" {
   tsem create -j 3 "$SEM"
   client
@@ -278,6 +293,15 @@ EOF
     'until:touch open' 'see:$ ' 'type:echo status=$?\n' 'see:status=0'
   expect_status 0
   expect_ran 6
+  expect_at_rest 2
+}
+
+@test "jobserver: a signal to tsem is passed on to the command" {
+  start tsem run -j 2 --jobserver "$SEM" sleep 1000
+  eventually pgrep -P "$PID" -x sleep
+  kill -TERM "$PID"
+  finish "$PID"
+  expect_status 143
   expect_at_rest 2
 }
 
