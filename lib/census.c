@@ -87,6 +87,8 @@ sight(const struct record *record, uint32_t index, const struct counters *c)
 
 /* ---- all of them ---- */
 
+enum { RECORDS_READ_MAX = 1 << 24 };
+
 static void
 count_sighting(struct census *census, const struct sighting *s)
 {
@@ -102,7 +104,6 @@ count_sighting(struct census *census, const struct sighting *s)
 void
 take_census(struct tsem *sem, struct census *census)
 {
-	enum { RECORDS_READ_MAX = 1 << 24 };
 	const struct record *record;
 	uint32_t read = 0;
 	do {
@@ -134,21 +135,30 @@ census_position(struct tsem *sem, uint64_t ticket)
 }
 
 /*
- * While T stands still nobody gets a ticket, so whoever was seen without one has none, and the look is as good as one of
- * an instant. Permits that were taken show in the counters alone.
+ * While T stands still nobody gets a ticket, so whoever was seen without one has none; while G and C do, nobody is enabled
+ * who was seen waiting. So the look is as good as one of an instant. Permits that were taken show in the counters alone.
+ *
+ * What moves meanwhile may be an arrival, after which nothing need ever happen: it must not send a sleeper back to sleep.
  */
 bool
 census_is_idle(struct tsem *sem, bool holders_only)
 {
-	const struct counters c = read_counters(sem);
-	int64_t out = counter_diff(word_counter(c.tickets), word_counter(c.grants));
 	const struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
-		const struct sighting s = sight(record, i, &c);
-		if (s.role == ROLE_HOLDER || (s.role == ROLE_WAITER && !holders_only))
+	uint32_t read = 0;
+	while (read < RECORDS_READ_MAX) {
+		const struct counters c = read_counters(sem);
+		int64_t out = counter_diff(word_counter(c.tickets), word_counter(c.grants));
+		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
+			const struct sighting s = sight(record, i, &c);
+			if (s.role == ROLE_HOLDER || (s.role == ROLE_WAITER && !holders_only))
+				return false;
+			if (s.role == ROLE_WAITER || s.role == ROLE_LEFT)
+				out -= s.count;
+		}
+		if (out > 0)
 			return false;
-		if (s.role == ROLE_WAITER || s.role == ROLE_LEFT)
-			out -= s.count;
+		if (counters_are_unchanged(sem, &c))
+			return true;
 	}
-	return out <= 0 && LOAD_SEQ(&sem->segment.header->tickets) == c.tickets;
+	return false;
 }

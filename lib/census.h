@@ -49,8 +49,8 @@ void take_census(struct tsem *sem, struct census *census);
 uint32_t census_position(struct tsem *sem, uint64_t ticket);
 
 /*
- * Nobody holds, recorded or not, and unless `holders_only` nobody waits. Never true in error; false also while somebody
- * arrives, who will leave again.
+ * Nobody holds, recorded or not, and unless `holders_only` nobody waits. Never true in error; false also where
+ * nothing ever stands still for as long as a look at the records takes.
  */
 bool census_is_idle(struct tsem *sem, bool holders_only);
 
