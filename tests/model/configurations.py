@@ -10,6 +10,7 @@ CONFIGURATIONS = [
     "crash", "deaths", "claims", "recoverers", "reuse", "kept", "anonymous", "deadline",
     "lower", "raise", "down-up",
     "hand-over", "adopt",
+    "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both",
 ]
 
 # These need up to 7 GiB and some minutes each.
@@ -22,6 +23,7 @@ PROPERTIES = {
     "nobody_robbed": "the living robbed",
     "claimed_was_idle": "claimed while in use",
     "no_wakeup_lost": "lost wake-up",
+    "idle_indeed": "called idle in error",
     "records_of_the_dead_freed": "record of a dead owner left",
     "books_balance": "permits lost or doubled",
     "nobody_stuck": "somebody stuck",
@@ -61,4 +63,10 @@ MUTANTS = {
     "ORPHANS_NOT_SKIPPED": "quit",
     "ORPHAN_NOTED_TOO_LATE": "quit",
     "HINT_WITHOUT_VERSION": "quitters",
+    "CONCERN_SET_AFTER_LOOK": "idle-both",
+    "CONCERN_READ_BEFORE_G_MOVED": "idle-both",
+    "CONCERN_CLEARED_AFTER_WAKING": "idle",
+    "T_NOT_COMPARED_AFTER_SCAN": "idle-both",
+    "G_NOT_COMPARED_AFTER_SCAN": "idle-holders",
+    "LOOK_NOT_REPEATED": "idle-drained",
 }

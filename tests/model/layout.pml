@@ -6,6 +6,9 @@
 #ifndef COUNTER_START
 #define COUNTER_START 13
 #endif
+#ifndef POSTED
+#define POSTED 0 /* permits, before anybody came */
+#endif
 #ifndef SLOTS
 #define SLOTS 4 /* words of the waiting array */
 #endif
@@ -71,7 +74,7 @@
 /* ---- the segment ---- */
 
 short T = word_make(COUNTER_START, TAG_NONE);
-short G = word_make(COUNTER_START, TAG_NONE);
+short G = word_make((COUNTER_START + POSTED) & 15, TAG_NONE);
 #ifdef SETTER
 byte C = CAPACITY;
 #else
@@ -82,9 +85,10 @@ short what[RECORDS];
 byte gen[RECORDS];
 byte count[RECORDS];
 byte slot[SLOTS];
-short hint; /* orphans: ticket << 8 | version << 1 | present */
+short hint; /* `concern`: HOLDERS, IDLE << 12 | ticket of an orphan << 8 | version << 1 | present */
 
-#define hint_ticket(h) ((h) >> 8)
+#define hint_ticket(h) (((h) >> 8) & 15)
+#define hint_next(h, present, ticket) (((h) & 12288) | ((ticket) << 8) | (((h) + 2) & 254) | (present))
 
 /* ---- the processes, as the kernel sees them ---- */
 

@@ -198,6 +198,7 @@ inline move_grant(index, w)
 {
 	STEP(mg_count = count[index]);
 	T_BEFORE_G
+	CONCERN_BEFORE_G
 	do
 	::
 #ifdef MUTANT_WHAT_READ_BEFORE_G
@@ -253,6 +254,7 @@ inline move_grant(index, w)
 inline move_own_grant(w, n)
 {
 	T_BEFORE_G
+	CONCERN_BEFORE_G
 	C_BEFORE_G
 	if
 	OR_DIE
@@ -292,6 +294,7 @@ inline release_for_owner(index, w)
 inline grant_anonymously(n)
 {
 	T_BEFORE_G
+	CONCERN_BEFORE_G
 	do
 	:: STEP(mg_grants = G);
 		C_BEFORE_G

@@ -72,7 +72,8 @@ inline recover_record(index)
 			:: !is_another(who[index], rc_who) && is_to_be_released(rc_what) -> begin_release(index)
 			:: !is_another(who[index], rc_who) && is_to_be_ended(rc_what) ->
 				release_for_owner(index, rc_what);
-				wake_enabled()
+				wake_enabled();
+				tell_idlers()
 			fi;
 #ifdef MUTANT_WHAT_READ_BEFORE_DEATH_KNOWN
 			rc_what = -1
@@ -246,7 +247,7 @@ inline go_on_behind(next)
 #define renewed_hint hint = (front_what == 0 -> 0 : ((front_what & 15) << 8) | 1)
 #else
 #define renewed_hint \
-	CAS(hint, front_hint, ((front_what & 15) << 8) | ((front_hint + 2) & 254) | (front_what == 0 -> 0 : 1))
+	CAS(hint, front_hint, hint_next(front_hint, (front_what == 0 -> 0 : 1), front_what & 15))
 #endif
 #define renew_hint(next) \
 	if \
@@ -315,8 +316,9 @@ inline note_orphan(t)
 		if
 		OR_DIE
 		:: CAS_WORKS(hint, front_hint,
-		             (((front_hint & 1) && counter_diff(t, hint_ticket(front_hint)) >= 0
-		               -> hint_ticket(front_hint) : t) << 8) | ((front_hint + 2) & 254) | 1, front_hint = 0);
+		             hint_next(front_hint, 1,
+		                       ((front_hint & 1) && counter_diff(t, hint_ticket(front_hint)) >= 0
+		                        -> hint_ticket(front_hint) : t)), front_hint = 0);
 			break
 		:: CAS_FAILS(hint, front_hint, front_hint = 0)
 		fi
@@ -324,7 +326,7 @@ inline note_orphan(t)
 }
 
 #if defined(ORPHANS) && !defined(MUTANT_ORPHANS_NOT_SKIPPED)
-#define after_grant() wake_enabled(); recover_from(SKIP, false)
+#define after_grant() wake_enabled(); recover_from(SKIP, false); tell_idlers()
 #else
-#define after_grant() wake_enabled()
+#define after_grant() wake_enabled(); tell_idlers()
 #endif

@@ -15,7 +15,14 @@ inline check_sleepers()
 	do
 	:: i_ < PROCESSES ->
 		if
+#ifdef IDLERS
+		:: is_idle_sleeper(i_) ->
+			reckon_idle();
+			PROMISE(no_wakeup_lost, !IS_IDLE((asleep[i_] - 1) & 3))
+		:: asleep[i_] > 0 && !is_idle_sleeper(i_) ->
+#else
 		:: asleep[i_] > 0 ->
+#endif
 			count_in_front(i_, its_ticket[i_]);
 			PROMISE(no_wakeup_lost, with_those_in_front + waits_for[i_] > C);
 #ifdef SETTER

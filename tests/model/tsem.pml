@@ -6,6 +6,9 @@
 #include "layout.pml"
 #include "witness.pml"
 #include "steps.pml"
+#ifdef IDLERS
+#include "idle.pml"
+#endif
 #include "protocol.pml"
 #include "recover.pml"
 #include "wait.pml"

@@ -8,7 +8,7 @@ byte waits_for[PROCESSES]; /* permits it stands in line for; 0: it does not */
 byte its_ticket[PROCESSES];
 bool is_holder[PROCESSES]; /* and may know it: once dead, it is not a place in line that is left of it */
 bool entitled[PROCESSES]; /* was enabled when the capacity was lowered: counts as admitted */
-short anonymous;          /* permits taken without a record, minus those posted */
+short anonymous = -POSTED; /* permits taken without a record, minus those posted */
 byte lowering;            /* the capacity before a lowering that has not taken effect yet */
 
 /* A lowering takes effect when the setter reads G: tsem_set() has not returned before, and who was enabled is known. */
@@ -21,6 +21,7 @@ hidden byte first_come_first_served;
 hidden byte nobody_robbed;
 hidden byte claimed_was_idle;
 hidden byte no_wakeup_lost;
+hidden byte idle_indeed;
 hidden byte records_of_the_dead_freed;
 hidden byte books_balance;
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. Two wait until it is idle, one of each kind, while a holder comes and goes. */
+#define PROCESSES 3
+#define RECORDS 1
+#define CAPACITY 1
+#define SLOTS 2
+#define IDLERS
+#include "../tsem.pml"
+
+HOLDER(first, 1, 1)
+IDLER(second, ALL_IDLE)
+IDLER(third, HOLDERS_ONLY)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

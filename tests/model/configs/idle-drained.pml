@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. Drained: one waits until nobody holds, while two get in line, and one of them gives up. */
+#define PROCESSES 3
+#define RECORDS 2
+#define CAPACITY 0
+#define SLOTS 2
+#define ORPHANS
+#define IDLERS
+#include "../tsem.pml"
+
+KEEPER(first, 1)
+QUITTER(second, 1)
+IDLER(third, HOLDERS_ONLY)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

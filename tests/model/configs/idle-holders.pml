@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. No capacity, one permit was posted: one waits until nobody holds, another may wait for ever. */
+#define PROCESSES 3
+#define RECORDS 2
+#define CAPACITY 0
+#define POSTED 1
+#define SLOTS 2
+#define IDLERS
+#include "../tsem.pml"
+
+HOLDER(first, 1, 1)
+KEEPER(second, 1)
+IDLER(third, HOLDERS_ONLY)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

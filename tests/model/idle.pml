@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/idle.c, and census_is_idle() of lib/census.c. Only where a configuration asks for it: IDLERS. */
+
+byte idle; /* the futex word */
+
+#define IDLE_WORD SLOTS /* where that is for futex_wake(), behind the waiting array */
+#define ALL_IDLE 1      /* bits of futex_wake(); in `hint` they are CONCERN_IDLE and CONCERN_HOLDERS */
+#define HOLDERS_ONLY 2
+#define concern_of(bits) ((bits) << 12)
+#define idle_sleep_code(kind) (1 + ((IDLE_WORD << 2) | (kind)))
+#define is_idle_sleeper(p) (asleep[p] > 0 && ((asleep[p] - 1) >> 2) == IDLE_WORD)
+
+/* Whom the record names, a taker or not: what `use` says. */
+#ifndef TAKERS
+#define TAKERS 0 /* bit mask of processes */
+#endif
+#define is_taker(p) ((TAKERS >> (p)) & 1)
+
+/* ---- the witness ---- */
+
+hidden short owned_permits;
+hidden short taken_permits;
+hidden byte those_in_line;
+
+/* Nobody holds, and unless `holders_only` nobody waits. Posted beyond what was taken: nobody's. */
+#define IS_IDLE(kind) (owned_permits == 0 && taken_permits <= 0 && ((kind) == HOLDERS_ONLY || those_in_line == 0))
+
+inline reckon_idle()
+{
+	owned_permits = 0;
+	taken_permits = anonymous;
+	those_in_line = 0;
+	p_ = 0;
+	do
+	:: p_ < PROCESSES ->
+		if
+		:: is_taker(p_) -> taken_permits = taken_permits + in_use[p_]
+		:: else -> owned_permits = owned_permits + in_use[p_]
+		fi;
+		those_in_line = those_in_line + waits_for[p_];
+		p_++
+	:: else -> break
+	od;
+	p_ = 0
+}
+
+/* ---- idle_notify() ---- */
+
+#ifdef MUTANT_CONCERN_READ_BEFORE_G_MOVED
+#define CONCERN_BEFORE_G STEP(in_bits = (hint >> 12) & 3);
+#define READ_CONCERN skip
+#else
+#define CONCERN_BEFORE_G
+#define READ_CONCERN STEP(in_bits = (hint >> 12) & 3)
+#endif
+
+#define clear_concern STEP(hint = hint & ~concern_of(in_bits))
+
+inline idle_notify()
+{
+	READ_CONCERN;
+	if
+	:: in_bits == 0
+	:: else ->
+		STEP(in_grants = word_counter(G));
+		STEP(if
+		     :: counter_diff(word_counter(T), in_grants) <= 0
+		     :: else -> in_bits = in_bits & HOLDERS_ONLY
+		     fi;
+		     in_grants = 0);
+		if
+		:: in_bits == 0
+		:: else ->
+#ifdef MUTANT_CONCERN_CLEARED_AFTER_WAKING
+			STEP(idle++);
+			STEP(futex_wake(IDLE_WORD, in_bits));
+			clear_concern;
+#else
+			clear_concern;
+			STEP(idle++);
+			STEP(futex_wake(IDLE_WORD, in_bits));
+#endif
+			in_bits = 0
+		fi
+	fi
+}
+
+/* ---- census_is_idle() ---- */
+
+#define IDLER_LOCALS \
+	short cs_grants; short cs_tickets; short cs_who; short cs_what; byte cs_count; byte cs_i; short cs_out; byte cs_seen; \
+	bool cs_idle
+
+#define FORGET_IDLER \
+	cs_grants = 0; cs_tickets = 0; cs_who = 0; cs_what = 0; cs_count = 0; cs_i = 0; cs_out = 0; cs_seen = 0; cs_idle = false
+
+/* E at the instant of the counters, against the ticket in a QUEUED record, or in T for a CLAIMED one that T names. */
+#define cs_ahead(t) counter_diff(counter_add(word_counter(cs_grants), C), t)
+#define cs_is_claimed (what_state(cs_what) == CLAIMED && word_tag(cs_tickets) == tag_make(cs_i, what_a(cs_what)))
+#define cs_is_queued (what_state(cs_what) == QUEUED || cs_is_claimed)
+#define cs_ticket (cs_is_claimed -> counter_add(word_counter(cs_tickets), 16 - cs_count) : what_value(cs_what))
+#define cs_is_waiting (cs_is_queued && cs_ahead(cs_ticket) < cs_count)
+#define cs_is_released (word_tag(cs_grants) == tag_make(cs_i, what_b(cs_what)))
+#define cs_is_inside \
+	((cs_is_queued && !cs_is_waiting && !is_taker(who_process(cs_who))) \
+	 || (what_state(cs_what) == HELD && !is_taker(who_process(cs_who))) \
+	 || (what_state(cs_what) == RELEASING && !cs_is_released))
+
+/* role_of(): an orphan that is enabled, or being passed over, is nobody, and its permits are still out. */
+#define cs_is_holder (cs_who != 0 && !who_is_orphan(cs_who) && cs_is_inside)
+#define cs_is_waiter (cs_who != 0 && !who_is_orphan(cs_who) && cs_is_waiting)
+#define cs_is_left (cs_who != 0 && who_is_orphan(cs_who) && cs_is_waiting)
+
+#define FORGET_LOOK cs_grants = 0; cs_tickets = 0; cs_out = 0; cs_i = 0
+#define FORGET_COPY cs_who = 0; cs_what = 0; cs_count = 0
+
+/* copy_record(), until it holds still. */
+inline copy_record()
+{
+	do
+	:: STEP(cs_who = who[cs_i]);
+		STEP(cs_what = what[cs_i]);
+		STEP(cs_count = count[cs_i]);
+		if
+		OR_DIE
+		:: d_step { what[cs_i] != cs_what -> FORGET_COPY }
+		:: what[cs_i] == cs_what ->
+			if
+			OR_DIE
+			:: d_step { who[cs_i] != cs_who -> FORGET_COPY }
+			:: d_step { who[cs_i] == cs_who -> skip };
+				break
+			fi
+		fi
+	od
+}
+
+inline read_counters()
+{
+	do
+	:: STEP(cs_grants = G);
+		STEP(cs_tickets = T);
+		if
+		OR_DIE
+		:: d_step { G != cs_grants -> cs_grants = 0; cs_tickets = 0 }
+		:: d_step { G == cs_grants -> cs_out = counter_diff(word_counter(cs_tickets), word_counter(cs_grants)) };
+			break
+		fi
+	od
+}
+
+#ifdef MUTANT_T_NOT_COMPARED_AFTER_SCAN
+#define T_STANDS true
+#else
+#define T_STANDS (T == cs_tickets)
+#endif
+#ifdef MUTANT_G_NOT_COMPARED_AFTER_SCAN
+#define G_STANDS true
+#else
+#define G_STANDS (G == cs_grants)
+#endif
+#ifdef MUTANT_LOOK_NOT_REPEATED
+#define LOOK_AGAIN cs_idle = false; break
+#else
+#define LOOK_AGAIN skip
+#endif
+
+/* cs_idle: so it is. If T or G moves meanwhile, the look is repeated, and would be given up only after very many. */
+inline census_is_idle(kind)
+{
+	do
+	:: read_counters();
+		cs_i = 0;
+		cs_idle = true;
+		do
+		:: cs_idle && cs_i < RECORDS ->
+			copy_record();
+			atomic {
+				cs_idle = !(cs_is_holder || (cs_is_waiter && (kind) == ALL_IDLE));
+				cs_out = cs_out - (cs_is_waiter || cs_is_left -> cs_count : 0);
+				FORGET_COPY;
+				cs_i++
+			}
+		:: else -> break
+		od;
+		cs_i = 0;
+		if
+		:: !cs_idle || cs_out > 0 -> cs_idle = false; break
+		:: else ->
+			if
+			OR_DIE
+			:: d_step { !T_STANDS -> FORGET_LOOK };
+				LOOK_AGAIN
+			:: d_step { T_STANDS -> reckon_idle(); cs_idle = IS_IDLE(kind) };
+				if
+				OR_DIE
+				:: d_step { !G_STANDS -> FORGET_LOOK };
+					LOOK_AGAIN
+				:: d_step { G_STANDS -> PROMISE(idle_indeed, cs_idle) };
+					break
+				fi
+			fi
+		fi
+	od;
+	FORGET_LOOK
+}
+
+/* sleep_until_idle(), with neither deadline nor signal. The first look, before the bit is set, is left out: it is one more. */
+inline wait_until_idle(kind)
+{
+	do
+	:: STEP(cs_seen = idle);
+#ifdef MUTANT_CONCERN_SET_AFTER_LOOK
+		census_is_idle(kind);
+		STEP(hint = hint | concern_of(kind));
+#else
+		STEP(hint = hint | concern_of(kind));
+		census_is_idle(kind);
+#endif
+		if
+		:: cs_idle -> break
+		:: else
+		fi;
+		STEP(if
+		     :: idle == cs_seen -> asleep[me] = idle_sleep_code(kind)
+		     :: else
+		     fi);
+		cs_seen = 0;
+		if
+		OR_DIE
+		:: d_step { !asleep[me] -> skip }
+		:: d_step { over -> asleep[me] = 0 };
+			goto gone
+		fi
+	od
+}
+
+#define IDLER(name, kind) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		IDLER_LOCALS; \
+		BEGINS(me); \
+		wait_until_idle(kind); \
+		goto gone; \
+	dies: atomic { die(); FORGET; FORGET_IDLER }; \
+	gone: atomic { FORGET; FORGET_IDLER } \
+	}
