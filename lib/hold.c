@@ -284,13 +284,14 @@ tsem_hand_over(tsem_hold *out, pid_t pid)
 	if (!hold_is_held(record, hold->ticket, &what))
 		return -EPERM;
 
+	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
+	if (hold->recovered != 0)
+		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
 	STORE_REL(&record->start, start);
 	if (!CAS_SEQ(&record->who, hold->who, who_handed((uint32_t)pid, hold->ticket)))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
-	if (hold->recovered != 0) /* the new owner does not hear of it, so the next holder has to */
-		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	hold->who = 0;
 	return 0;
 }

@@ -11,8 +11,10 @@
 static bool
 is_taken(struct tsem *sem, uint64_t slot)
 {
-	const struct record *record = slot == 0 ? NULL : record_at(sem, slot_record(slot));
+	struct record *record;
 	uint64_t what;
+	if (!record_find(sem, slot_record(slot), &record))
+		return true; /* out of reach: it may be */
 	return record != NULL && hold_is_held(record, slot_ticket(slot), &what);
 }
 

@@ -1,48 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What others do in the middle of a look at the records. The second page of these is out of reach at first, so the look
- * faults when it gets there, and the others act in the signal handler.
+ * What others do in the middle of a look at the records: the look is interrupted when it gets to the second page of them.
  */
 #include "fake.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "idle.h"
+#include "interrupt.h"
 
 enum { FIRST = 0, SECOND_PAGE = RECORDS_PER_PAGE };
 
 static tsem *sem;
-static void (*in_the_middle)(void);
 
-static void
-protect_second_page(int protection)
-{
-	if (mprotect(&sem->segment.records[SECOND_PAGE], PAGE_BYTES, protection) != 0)
-		_exit(99);
-}
-
-static void
-on_fault(int signal_number)
-{
-	if (in_the_middle == NULL)
-		_exit(128 + signal_number);
-	void (*action)(void) = in_the_middle;
-	in_the_middle = NULL;
-	protect_second_page(PROT_READ | PROT_WRITE);
-	action();
-}
-
-/* The handler is cmocka's before and after each test. */
 static void
 interrupt_the_next_look(void (*action)(void))
 {
-	const struct sigaction fault = {.sa_handler = on_fault};
-	sigaction(SIGSEGV, &fault, NULL);
-	in_the_middle = action;
-	protect_second_page(PROT_NONE);
+	interrupt_at(&sem->segment.records[SECOND_PAGE], PROT_NONE, action);
 }
 
 /* Without permits: there is only what is posted. */
@@ -64,12 +38,6 @@ tear_down(void **state)
 	fake_end();
 	tsem_close(sem);
 	return 0;
-}
-
-static bool
-cannot_interrupt(void)
-{
-	return UNDER_THREAD_SANITIZER || sysconf(_SC_PAGESIZE) != PAGE_BYTES;
 }
 
 static void
@@ -94,15 +62,14 @@ whoever_enters_behind_the_look_holds(void **state)
 {
 	(void)state;
 	static const struct timespec past;
-	if (cannot_interrupt())
-		SKIP("a look cannot be interrupted here: thread sanitizer, or pages of another size");
+	SKIP_IF_UNINTERRUPTED();
 	set_counters(sem, 3, 2);
 	put_record(sem, FIRST, NOBODY, STATE_QUEUED, 0, 2, 1);
 	put_record(sem, SECOND_PAGE, NOBODY, STATE_HELD, 0, 0, 1);
 	put_record(sem, SECOND_PAGE + 1, NOBODY, STATE_HELD, 0, 1, 1);
 	interrupt_the_next_look(both_go_and_the_waiter_enters);
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
-	assert_null(in_the_middle);
+	assert_null(interruption.action);
 	assert_int_equal(what_state(what_of(sem, FIRST)), STATE_HELD);
 }
 
@@ -125,13 +92,12 @@ static void
 an_arrival_behind_the_look_is_not_slept_over(void **state)
 {
 	(void)state;
-	if (cannot_interrupt())
-		SKIP("a look cannot be interrupted here: thread sanitizer, or pages of another size");
+	SKIP_IF_UNINTERRUPTED();
 	set_counters(sem, 1, 0);
 	put_record(sem, FIRST, NOBODY, STATE_HELD, 0, 0, 1);
 	fake.others = the_holder_goes;
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, NULL), 0);
-	assert_null(in_the_middle);
+	assert_null(interruption.action);
 	assert_int_equal(fake.timed_out, 0);
 }
 

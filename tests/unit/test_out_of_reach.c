@@ -82,6 +82,22 @@ a_release_out_of_reach(void **state)
 	assert_int_equal(stat_of(sem).available, 3);
 }
 
+/* Its holder may live, so nobody else may have its slot. */
+static void
+a_slot_whose_holder_is_out_of_reach(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	STORE_SEQ(&sem->segment.slots[0], slot_make(0, FAR));
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	limit_file_sizes(true);
+	const uint32_t slot = tsem_hold_slot(&hold);
+	limit_file_sizes(false);
+	assert_int_equal(slot, 1);
+	assert_int_equal(LOAD_SEQ(&sem->segment.slots[0]), slot_make(0, FAR));
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int
@@ -90,6 +106,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_arrival_out_of_reach),
 		TEST(a_release_out_of_reach),
+		TEST(a_slot_whose_holder_is_out_of_reach),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
