@@ -11,6 +11,7 @@ CONFIGURATIONS = [
     "lower", "raise", "down-up",
     "hand-over", "adopt",
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both",
+    "slots", "abandoned",
 ]
 
 # These need up to 7 GiB and some minutes each.
@@ -24,6 +25,10 @@ PROPERTIES = {
     "claimed_was_idle": "claimed while in use",
     "no_wakeup_lost": "lost wake-up",
     "idle_indeed": "called idle in error",
+    "slot_of_its_own": "two holds with one slot",
+    "slot_stays": "another slot than before",
+    "slot_below_capacity": "slot beyond the capacity",
+    "somebody_is_told": "nobody told of a death",
     "records_of_the_dead_freed": "record of a dead owner left",
     "books_balance": "permits lost or doubled",
     "nobody_stuck": "somebody stuck",
@@ -69,4 +74,10 @@ MUTANTS = {
     "T_NOT_COMPARED_AFTER_SCAN": "idle-both",
     "G_NOT_COMPARED_AFTER_SCAN": "idle-holders",
     "LOOK_NOT_REPEATED": "idle-drained",
+    "SLOT_WITHOUT_TICKET": "slots",
+    "STALE_BY_RECORD_ALONE": "slots",
+    "SLOT_TAKEN_BY_STORE": "slots",
+    "ABANDONED_AFTER_STATE": "abandoned",
+    "ABANDONED_AFTER_G": "abandoned",
+    "HANDED_OVER_BEFORE_ABANDONED": "abandoned",
 }
