@@ -119,7 +119,9 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 		spawn_wait(spawned.pid, &end);
 	const bool repair_failed =
 		o->on_recovered != NULL && end.si_code == CLD_EXITED && end.si_status == EXIT_TSEM_FAILED;
-	const bool abandoned = end.si_code != CLD_EXITED || repair_failed;
+	/* What nobody got to hear is told to the next one. */
+	const bool untold = is_recovered(luggage) && (spawned.adopt_error != 0 || spawned.exec_error != 0);
+	const bool abandoned = end.si_code != CLD_EXITED || repair_failed || untold;
 	if (jobserver != NULL)
 		jobserver_close(jobserver, abandoned ? TSEM_ABANDONED : 0);
 	give_back(luggage, abandoned);

@@ -10,6 +10,9 @@
 
 #ifdef TSEM_PROBES
 #include <sys/sdt.h>
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments" /* where the probes stand, in macros of sdt.h */
+#endif
 #define PROBE(name, sem, a, b) STAP_PROBE3(tsem, name, sem, a, b)
 #define PROBE_AT_ONCE(name, sem) STAP_PROBE1(tsem, name, sem)
 #else

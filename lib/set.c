@@ -46,6 +46,8 @@ lower(struct tsem *sem, const struct change *change)
 	for (uint32_t i = 0; alone && (record = record_at(sem, i)) != NULL; i++)
 		admit(sem, record, place.waiter.ticket, limit);
 	queue_leave(sem, &place);
+	/* Of two setters one may have made a waiter again of one that was enabled, and nobody has moved G. */
+	idle_notify(sem);
 	return 0;
 }
 

@@ -177,8 +177,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 
 		const uint64_t wake_at = earliest(waiter->until, earliest(pace.tick, pace.progress));
 		rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
-		/* A sleep that took its whole time says what time it is: thousands of sleepers need not ask. */
-		*now = rc == -ETIMEDOUT ? wake_at : platform.now();
+		*now = platform.now();
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}

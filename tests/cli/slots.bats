@@ -83,6 +83,15 @@ load helper
   expect_equal 'recovered' "$(tsem show -J --stats "$SEM" | jq '.. | .recovered? // empty')" 0
 }
 
+@test "recovered: a command that cannot be run does not keep it to itself" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt tsem run "$SEM" ./no-such-command
+  expect_status 127
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out 1
+}
+
 @test "recovered: acquire -v says so, and the next one is told all the same" {
   tsem create -j 2 "$SEM"
   hold
