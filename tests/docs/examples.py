@@ -23,7 +23,7 @@ import tempfile
 import time
 
 DEADLINE = float(os.environ.get("DEADLINE", "40"))
-STAND_INS = "flac large small server backup train rsync make-report scp job upgrade".split()
+STAND_INS = "flac large small server backup train rsync make-report scp job upgrade cargo measure".split()
 
 
 # ---- finding them ----
@@ -63,8 +63,10 @@ class Place:
                 with open(path, "w") as file:
                     file.write("#!/bin/sh\nexit 0\n")
                 os.chmod(path, 0o755)
-        with open(os.path.join(self.directory, "Makefile"), "w") as file:
-            file.write(".PHONY: all\nall: a.o b.o c.o\n%.c:\n\techo 'int x;' >$@\n")
+        for project in ("", "one", "another"):
+            os.makedirs(os.path.join(self.directory, project), exist_ok=True)
+            with open(os.path.join(self.directory, project, "Makefile"), "w") as file:
+                file.write(".PHONY: all\nall: a.o b.o c.o\n%.c:\n\techo 'int x;' >$@\n")
         for name in "abcde":
             open(os.path.join(self.directory, name + ".wav"), "w").close()
         self.environment = dict(
