@@ -84,6 +84,7 @@ load helper
 }
 
 @test "recovered: a command that cannot be run does not keep it to itself" {
+  not_under thread 'its vfork() is a fork()'
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
   attempt tsem run "$SEM" ./no-such-command
