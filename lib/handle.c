@@ -25,10 +25,17 @@ spin_ceiling(void)
 	return known;
 }
 
-/* A handle around an attached segment, whose descriptor and mapping it owns from here on. */
-static void
-fill_handle(struct tsem *sem)
+/*
+ * The end of every way to a handle: attaching the segment came out as `rc`. The handle owns its descriptor and mapping
+ * from here on.
+ */
+static int
+finish_handle(struct tsem *sem, int rc, struct tsem **out)
 {
+	if (rc < 0) {
+		free(sem);
+		return rc;
+	}
 	const struct header *header = sem->segment.header;
 	memcpy(sem->uuid, header->uuid, sizeof(sem->uuid));
 	memcpy(&sem->salt, sem->uuid, sizeof(sem->salt));
@@ -36,6 +43,8 @@ fill_handle(struct tsem *sem)
 	sem->max = header->max;
 	sem->post_at_once = sem->segment.writable && sem->max == 0 ? POST_AT_ONCE_MAX : 0;
 	STORE_RLX(&sem->spin, spin_ceiling());
+	*out = sem;
+	return 0;
 }
 
 static int
@@ -63,12 +72,9 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 
 	unsigned how = (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0;
 	how |= (flags & TSEM_READ_ONLY) != 0 ? SEGMENT_READ_ONLY : 0;
-	rc = segment_attach(name, how, &sem->segment);
-	if (rc < 0) {
-		free(sem);
+	rc = finish_handle(sem, segment_attach(name, how, &sem->segment), &sem);
+	if (rc < 0)
 		return rc;
-	}
-	fill_handle(sem);
 	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* its name is about to go, or somebody has brought it back */
 		tsem_close(sem);
 		return -EIDRM;
@@ -110,14 +116,7 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	rc = segment_create(name, &how, &sem->segment);
-	if (rc < 0) {
-		free(sem);
-		return rc;
-	}
-	fill_handle(sem);
-	*out = sem;
-	return 0;
+	return finish_handle(sem, segment_create(name, &how, &sem->segment), out);
 }
 
 static int
@@ -181,14 +180,7 @@ tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem *
 	rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	rc = segment_create_at(memory, size, &how, &sem->segment);
-	if (rc < 0) {
-		free(sem);
-		return rc;
-	}
-	fill_handle(sem);
-	*out = sem;
-	return 0;
+	return finish_handle(sem, segment_create_at(memory, size, &how, &sem->segment), out);
 }
 
 int
@@ -198,12 +190,5 @@ tsem_open_at(void *memory, size_t size, tsem **out)
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	rc = segment_attach_at(memory, size, &sem->segment);
-	if (rc < 0) {
-		free(sem);
-		return rc;
-	}
-	fill_handle(sem);
-	*out = sem;
-	return 0;
+	return finish_handle(sem, segment_attach_at(memory, size, &sem->segment), out);
 }
