@@ -55,8 +55,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 			return rc;
 		const uint64_t now = platform.now();
 		if (now >= until) {
-			uint32_t permits = 0;
-			recover_all(sem, &permits);
+			recover_all(sem, NULL);
 			rc = look(sem, holders_only);
 			return rc == -EAGAIN ? -ETIMEDOUT : rc;
 		}

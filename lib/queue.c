@@ -76,11 +76,10 @@ static void
 become_orphan(struct tsem *sem, const struct place_in_line *place)
 {
 	const struct claim *claim = &place->claim;
-	uint32_t permits = 0;
 	STORE_SEQ(&claim->record->who, who_orphan(place->waiter.ticket));
 	PROBE(abandon, sem, place->waiter.ticket, place->waiter.count);
 	note_orphan(sem, place->waiter.ticket);
-	recover_record(sem, claim->index, &permits);
+	recover_record(sem, claim->index, NULL);
 	skip_orphans(sem);
 }
 
@@ -88,10 +87,8 @@ become_orphan(struct tsem *sem, const struct place_in_line *place)
 static int
 give_up(struct tsem *sem, const struct place_in_line *place, int why)
 {
-	if (why == -ETIMEDOUT) {
-		uint32_t permits = 0;
-		recover_all(sem, &permits);
-	}
+	if (why == -ETIMEDOUT)
+		recover_all(sem, NULL);
 	if (why != -EIDRM && wait_is_over(sem, &place->waiter))
 		return 0;
 

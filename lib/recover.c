@@ -72,7 +72,8 @@ begin_release(struct tsem *sem, struct record *record, uint64_t who, uint64_t wh
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	if (!CAS_SEQ(&record->what, what, what_next(what, STATE_RELEASING, what_value(what))))
 		return;
-	*permits += held ? count : 0;
+	if (held && permits != NULL)
+		*permits += count;
 	if (held)
 		PROBE(recover, sem, what_value(what), count);
 	if (abandoned)
@@ -209,8 +210,7 @@ renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 			continue;
 		const uint64_t what = LOAD_ACQ(&record->what);
 		if (what_state(what) != STATE_QUEUED) {
-			uint32_t permits = 0;
-			recover_record(sem, i, &permits);
+			recover_record(sem, i, NULL);
 			continue;
 		}
 		const int64_t distance = counter_diff(what_value(what), origin);
@@ -258,10 +258,8 @@ void
 skip_orphans(struct tsem *sem)
 {
 	const uint64_t hint = LOAD_SEQ(&sem->segment.header->concern);
-	if ((hint & CONCERN_ORPHANS) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0) {
-		uint32_t permits = 0;
-		recover_front(sem, &permits);
-	}
+	if ((hint & CONCERN_ORPHANS) != 0 && counter_diff(enabled_limit(sem), word_counter(hint)) >= 0)
+		recover_front(sem, NULL);
 }
 
 void
@@ -311,8 +309,7 @@ recover_spare_records(struct tsem *sem)
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		if (LOAD_RLX(&record->who) == 0 || what_state(LOAD_RLX(&record->what)) > STATE_CLAIMED)
 			continue;
-		uint32_t permits = 0;
-		recover_record(sem, i, &permits);
+		recover_record(sem, i, NULL);
 		freed += LOAD_RLX(&record->who) == 0;
 	}
 	return freed;
@@ -330,8 +327,7 @@ recover_if_due(struct tsem *sem, uint64_t now)
 		return scanned;
 	if (!CAS_SEQ(stamp, scanned, now))
 		return now;
-	uint32_t permits = 0;
-	recover_all(sem, &permits);
+	recover_all(sem, NULL);
 	is_removed(sem);
 	return now;
 }
@@ -344,8 +340,7 @@ recover_before_failing(struct tsem *sem)
 	if (tried != 0 && now - tried < TRY_LOOK_EVERY)
 		return false;
 	STORE_RLX(&sem->tried, now);
-	uint32_t permits = 0;
-	recover_all(sem, &permits);
+	recover_all(sem, NULL);
 	return true;
 }
 

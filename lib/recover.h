@@ -17,7 +17,8 @@ enum liveness owner_liveness(const struct tsem *sem, const struct record *record
 
 /*
  * Looks at one record: if its owner is dead, or if it is a handed-over hold whose release was begun, carries it as far
- * as it goes. Adds the permits that came back from a holder to *permits.
+ * as it goes. Adds the permits that came back from a holder to *permits, which
+ * may be NULL here and below.
  */
 void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 

@@ -76,8 +76,7 @@ seize(struct tsem *sem, tsem_hold *hold)
 	if (all > (int64_t)UINT32_MAX)
 		return -EBUSY;
 	if (all == 0) { /* then there is nothing that anybody could get */
-		uint32_t permits = 0;
-		recover_all(sem, &permits);
+		recover_all(sem, NULL);
 		return room(sem) < 0 || is_in_use(sem, NO_RECORD) ? -EBUSY : 0;
 	}
 

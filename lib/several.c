@@ -146,10 +146,8 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 {
 	const uint64_t began = platform.now();
 	int rc = sleep_until_any(lines, n, options);
-	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++) {
-		uint32_t permits = 0;
-		recover_all(lines[i].sem, &permits);
-	}
+	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++)
+		recover_all(lines[i].sem, NULL);
 	const size_t first = rc == -EIDRM ? n : find_enabled(lines, n);
 	if (first < n) {
 		wait_count(lines[first].sem, platform.now() - began);
