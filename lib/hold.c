@@ -136,9 +136,9 @@ acquire_or_fail(struct tsem *sem, uint32_t count, tsem_hold *hold)
 }
 
 int
-tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
+tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_hold *hold)
 {
-	return options == NULL ? acquire_until(sem, count, NULL, hold) : acquire_in_line(sem, count, options, hold);
+	return acquire_in_line(sem, count, queue_options(wait), hold);
 }
 
 int

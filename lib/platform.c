@@ -64,8 +64,7 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 	if (rc >= 0 || (errno != ENOSYS && errno != EPERM))
 		return rc < 0 ? -errno : 0;
 #endif
-	const uint64_t soon = monotonic_now() + LOOK_AT_ALL_EVERY;
-	return futex_sleep(words[0], expected[0], UINT32_MAX, soon < until ? soon : until);
+	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(monotonic_now() + LOOK_AT_ALL_EVERY, until));
 }
 
 static void

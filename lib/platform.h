@@ -33,6 +33,12 @@ struct platform {
 
 extern struct platform platform;
 
+static inline uint64_t
+earlier_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 /* The clock to the last tick of the kernel, some ms old, which costs next to nothing: for stamps that people look at. */
 static inline uint64_t
 coarse_now(void)

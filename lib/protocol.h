@@ -48,6 +48,14 @@ enabled_limit(const struct tsem *sem)
 	return counter_add(word_counter(grants), capacity);
 }
 
+/* How many permits nobody has; negative: so many are missing. While others move the counters, at most too many. */
+static inline int64_t
+spare_permits(const struct tsem *sem)
+{
+	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
+	return counter_diff(enabled_limit(sem), word_counter(tickets));
+}
+
 static inline bool
 is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 {

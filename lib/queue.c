@@ -7,6 +7,13 @@
 #include "protocol.h"
 #include "recover.h"
 
+const struct tsem_wait *
+queue_options(const struct tsem_wait *wait)
+{
+	static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
+	return wait == NULL ? &for_ever : wait;
+}
+
 bool
 queue_is_deadline(const struct timespec *deadline)
 {
@@ -113,12 +120,18 @@ queue_leave(struct tsem *sem, struct place_in_line *place)
 	become_orphan(sem, place);
 }
 
+/* The tag under which a CLAIMED record takes its ticket. */
+static uint64_t
+arrival_tag(const struct claim *claim)
+{
+	return tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
+}
+
 int
 queue_take_ticket(struct tsem *sem, struct place_in_line *place)
 {
 	const struct claim *claim = &place->claim;
-	const uint64_t tag = tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
-	int rc = arrive(sem, tag, place->waiter.count, ARRIVE_IN_LINE, &place->waiter.ticket);
+	int rc = arrive(sem, arrival_tag(claim), place->waiter.count, ARRIVE_IN_LINE, &place->waiter.ticket);
 	if (rc < 0)
 		record_unclaim(sem, claim);
 	return rc;
@@ -155,11 +168,11 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 	int rc = wait_sleeping(sem, waiter);
 	if (rc < 0)
 		rc = give_up(sem, place, rc);
-	if (rc == 0)
-		PROBE(admit, sem, waiter->ticket, waiter->count);
-	if (rc == 0)
-		STORE_RLX(&waiter->record->since, coarse_now()); /* held since now, and no longer waiting since then */
-	return rc;
+	if (rc < 0)
+		return rc;
+	PROBE(admit, sem, waiter->ticket, waiter->count);
+	STORE_RLX(&waiter->record->since, coarse_now()); /* held since now, and no longer waiting since then */
+	return 0;
 }
 
 int
@@ -187,7 +200,7 @@ queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_
 	if (rc < 0)
 		return rc;
 
-	const uint64_t tag = tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
+	const uint64_t tag = arrival_tag(claim);
 	rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
 	if (rc == -EAGAIN && recover_before_failing(sem))
 		rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);

@@ -15,6 +15,9 @@ struct place_in_line {
 /* -EINVAL for a count that could never be granted, or structures that this library does not know. -EPERM: read-only. */
 int queue_check(const struct tsem *sem, uint32_t count, const struct tsem_wait *options);
 
+/* How to wait, as a caller of the interface put it: NULL is for ever, and without a word. */
+const struct tsem_wait *queue_options(const struct tsem_wait *wait);
+
 /* NULL, or a time in normal form. */
 bool queue_is_deadline(const struct timespec *deadline);
 

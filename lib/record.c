@@ -192,7 +192,6 @@ record_wait_for_vacancy(struct tsem *sem, uint64_t until)
 	const uint64_t now = platform.now();
 	if (now >= until)
 		return -ETIMEDOUT;
-	const uint64_t soon = now + 100 * NS_PER_MS;
-	int rc = platform.sleep(word, vacancy, UINT32_MAX, soon < until ? soon : until);
+	int rc = platform.sleep(word, vacancy, UINT32_MAX, earlier_of(now + 100 * NS_PER_MS, until));
 	return rc == -EINTR ? rc : 0;
 }

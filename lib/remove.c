@@ -57,13 +57,6 @@ is_in_use(struct tsem *sem, uint64_t own)
 	return false;
 }
 
-/* How many permits nobody has; negative: so many are missing. */
-static int64_t
-room(const struct tsem *sem)
-{
-	return counter_diff(enabled_limit(sem), word_counter(LOAD_SEQ(&sem->segment.header->tickets)));
-}
-
 /*
  * Takes the whole capacity, and what was posted beyond it, so that nobody can get a permit any more without a place in
  * line; and then nobody else may have one. -EBUSY.
@@ -72,12 +65,13 @@ static int
 seize(struct tsem *sem, tsem_hold *hold)
 {
 	const uint32_t capacity = LOAD_SEQ(&sem->segment.header->capacity);
-	const int64_t all = room(sem) > (int64_t)capacity ? room(sem) : (int64_t)capacity;
+	const int64_t spare = spare_permits(sem);
+	const int64_t all = spare > (int64_t)capacity ? spare : (int64_t)capacity;
 	if (all > (int64_t)UINT32_MAX)
 		return -EBUSY;
 	if (all == 0) { /* then there is nothing that anybody could get */
 		recover_all(sem, NULL);
-		return room(sem) < 0 || is_in_use(sem, NO_RECORD) ? -EBUSY : 0;
+		return spare_permits(sem) < 0 || is_in_use(sem, NO_RECORD) ? -EBUSY : 0;
 	}
 
 	int rc = hold_try_any(sem, (uint32_t)all, hold);

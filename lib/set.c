@@ -69,8 +69,7 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
-		const int64_t room = counter_diff(enabled_limit(sem), word_counter(LOAD_SEQ(&header->tickets)));
-		const int64_t room_then = room + (int64_t)permits - (int64_t)change->old;
+		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
 		/* To lower takes a place in line, and that must not fail when C has been stored. */
 		if (permits > change->old ? room_then > COUNTER_DRIFT : permits < change->old && 1 - room_then > COUNTER_DRIFT)
 			return -EOVERFLOW;

@@ -108,8 +108,7 @@ look_around_everywhere(struct line *lines, size_t n, uint64_t now, uint64_t *wak
 		int rc = wait_look_around(lines[i].sem, &lines[i].place.waiter, now, &lines[i].pace);
 		if (rc < 0)
 			return rc;
-		*wake_at = lines[i].pace.tick < *wake_at ? lines[i].pace.tick : *wake_at;
-		*wake_at = lines[i].pace.progress < *wake_at ? lines[i].pace.progress : *wake_at;
+		*wake_at = earlier_of(*wake_at, earlier_of(lines[i].pace.tick, lines[i].pace.progress));
 	}
 	return 0;
 }
@@ -163,8 +162,7 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 int
 tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which)
 {
-	static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
-	const struct tsem_wait *options = wait == NULL ? &for_ever : wait;
+	const struct tsem_wait *options = queue_options(wait);
 	int rc = check(sems, n);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		rc = queue_check(sems[i], 1, options);

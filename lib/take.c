@@ -73,9 +73,9 @@ take_or_fail(struct tsem *sem, uint32_t count)
 }
 
 int
-tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *options)
+tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait)
 {
-	return options == NULL ? take_until(sem, count, NULL) : take_in_line(sem, count, options);
+	return take_in_line(sem, count, queue_options(wait));
 }
 
 int
@@ -141,8 +141,7 @@ tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 int
 tsem_post_and_take_wait(tsem *post_to, tsem *take_from, const struct tsem_wait *wait)
 {
-	static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
-	const struct tsem_wait *options = wait == NULL ? &for_ever : wait;
+	const struct tsem_wait *options = queue_options(wait);
 	struct place_in_line place;
 	int rc = queue_check(take_from, 1, options);
 	if (rc == 0)

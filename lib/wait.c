@@ -139,12 +139,6 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 }
 
 static uint64_t
-earliest(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
 last_ticket(const struct waiter *waiter)
 {
 	return counter_add(waiter->ticket, waiter->count - 1);
@@ -157,9 +151,8 @@ wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **
 	return OR_SEQ(*word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
 }
 
-/* *now: the time, before and after; read no more often than need be. */
 static int
-sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
+sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t now)
 {
 	_Atomic uint32_t *word;
 	const struct tsem_wait *options = waiter->options;
@@ -167,17 +160,17 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 
 	while (!wait_is_over(sem, waiter)) {
 		const uint32_t seen = wait_announce(sem, waiter, &word);
-		int rc = wait_look_around(sem, waiter, *now, &pace);
+		int rc = wait_look_around(sem, waiter, now, &pace);
 		if (rc < 0)
 			return rc;
 		if (wait_is_over(sem, waiter))
 			break;
-		if (*now >= waiter->until)
+		if (now >= waiter->until)
 			return -ETIMEDOUT;
 
-		const uint64_t wake_at = earliest(waiter->until, earliest(pace.tick, pace.progress));
+		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(pace.tick, pace.progress));
 		rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
-		*now = platform.now();
+		now = platform.now();
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}
@@ -203,9 +196,8 @@ int
 wait_sleeping(struct tsem *sem, const struct waiter *waiter)
 {
 	const uint64_t began = platform.now();
-	uint64_t ended = began;
-	int rc = sleep_until_enabled(sem, waiter, &ended);
-	wait_count(sem, ended - began);
+	int rc = sleep_until_enabled(sem, waiter, began);
+	wait_count(sem, platform.now() - began);
 	return rc;
 }
 
