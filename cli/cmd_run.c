@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "ending.h"
 #include "group.h"
 #include "jobserver.h"
 #include "jobserver_flags.h"
@@ -21,15 +22,10 @@ static void
 die_as_command(int number)
 {
 	const struct rlimit no_core = {0};
-	sigset_t set;
 	if (number != SIGINT && number != SIGQUIT)
 		return;
 	setrlimit(RLIMIT_CORE, &no_core); /* the command has dumped one already, if it was to */
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	raise(number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	die_of_signal(number);
 }
 
 static int
@@ -165,7 +161,7 @@ repair_and_run(const struct options *o, char **command, const struct luggage *lu
 static int
 run_with(const struct options *o, const struct group *group, const struct request *request, char **command)
 {
-	const struct luggage luggage = {.holds = request->holds, .n = request->any ? 1 : request->n};
+	const struct luggage luggage = {.holds = request->holds, .n = granted(request)};
 	set_environment(o, request->any ? group->names[request->which] : o->name, &luggage);
 	const bool repair = o->on_recovered != NULL && is_recovered(&luggage);
 	struct jobserver jobserver;
@@ -224,21 +220,17 @@ cmd_run(const struct verb *verb, int argc, char **argv)
 	int status = options_parse(verb, argc, argv, &o);
 	if (status >= 0)
 		return status;
-	if (o.shell_command == NULL) {
-		if (o.command[0] == NULL)
-			return complain(o.name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o.name);
-		status = o.jobserver ? check_jobserver(&o) : -1;
-		return status >= 0 ? status : acquire_and_run(&o, o.command);
-	}
-	if (o.command[0] != NULL)
+	if (o.shell_command == NULL && o.command[0] == NULL)
+		return complain(o.name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o.name);
+	if (o.shell_command != NULL && o.command[0] != NULL)
 		return complain(o.name, "unexpected word '%s' behind -c (put the whole command into its argument)",
 		                o.command[0]);
-
 	status = o.jobserver ? check_jobserver(&o) : -1;
 	if (status >= 0)
 		return status;
+
 	char *shell = getenv("SHELL");
 	char *command[] = {shell != NULL && shell[0] != '\0' ? shell : (char[]){_PATH_BSHELL}, (char[]){"-c"},
 	                   (char *)(uintptr_t)o.shell_command, NULL};
-	return acquire_and_run(&o, command);
+	return acquire_and_run(&o, o.shell_command != NULL ? command : o.command);
 }

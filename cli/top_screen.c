@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ending.h"
 #include "table.h"
 #include "top_model.h"
 #include "top_pen.h"
@@ -16,54 +17,34 @@
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t caught;
-
-static void
-catch_signal(int number)
-{
-	caught = number;
-}
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(ending_signals[0]) };
-
 /* Delivered only while waiting for keys, so that none comes between a look at it and the sleep. */
 static sigset_t outside;
+static struct ending ending;
 
 static void
 catch_signals(void)
 {
-	const struct sigaction catching = {.sa_handler = catch_signal};
 	sigset_t held;
 	sigemptyset(&held);
 	sigaddset(&held, SIGWINCH);
 	sigaddset(&held, SIGTSTP); /* the handler of curses draws, too, and must not come into our drawing */
-	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-		struct sigaction old;
-		sigaction(ending_signals[i], NULL, &old);
-		if (old.sa_handler != SIG_IGN) /* nohup */
-			sigaction(ending_signals[i], &catching, NULL);
-		sigaddset(&held, ending_signals[i]);
-	}
+	ending_add(&held);
+	ending_begin(&ending);
 	sigprocmask(SIG_BLOCK, &held, &outside);
-	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		sigdelset(&outside, ending_signals[i]);
-	sigdelset(&outside, SIGWINCH);
-	sigdelset(&outside, SIGTSTP);
+}
+
+static void
+leave_signals(void)
+{
+	ending_finish(&ending);
+	sigprocmask(SIG_SETMASK, &outside, NULL);
 }
 
 void
 screen_die_of_signal(void)
 {
-	if (caught == 0)
-		return;
-	signal(caught, SIG_DFL);
-	sigset_t one;
-	sigemptyset(&one);
-	sigaddset(&one, caught);
-	raise(caught);
-	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	if (ending_signal() != 0)
+		die_of_signal(ending_signal());
 }
 
 /* ---- the screen ---- */
@@ -79,7 +60,7 @@ screen_begin(void)
 	catch_signals();
 	screen = newterm(NULL, stdout, stdin);
 	if (screen == NULL) {
-		sigprocmask(SIG_SETMASK, &outside, NULL);
+		leave_signals();
 		return false;
 	}
 	cbreak();
@@ -109,7 +90,7 @@ screen_end(void)
 int
 screen_wait(uint64_t until_ns)
 {
-	while (caught == 0) {
+	while (ending_signal() == 0) {
 		const int key = getch();
 		if (key != ERR)
 			return key;

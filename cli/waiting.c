@@ -2,12 +2,12 @@
 #include "waiting.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "ending.h"
 #include "message.h"
 #include "process.h"
 
@@ -52,39 +52,6 @@ open_for_use(const struct options *o, tsem **sem)
 	if (rc == -EEXIST)
 		return complain_about_limit(o);
 	return rc < 0 ? complain_error(o->name, rc) : -1;
-}
-
-/* ---- signals ---- */
-
-static volatile sig_atomic_t caught;
-
-static void
-catch_signal(int number)
-{
-	caught = number;
-}
-
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-enum { ENDING_SIGNALS = sizeof(ending_signals) / sizeof(ending_signals[0]) };
-
-/* A waiter that is told to end gives up its place first, so that the others need not find out that it is dead. */
-static void
-install_handlers(struct sigaction old[ENDING_SIGNALS])
-{
-	const struct sigaction catching = {.sa_handler = catch_signal};
-	for (size_t i = 0; i < ENDING_SIGNALS; i++) {
-		sigaction(ending_signals[i], NULL, &old[i]);
-		if (old[i].sa_handler != SIG_IGN) /* nohup */
-			sigaction(ending_signals[i], &catching, NULL);
-	}
-}
-
-static void
-restore_handlers(const struct sigaction old[ENDING_SIGNALS])
-{
-	for (size_t i = 0; i < ENDING_SIGNALS; i++)
-		sigaction(ending_signals[i], &old[i], NULL);
 }
 
 /* ---- the line that says how the wait is going ---- */
@@ -164,7 +131,7 @@ progress(void *arg, uint32_t position)
 	const bool news = report->position != position;
 	if (report->o->verbose ? report->terminal || news : report->terminal && !patient)
 		print_report(report, position);
-	return caught;
+	return ending_signal();
 }
 
 static void
@@ -210,7 +177,7 @@ wait_with_report(const struct options *o, struct request *request)
 	int rc;
 	do {
 		rc = wait_in_line(o, request, &wait);
-	} while (rc == -EINTR && !caught);
+	} while (rc == -EINTR && ending_signal() == 0);
 	finish_report(&report, rc);
 	return rc;
 }
@@ -225,30 +192,37 @@ try(const struct options *o, struct request *r)
 	return r->n == 1 ? tsem_try_acquire(r->sems[0], o->count, r->holds) : wait_in_line(o, r, &at_once);
 }
 
-/* Undoes what the wait brought, and ends by the signal, for the parent to see. */
 static void
-die_of_signal(const struct options *o, const struct request *r, int rc)
+undo_wait(const struct options *o, const struct request *r)
 {
-	if (rc == 0 && r->holds == NULL)
+	if (r->holds == NULL)
 		tsem_post(r->sems[0], o->count, NULL);
-	for (size_t i = 0; rc == 0 && r->holds != NULL && i < (r->any ? 1 : r->n); i++)
+	for (size_t i = 0; r->holds != NULL && i < granted(r); i++)
 		tsem_release(&r->holds[i]);
-	signal(caught, SIG_DFL);
-	raise(caught);
+}
+
+size_t
+granted(const struct request *request)
+{
+	return request->any ? 1 : request->n;
 }
 
 int
 wait_for_permits(const struct options *o, struct request *request)
 {
-	struct sigaction old[ENDING_SIGNALS];
+	struct ending ending;
 	if (o->nonblock)
 		return try(o, request);
-	install_handlers(old);
+	/* A waiter that is told to end gives up its place first, so that the others need not find out that it is dead. */
+	ending_begin(&ending);
 	const int rc = wait_with_report(o, request);
-	/* First: a signal between the look at what was caught and this would be swallowed. */
-	restore_handlers(old);
-	if (caught)
-		die_of_signal(o, request, rc);
+	/* First: a signal between the look at what was noted and this would be swallowed. */
+	ending_finish(&ending);
+	if (ending_signal() == 0)
+		return rc;
+	if (rc == 0)
+		undo_wait(o, request);
+	die_of_signal(ending_signal());
 	return rc;
 }
 

@@ -24,6 +24,9 @@ struct request {
 	size_t which;     /* with `any`: the one that was granted */
 };
 
+/* How many of the holds are there, once it is granted. */
+size_t granted(const struct request *request);
+
 /* Returns 0 or the library's error; a signal that ended the wait ends this process. */
 int wait_for_permits(const struct options *o, struct request *request);
 
