@@ -431,8 +431,10 @@ tsem_reap(tsem_hold *out, unsigned flags)
 		const uint32_t count = LOAD_ACQ(&record->count);
 		if (abandoned)
 			STORE_SEQ(&sem->segment.header->abandoned, 1);
-		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, (uint32_t)hold->record, who, what) && abandoned)
+		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, (uint32_t)hold->record, who, what) && abandoned) {
+			PROBE(recover, sem, hold->ticket, count);
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
+		}
 	}
 	hold->who = 0;
 	return 0;

@@ -74,10 +74,10 @@ begin_release(struct tsem *sem, struct record *record, uint64_t who, uint64_t wh
 		return;
 	if (held && permits != NULL)
 		*permits += count;
-	if (held)
+	if (abandoned) {
 		PROBE(recover, sem, what_value(what), count);
-	if (abandoned)
 		ADD_RLX(&sem->segment.header->statistics.recovered, count);
+	}
 }
 
 /* One step; false when there is nothing more to do for this owner. */
