@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The owned pair: a hold is recorded for a process, and comes back by itself if that process dies. */
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "hold.h"
 #include "identity.h"
-#include "liveness.h"
 #include "platform.h"
 #include "protocol.h"
 #include "queue.h"
@@ -17,12 +14,6 @@ struct hold *
 hold_inside(tsem_hold *hold)
 {
 	return (struct hold *)(void *)hold;
-}
-
-static struct tsem *
-hold_sem(const struct hold *hold)
-{
-	return (struct tsem *)(uintptr_t)hold->sem;
 }
 
 /* ---- acquire ---- */
@@ -240,204 +231,6 @@ tsem_release(tsem_hold *out)
 	const struct hold *hold = hold_inside(out);
 	const uint64_t who = hold->who;
 	return who != 0 && who == identity_who_cached() ? release_own(hold, who) : release_or_fail(hold);
-}
-
-/* ---- another owner ---- */
-
-/* A start time that this process may compare: 0 if there is none to be had. -ESRCH: no such process. */
-static int
-find_process(pid_t pid, uint64_t *start)
-{
-	if (pid <= 0 || pid >= 1 << PID_BITS)
-		return -ESRCH;
-	/* Not kill(), which takes the number of any thread. */
-	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
-		return -ESRCH;
-
-	char text[12];
-	struct process_stat stat;
-	pid_to_text(pid, text);
-	*start = 0;
-	if (!proc_is_trustworthy() || !process_stat_read(text, &stat))
-		return 0;
-	if (stat.state == 'Z' && stat.threads == 1)
-		return -ESRCH;
-	/* Its start time as we read it means something as long as our time namespace exists, which its own outlives. */
-	if (is_in_our_time_namespace(text))
-		*start = stat.start & WHO_LOW_MASK;
-	return 0;
-}
-
-int
-tsem_hand_over(tsem_hold *out, pid_t pid)
-{
-	struct hold *hold = hold_inside(out);
-	if (hold->who == 0 || hold->who != identity_who())
-		return -EPERM;
-	uint64_t start;
-	int rc = find_process(pid, &start);
-	if (rc < 0)
-		return rc;
-	struct tsem *sem = hold_sem(hold);
-	struct record *record = &sem->segment.records[hold->record];
-	uint64_t what;
-	if (!hold_is_held(record, hold->ticket, &what))
-		return -EPERM;
-
-	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
-	if (hold->recovered != 0)
-		STORE_SEQ(&sem->segment.header->abandoned, 1);
-	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
-	STORE_REL(&record->start, start);
-	if (!CAS_SEQ(&record->who, hold->who, who_handed((uint32_t)pid, hold->ticket)))
-		return -EPERM;
-	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
-	hold->who = 0;
-	return 0;
-}
-
-/* The newest HELD record that was handed over to `pid`, and its owner and state; NO_RECORD if there is none. */
-static uint32_t
-find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *self, uint64_t *who, uint64_t *what)
-{
-	uint32_t newest = NO_RECORD;
-	const struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
-		const uint64_t owner = LOAD_ACQ(&record->who);
-		if (who_kind(owner) != WHO_KIND_HANDED || who_pid(owner) != (uint32_t)pid)
-			continue;
-		const uint64_t recorded = LOAD_ACQ(&record->start);
-		const uint64_t state = LOAD_ACQ(&record->what);
-		const bool comparable = recorded != 0 && start != 0 && LOAD_ACQ(&record->time_ns) == self->time_ns;
-		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != self->pid_ns
-		    || (comparable && recorded != start))
-			continue;
-		if (newest != NO_RECORD && counter_diff(what_value(state), what_value(*what)) < 0)
-			continue;
-		newest = i;
-		*who = owner;
-		*what = state;
-	}
-	return newest;
-}
-
-/* From RELEASING to the end. */
-static void
-finish_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t releasing)
-{
-	struct record *record = &sem->segment.records[index];
-	struct grant grant;
-	if (release_for_owner(sem, index, record, releasing, &grant))
-		record_free_for(sem, index, record, who);
-	after_grant(sem, &grant);
-}
-
-/*
- * Releases a hold for an owner that is dead, or that it was handed over to: HELD -> RELEASING by CAS. From there on any
- * recoverer carries it on, should this process die. `who` cannot come back in this record.
- */
-static bool
-release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
-{
-	struct record *record = &sem->segment.records[index];
-	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
-	if (!CAS_SEQ(&record->what, what, releasing))
-		return false;
-	finish_foreign(sem, index, who, releasing);
-	return true;
-}
-
-int
-tsem_release_for(tsem *sem, pid_t pid)
-{
-	struct identity self;
-	if (!sem->segment.writable)
-		return -EPERM;
-	if (!identity_get(&self))
-		return -ENOMEM;
-	uint64_t start = 0;
-	int rc = find_process(pid, &start);
-	if (rc < 0)
-		return rc;
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		uint64_t who = 0;
-		uint64_t what = 0;
-		const uint32_t index = find_handed(sem, pid, start, &self, &who, &what);
-		if (index == NO_RECORD)
-			return -ENOENT;
-		if (release_foreign(sem, index, who, what))
-			return 0;
-	}
-	return -EBADMSG;
-}
-
-int
-tsem_adopt(tsem_hold *out)
-{
-	struct hold *hold = hold_inside(out);
-	struct identity self;
-	int rc = identity_read(&self);
-	if (rc < 0)
-		return rc;
-	struct tsem *sem = hold_sem(hold);
-	if (hold->who == 0 || hold->who == self.who)
-		return -EPERM;
-	struct record *record = &sem->segment.records[hold->record];
-	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns || LOAD_ACQ(&record->time_ns) != self.time_ns)
-		return -EXDEV;
-
-	uint64_t what;
-	if (!hold_is_held(record, hold->ticket, &what) || !CAS_SEQ(&record->who, hold->who, self.who))
-		return -EPERM;
-	/*
-	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
-	 * is about to act on the state. So the state changes, too. If it was faster, the hold is lost; if not, it fails.
-	 */
-	if (CAS_SEQ(&record->what, what, what_adopted(what))) {
-		STORE_REL(&record->use, USE_COMMAND);
-		hold->who = self.who;
-		return 0;
-	}
-	/* What the recoverer began it leaves to the new owner, who has to finish it. */
-	const uint64_t releasing = what_next(what, STATE_RELEASING, hold->ticket);
-	if (LOAD_ACQ(&record->what) == releasing)
-		finish_foreign(sem, (uint32_t)hold->record, self.who, releasing);
-	else
-		record_free_for(sem, (uint32_t)hold->record, record, self.who);
-	return -EPERM;
-}
-
-int
-tsem_reap(tsem_hold *out, unsigned flags)
-{
-	if ((flags & ~TSEM_ABANDONED) != 0)
-		return -EINVAL;
-	struct hold *hold = hold_inside(out);
-	if (hold->who == 0)
-		return -EPERM;
-	if (tsem_release(out) == 0)
-		return 0;
-
-	/* Not recovered but released: the command ended, and nobody died on anybody. */
-	struct tsem *sem = hold_sem(hold);
-	struct record *record = &sem->segment.records[hold->record];
-	const uint64_t who = LOAD_ACQ(&record->who);
-	const bool dead = who != 0 && owner_liveness(sem, record, who) == LIVENESS_DEAD;
-	uint64_t what;
-	if (hold_is_held(record, hold->ticket, &what)) {
-		if (!dead)
-			return -EBUSY;
-		const bool abandoned = (flags & TSEM_ABANDONED) != 0;
-		const uint32_t count = LOAD_ACQ(&record->count);
-		if (abandoned)
-			STORE_SEQ(&sem->segment.header->abandoned, 1);
-		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, (uint32_t)hold->record, who, what) && abandoned) {
-			PROBE(recover, sem, hold->ticket, count);
-			ADD_RLX(&sem->segment.header->statistics.recovered, count);
-		}
-	}
-	hold->who = 0;
-	return 0;
 }
 
 void

@@ -6,6 +6,12 @@
 
 struct hold *hold_inside(tsem_hold *hold);
 
+static inline struct tsem *
+hold_sem(const struct hold *hold)
+{
+	return (struct tsem *)(uintptr_t)hold->sem;
+}
+
 /* The state of a hold that is still what it was: HELD under its ticket. */
 bool hold_is_held(const struct record *record, uint64_t ticket, uint64_t *what);
 

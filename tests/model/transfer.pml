@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/hold.c: a hold changes its owner. Only where a configuration asks for it. */
+/* lib/transfer.c: a hold changes its owner. Only where a configuration asks for it. */
 
 /* tsem_hand_over() to process q. From the swap on the permits are q's, if it lives. */
 inline hand_over(n, q)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether somebody is told that a holder died: `abandoned` in lib/recover.c and lib/hold.c by itself. One permit. A holder
+ * Whether somebody is told that a holder died: `abandoned` in lib/recover.c, hold.c and transfer.c by itself. One permit. A holder
  * has died; two recover it, and one after the other two more hold the permit, one of whom may hand its hold over. Of all these but
  * one recoverer two may die at any step. Of the protocol only this is left: HELD -> RELEASING by a CAS, then G moves once.
  */
