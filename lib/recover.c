@@ -14,6 +14,12 @@
 
 /* ---- is the owner dead? ---- */
 
+static uint64_t
+owner_start(const struct record *record, uint64_t who)
+{
+	return who_kind(who) == WHO_KIND_HANDED ? LOAD_ACQ(&record->start) : who_start(who);
+}
+
 enum liveness
 owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who)
 {
@@ -23,8 +29,7 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who
 	if (who == identity_who())
 		return LIVENESS_ALIVE;
 
-	struct owner owner = {.pid = who_pid(who)};
-	owner.start = who_kind(who) == WHO_KIND_HANDED ? LOAD_ACQ(&record->start) : who_start(who);
+	struct owner owner = {.pid = who_pid(who), .start = owner_start(record, who)};
 	if (LOAD_SEQ(&header->mixed) == 0) {
 		const uint64_t all = LOAD_ACQ(&header->namespaces);
 		owner.pid_ns = (uint32_t)(all >> 32);
@@ -57,7 +62,7 @@ recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_
 static bool
 is_a_good_end(const struct record *record, uint64_t who)
 {
-	return LOAD_ACQ(&record->use) == USE_COMMAND && has_exited((pid_t)who_pid(who), who_start(who));
+	return LOAD_ACQ(&record->use) == USE_COMMAND && has_exited((pid_t)who_pid(who), owner_start(record, who));
 }
 
 /* Begins the release for a dead owner. `permits` counts what a holder had, not the places of waiters. */

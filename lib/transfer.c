@@ -34,10 +34,10 @@ find_process(pid_t pid, uint64_t *start)
 	return 0;
 }
 
-int
-tsem_hand_over(tsem_hold *out, pid_t pid)
+/* `use` is for those who look on, and stands there before `pid` can be seen to have died. */
+static int
+change_owner(struct hold *hold, pid_t pid, enum use use)
 {
-	struct hold *hold = hold_inside(out);
 	if (hold->who == 0 || hold->who != identity_who())
 		return -EPERM;
 	uint64_t start;
@@ -54,12 +54,30 @@ tsem_hand_over(tsem_hold *out, pid_t pid)
 	if (hold->recovered != 0)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
+	STORE_REL(&record->use, use);
 	STORE_REL(&record->start, start);
-	if (!CAS_SEQ(&record->who, hold->who, who_handed((uint32_t)pid, hold->ticket)))
+	const uint64_t who = who_handed((uint32_t)pid, hold->ticket);
+	if (!CAS_SEQ(&record->who, hold->who, who))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
-	hold->who = 0;
+	hold->who = who;
 	return 0;
+}
+
+int
+tsem_hand_over(tsem_hold *out, pid_t pid)
+{
+	struct hold *hold = hold_inside(out);
+	int rc = change_owner(hold, pid, USE_HOLD);
+	if (rc == 0)
+		hold->who = 0;
+	return rc;
+}
+
+int
+tsem_lend(tsem_hold *out, pid_t pid)
+{
+	return change_owner(hold_inside(out), pid, USE_COMMAND);
 }
 
 /* The newest HELD record that was handed over to `pid`, and its owner and state; NO_RECORD if there is none. */
@@ -77,6 +95,9 @@ find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *
 		const bool comparable = recorded != 0 && start != 0 && LOAD_ACQ(&record->time_ns) == self->time_ns;
 		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != self->pid_ns
 		    || (comparable && recorded != start))
+			continue;
+		/* Lent: whoever lent it knows when it ends. */
+		if (LOAD_ACQ(&record->use) == USE_COMMAND)
 			continue;
 		if (newest != NO_RECORD && counter_diff(what_value(state), what_value(*what)) < 0)
 			continue;
@@ -138,6 +159,22 @@ tsem_release_for(tsem *sem, pid_t pid)
 }
 
 int
+tsem_end_loan(tsem_hold *out)
+{
+	struct hold *hold = hold_inside(out);
+	if (who_kind(hold->who) != WHO_KIND_HANDED)
+		return -EPERM;
+	struct tsem *sem = hold_sem(hold);
+	const struct record *record = &sem->segment.records[hold->record];
+	uint64_t what;
+	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
+	if (hold_is_held(record, hold->ticket, &what))
+		release_foreign(sem, (uint32_t)hold->record, hold->who, what);
+	hold->who = 0;
+	return 0;
+}
+
+int
 tsem_adopt(tsem_hold *out)
 {
 	struct hold *hold = hold_inside(out);
@@ -146,7 +183,7 @@ tsem_adopt(tsem_hold *out)
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
-	if (hold->who == 0 || hold->who == self.who)
+	if (who_kind(hold->who) != WHO_KIND_OWNER || hold->who == 0 || hold->who == self.who)
 		return -EPERM;
 	struct record *record = &sem->segment.records[hold->record];
 	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns || LOAD_ACQ(&record->time_ns) != self.time_ns)

@@ -179,10 +179,21 @@ int tsem_release(tsem_hold *hold);
 int tsem_hand_over(tsem_hold *hold, pid_t pid);
 
 /*
- * Gives back the newest hold that was handed over to `pid`, whoever calls. ENOENT: there is none. ESRCH: no such
+ * Gives back the newest hold that was handed over to `pid`, whoever calls, but not lent to it. ENOENT: there is none. ESRCH: no such
  * process. EPERM: opened read-only.
  */
 int tsem_release_for(tsem *sem, pid_t pid);
+
+/*
+ * tsem_hand_over() to a command that the caller looks after: the hold lasts as long as the process `pid`, but no longer than
+ * until tsem_end_loan() (or tsem_reap(), once `pid` has ended) of `hold`, which stays good for these two;
+ * tsem_release_for() leaves it alone. As with a hold that a child adopted, a process that ended by itself has abandoned
+ * nothing. Same errors.
+ */
+int tsem_lend(tsem_hold *hold, pid_t pid);
+
+/* Gives back what was lent, while its owner lives or after that. EPERM: `hold` was not lent, or the loan was ended before. */
+int tsem_end_loan(tsem_hold *hold);
 
 /*
  * In a child that the holder forked: makes the parent's hold the child's own, before it executes a command, say. From
@@ -197,7 +208,8 @@ int tsem_adopt(tsem_hold *hold);
 /*
  * In the parent, when the child that adopted the hold has ended and before it is reaped (waitid() with WNOWAIT): gives it
  * back at once, where otherwise the next waiter would find out within half a second. 0: given back, by this or by
- * somebody else. EBUSY: the owner may be alive. A hold that nobody adopted, and that is the caller's own, is released.
+ * somebody else. EBUSY: the owner may be alive. A hold that nobody adopted, and that is the caller's own, is released. The
+ * same for what was lent to a process that has ended.
  *
  * `flags`: TSEM_ABANDONED, if the child was killed, say: then the next holder is told, see tsem_hold_recovered(). A child
  * that ended by itself has given its permits back in order, unless the parent was dead before it.

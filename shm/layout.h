@@ -323,7 +323,7 @@ struct record {
 };
 
 /* What a record was claimed for; for those who look on, the protocol does not depend on it. */
-enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a hold that a command has, while its parent looks on */ };
+enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a hold that a command has, while somebody looks on */ };
 
 struct statistics {
 	_Atomic uint64_t contended;    /* waits that had to sleep */

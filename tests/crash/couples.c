@@ -39,6 +39,8 @@ static const struct {
 	{"post-take", {"post-take", "acquire", "release"}},
 	{"cycle", {"slots"}},
 	{"slots", {"slots"}},
+	{"lend", {"cycle", "recover-acquire"}},
+	{"end-loan", {"release-same", "recover-acquire", "acquire"}},
 };
 
 enum { TELLING = sizeof(telling) / sizeof(telling[0]) };

@@ -57,6 +57,13 @@ hand_one_over(struct actor *actor)
 	return rc == 0 ? tsem_hand_over(&hold, actor->other) : rc;
 }
 
+static int
+lend_one(struct actor *actor)
+{
+	int rc = tsem_try_acquire(actor->sem, actor->count, &actor->hold);
+	return rc == 0 ? tsem_lend(&actor->hold, actor->other) : rc;
+}
+
 /* ---- the operations ---- */
 
 static int
@@ -148,6 +155,18 @@ release_for(struct actor *actor)
 }
 
 static int
+lend(struct actor *actor)
+{
+	return tsem_lend(&actor->hold, actor->other);
+}
+
+static int
+end_loan(struct actor *actor)
+{
+	return tsem_end_loan(&actor->hold);
+}
+
+static int
 adopt(struct actor *actor)
 {
 	return tsem_adopt(&actor->hold);
@@ -229,6 +248,8 @@ const struct operation operations[] = {
 	{"hand-over", NEEDS_OTHER, 0, false, 0, 0, hold_one, hand_over, nothing},
 	{"release-for", NEEDS_OTHER, 0, false, 0, -ENOENT, hand_one_over, release_for, nothing},
 	{"release-same", NEEDS_OTHER | SECOND_ONLY, 0, false, -ENOENT, 0, nothing, release_for, nothing},
+	{"lend", NEEDS_OTHER, 0, false, 0, 0, hold_one, lend, nothing},
+	{"end-loan", NEEDS_OTHER, 0, false, 0, 0, lend_one, end_loan, nothing},
 	{"adopt", IS_CHILD, 0, true, 0, 0, hold_one, adopt, nothing},
 	{"adopt-orphan", IS_CHILD | PARENT_DEAD, 0, true, 0, -EPERM, hold_one, adopt, nothing},
 	{"reap", IS_PARENT, 0, false, 0, 0, hold_one, reap, nothing},

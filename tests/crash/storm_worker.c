@@ -173,7 +173,8 @@ static void
 hand_over(tsem *sem, tsem_hold *hold)
 {
 	const pid_t other = atomic_load(&storm->entries[below(&state, storm->workers)].pid);
-	int rc = other <= 0 ? -ESRCH : tsem_hand_over(hold, other);
+	const bool lend = below(&state, 2) == 0;
+	int rc = other <= 0 ? -ESRCH : lend ? tsem_lend(hold, other) : tsem_hand_over(hold, other);
 	if (rc != 0) {
 		expect(rc, -ESRCH, "hand over");
 		expect(tsem_release(hold), 0, "release");
@@ -181,8 +182,10 @@ hand_over(tsem *sem, tsem_hold *hold)
 	}
 	atomic_fetch_add(&storm->handed_over, 1);
 	pass_time();
-	rc = tsem_release_for(sem, other);
-	if (rc != -ESRCH)
+	rc = lend ? tsem_end_loan(hold) : tsem_release_for(sem, other);
+	if (lend)
+		expect(rc, 0, "end of a loan");
+	else if (rc != -ESRCH)
 		expect(rc, -ENOENT, "release for another");
 }
 

@@ -121,8 +121,10 @@ hand_over_to_self(struct session *session, uint32_t count)
 static void
 hand_over_to_parent(struct session *session, uint32_t count)
 {
-	(void)count;
-	checked("tsem_hand_over", tsem_hand_over(latest_hold(session), getppid()));
+	if ((count & 1) != 0)
+		checked("tsem_hand_over", tsem_hand_over(latest_hold(session), getppid()));
+	else
+		checked("tsem_lend", tsem_lend(latest_hold(session), getppid()));
 }
 
 static void
@@ -135,8 +137,10 @@ release_for_self(struct session *session, uint32_t count)
 static void
 release_for_parent(struct session *session, uint32_t count)
 {
-	(void)count;
-	checked("tsem_release_for", tsem_release_for(session->sem, getppid()));
+	if ((count & 1) != 0)
+		checked("tsem_release_for", tsem_release_for(session->sem, getppid()));
+	else
+		checked("tsem_end_loan", tsem_end_loan(latest_hold(session)));
 }
 
 /* As a child would: the hold and its record seem to be another process's. */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_lend and tsem_end_loan: a hold for a command that the caller looks after, as a jobserver does. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int
+sleep_for_ever(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void
+lend(tsem *sem, uint32_t count, pid_t pid, tsem_hold *hold)
+{
+	assert_int_equal(tsem_acquire(sem, count, NULL, hold), 0);
+	assert_int_equal(tsem_lend(hold, pid), 0);
+}
+
+/* The counts tell the holds apart: in whichever order, the one that is meant is given back. */
+static void
+each_loan_ends_by_itself(void **state)
+{
+	(void)state;
+	static const size_t order[] = {1, 2, 0};
+	static const uint32_t held[] = {5, 1, 0};
+	tsem *sem = new_semaphore(7, 0);
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	tsem_hold holds[3];
+	lend(sem, 1, child, &holds[0]);
+	lend(sem, 2, child, &holds[1]);
+	lend(sem, 4, child, &holds[2]);
+	assert_int_equal(stat_of(sem).held, 7);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(tsem_end_loan(&holds[order[i]]), 0);
+		assert_int_equal(tsem_end_loan(&holds[order[i]]), -EPERM);
+		assert_int_equal(stat_of(sem).held, held[i]);
+	}
+	kill_child(child);
+	tsem_close(sem);
+}
+
+/* A script's `tsem release --owner PID` must not end the permit of a job, nor a jobserver a hold of that process's own. */
+static void
+loans_and_what_was_handed_over_are_apart(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(7, 0);
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	tsem_hold older, own, newer;
+	lend(sem, 1, child, &older);
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &own), 0);
+	assert_int_equal(tsem_hand_over(&own, child), 0);
+	lend(sem, 4, child, &newer);
+	assert_int_equal(tsem_release_for(sem, child), 0);
+	assert_int_equal(stat_of(sem).held, 5);
+	assert_int_equal(tsem_release_for(sem, child), -ENOENT);
+	assert_int_equal(tsem_end_loan(&newer), 0);
+	assert_int_equal(stat_of(sem).held, 1);
+	assert_int_equal(tsem_end_loan(&older), 0);
+	assert_int_equal(stat_of(sem).held, 0);
+	kill_child(child);
+	tsem_close(sem);
+}
+
+static int
+adopt(void *hold)
+{
+	return -tsem_adopt(hold);
+}
+
+static void
+what_is_lent_is_good_for_nothing_else(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const pid_t child = start_child(sleep_for_ever, NULL);
+	tsem_hold hold, void_hold = {{0}};
+	assert_int_equal(tsem_lend(&void_hold, child), -EPERM);
+	assert_int_equal(tsem_end_loan(&void_hold), -EPERM);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_end_loan(&hold), -EPERM); /* it is not lent yet */
+	assert_int_equal(tsem_lend(&hold, 4194304), -ESRCH);
+	assert_int_equal(tsem_lend(&hold, child), 0);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	assert_int_equal(tsem_lend(&hold, child), -EPERM);
+	assert_int_equal(tsem_hand_over(&hold, child), -EPERM);
+	assert_int_equal(tsem_reap(&hold, 0), -EBUSY);
+	assert_int_equal(end_of_child(start_child(adopt, &hold)), EPERM);
+	assert_int_equal(stat_of(sem).held, 1);
+	assert_int_equal(tsem_end_loan(&hold), 0);
+	kill_child(child);
+	tsem_close(sem);
+}
+
+static int
+end_when_told(void *arg)
+{
+	const int *fds = arg;
+	char byte;
+	close(fds[1]);
+	return read(fds[0], &byte, 1) != 0;
+}
+
+enum end { ENDS_BY_ITSELF, IS_KILLED };
+
+/* Whoever sees the end first, a stranger here: whether the next holder is told of it. */
+static bool
+is_told(enum end end, int (*give)(tsem_hold *, pid_t))
+{
+	tsem *sem = new_semaphore(1, 0);
+	tsem_hold hold, next;
+	int fds[2];
+	assert_int_equal(pipe(fds), 0);
+	const pid_t child = start_child(end_when_told, fds);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(give(&hold, child), 0);
+	if (end == IS_KILLED)
+		kill(child, SIGKILL);
+	close(fds[1]);
+	await_zombie(child);
+	assert_int_equal(tsem_try_acquire(sem, 1, &next), 0);
+	const bool result = tsem_hold_recovered(&next);
+	/* The loan has ended, and ending it takes nothing from the next holder. */
+	assert_int_equal(tsem_end_loan(&hold), give == tsem_lend ? 0 : -EPERM);
+	assert_int_equal(stat_of(sem).held, 1);
+	assert_int_equal(tsem_release(&next), 0);
+	end_of_child(child);
+	close(fds[0]);
+	tsem_close(sem);
+	return result;
+}
+
+static void
+only_who_was_killed_has_abandoned_a_loan(void **state)
+{
+	(void)state;
+	assert_false(is_told(ENDS_BY_ITSELF, tsem_lend));
+	assert_true(is_told(IS_KILLED, tsem_lend));
+	assert_true(is_told(ENDS_BY_ITSELF, tsem_hand_over));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_loan_ends_by_itself),
+		cmocka_unit_test(loans_and_what_was_handed_over_are_apart),
+		cmocka_unit_test(what_is_lent_is_good_for_nothing_else),
+		cmocka_unit_test(only_who_was_killed_has_abandoned_a_loan),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
