@@ -63,14 +63,19 @@ owner_command(const struct tsem_owner *owner, char *text, size_t size)
 	process_command(known ? owner->pid : 0, text, size);
 }
 
-/* The name of the program in there may contain anything, so the state is behind the last parenthesis. */
+/*
+ * The name of the program in there may contain anything, so the state is behind the last parenthesis. The first thread's file
+ * has the same state; for the whole process's the kernel would add up all threads each time.
+ */
 bool
 process_is_stopped(const struct tsem_owner *owner)
 {
 	unsigned char stat[512];
 	if (owner->alive == TSEM_DEAD || owner->foreign_pid || owner->pid <= 0)
 		return false;
-	const size_t n = read_file(owner->pid, "stat", stat, sizeof(stat) - 1);
+	char file[32];
+	snprintf(file, sizeof(file), "task/%d/stat", (int)owner->pid);
+	const size_t n = read_file(owner->pid, file, stat, sizeof(stat) - 1);
 	stat[n] = '\0';
 	const char *end = strrchr((const char *)stat, ')');
 	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');

@@ -61,9 +61,9 @@ parse_stat(char *line, struct process_stat *stat)
 static bool
 read_proc_file(const char *pid, const char *file, char *text, size_t size)
 {
-	char path[40] = "/proc/";
+	char path[56] = "/proc/";
 	strncat(path, pid, 12);
-	strncat(path, file, 16);
+	strncat(path, file, 32);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
@@ -82,6 +82,16 @@ process_stat_read(const char *pid, struct process_stat *stat)
 {
 	char line[1024];
 	return read_proc_file(pid, "/stat", line, sizeof(line)) && parse_stat(line, stat);
+}
+
+bool
+process_stat_read_quickly(const char *pid, struct process_stat *stat)
+{
+	char file[32] = "/task/";
+	char line[1024];
+	strncat(file, pid, 12);
+	strcat(file, "/stat");
+	return read_proc_file(pid, file, line, sizeof(line)) && parse_stat(line, stat);
 }
 
 static uint32_t

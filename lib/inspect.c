@@ -80,8 +80,7 @@ record_limit(const struct tsem *sem)
 /* What is sorted: the distance is from a fixed point, so that nonsense in a segment has an order, too. */
 struct seen {
 	int64_t distance;
-	uint32_t record;
-	struct tsem_owner owner;
+	struct sighting sighting;
 };
 
 /* The slots that are taken, in order. */
@@ -97,11 +96,12 @@ by_role_and_ticket(const void *a, const void *b)
 {
 	const struct seen *x = a;
 	const struct seen *y = b;
-	if ((x->owner.position == 0) != (y->owner.position == 0))
-		return x->owner.position == 0 ? -1 : 1;
+	if (x->sighting.role != y->sighting.role)
+		return x->sighting.role == ROLE_HOLDER ? -1 : 1;
 	return (x->distance > y->distance) - (x->distance < y->distance);
 }
 
+/* The judgement of life comes only now: it needs system calls, and who asks for holders alone need not pay for the waiters. */
 static struct tsem_owner
 describe(const struct tsem *sem, const struct sighting *s)
 {
@@ -112,7 +112,6 @@ describe(const struct tsem *sem, const struct sighting *s)
 		.pid = (pid_t)who_pid(s->who),
 		.uid = s->uid,
 		.count = s->count,
-		.position = s->role == ROLE_WAITER,
 		.alive = (enum tsem_alive)owner_liveness(sem, &sem->segment.records[s->index], s->who),
 		.owned = s->use != USE_TAKE,
 		.handed_over = who_kind(s->who) == WHO_KIND_HANDED,
@@ -126,17 +125,16 @@ describe(const struct tsem *sem, const struct sighting *s)
 	return owner;
 }
 
-/* In the order in which they are shown. The judgements of life come now: they need system calls. */
+/* In the order in which they are shown. */
 static struct seen *
-describe_all(const struct tsem *sem, const struct census *census)
+sort_all(const struct census *census)
 {
 	struct seen *all = calloc(census->n + 1, sizeof(*all));
 	if (all == NULL)
 		return NULL;
 	for (size_t i = 0; i < census->n; i++) {
 		all[i].distance = counter_diff(census->seen[i].ticket, word_counter(census->c.grants));
-		all[i].record = census->seen[i].index;
-		all[i].owner = describe(sem, &census->seen[i]);
+		all[i].sighting = census->seen[i];
 	}
 	qsort(all, census->n, sizeof(*all), by_role_and_ticket);
 	return all;
@@ -154,14 +152,13 @@ collect_slots(struct tsem *sem, struct slots *slots)
 
 /* Fills `own`, which the owner points into. */
 static void
-add_slots(struct seen *seen, const struct slots *slots, uint32_t own[SLOTS_MAX])
+add_slots(struct tsem_owner *owner, uint32_t record, const struct slots *slots, uint32_t own[SLOTS_MAX])
 {
-	struct tsem_owner *owner = &seen->owner;
 	owner->slot = TSEM_NO_SLOT;
 	owner->slots = own;
 	owner->slot_count = 0;
 	for (uint32_t i = 0; owner->position == 0 && i < slots->n; i++) {
-		if (slots->record[i] == seen->record && slots->ticket[i] == owner->ticket)
+		if (slots->record[i] == record && slots->ticket[i] == owner->ticket)
 			own[owner->slot_count++] = slots->number[i];
 	}
 	if (owner->slot_count > 0)
@@ -169,7 +166,7 @@ add_slots(struct seen *seen, const struct slots *slots, uint32_t own[SLOTS_MAX])
 }
 
 static int
-call_each(struct tsem *sem, struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
+call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
 {
 	struct slots slots;
 	uint32_t own[SLOTS_MAX];
@@ -177,10 +174,12 @@ call_each(struct tsem *sem, struct seen *all, size_t n, tsem_owner_fn *each, voi
 	int rc = 0;
 	uint32_t position = 0;
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		if (all[i].owner.position != 0)
-			all[i].owner.position = ++position;
-		add_slots(&all[i], &slots, own);
-		rc = each(&all[i].owner, arg);
+		const struct sighting *s = &all[i].sighting;
+		struct tsem_owner owner = describe(sem, s);
+		if (s->role == ROLE_WAITER)
+			owner.position = ++position;
+		add_slots(&owner, s->index, &slots, own);
+		rc = each(&owner, arg);
 	}
 	return rc;
 }
@@ -194,7 +193,7 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 	if (census.seen == NULL)
 		return -ENOMEM;
 	take_census(sem, &census);
-	struct seen *all = describe_all(sem, &census);
+	struct seen *all = sort_all(&census);
 	free(census.seen);
 	if (all == NULL)
 		return -ENOMEM;

@@ -77,7 +77,7 @@ judge(const struct owner *owner)
 	struct process_stat stat;
 	pid_to_text(pid, text);
 	const bool comparable = owner->start != 0 && owner->time_ns != 0 && owner->time_ns == self.time_ns;
-	if (comparable && proc_is_trustworthy() && process_stat_read(text, &stat)) {
+	if (comparable && proc_is_trustworthy() && process_stat_read_quickly(text, &stat)) {
 		/* Unless it is our own clock that has moved: setns() may take a process to another time namespace. */
 		if ((stat.start & WHO_LOW_MASK) != owner->start)
 			return time_namespace_of("self") == self.time_ns ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
