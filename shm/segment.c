@@ -164,16 +164,19 @@ segment_create(const char *name, const struct segment_config *config, struct seg
 	return rc;
 }
 
-/* Read and not mapped: what is not ours must stay as it is, and a page that does not exist must not be touched. */
+/*
+ * Read and not mapped: what is not ours must stay as it is, and a page that does not exist must not be touched. Another
+ * layout's file may well be shorter, and is not damaged for that.
+ */
 static int
 validate(int fd)
 {
-	struct header header;
+	struct header header = {0};
 	ssize_t length;
 	do {
 		length = pread(fd, &header, sizeof(header), 0);
 	} while (length < 0 && errno == EINTR);
-	return length == (ssize_t)sizeof(header) ? image_validate(&header) : -EBADMSG;
+	return length >= (ssize_t)offsetof(struct header, uuid) ? image_validate(&header) : -EBADMSG;
 }
 
 static bool
@@ -221,7 +224,7 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)SEGMENT_BYTES_MIN)
+	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	if (!is_trusted(st.st_uid) && (flags & SEGMENT_FOREIGN) == 0)
 		return -EPERM;
@@ -229,6 +232,8 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 	int rc = validate(fd);
 	if (rc < 0)
 		return rc;
+	if (st.st_size < (off_t)SEGMENT_BYTES_MIN)
+		return -EBADMSG;
 	/* The header and the array must be memory before they are mapped: whoever maps them may read them. */
 	if (writable) {
 		rc = allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);

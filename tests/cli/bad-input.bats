@@ -271,6 +271,16 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   tsem create "$SEM"
   printf '\xff\xff' | dd of="$FILE" bs=1 seek=12 conv=notrunc status=none
   each_verb refuses_file "^$SEM: .*version"
+  # Another layout may be shorter, or longer.
+  local bytes
+  for bytes in 16 24576 1048576; do
+    truncate -s "$bytes" "$FILE"
+    each_verb refuses_file "^$SEM: .*version.*remove -f"
+  done
+  attempt tsem list
+  expect_match 'what list says' "$ERR" "tsem: $SEM: made by another version of tsem \(.*\)"
+  attempt tsem remove -f "$SEM"
+  expect_silence
 }
 
 # ---- no room ----
