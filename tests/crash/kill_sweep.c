@@ -144,10 +144,11 @@ print_tally(const struct tally *tally)
 		pairs += tally->pairs[i];
 		grid += tally->grid[i];
 	}
-	printf("%lu points by itself, %lu with a whole operation in between, %lu with part of one; %lu went another way\n"
-	       "left to --full: %lu instructions in long loops, four of five with counts above 1, and two of three with "
-	       "several semaphores\n",
-	       singles, pairs, grid, tally->astray, tally->passed_over);
+	printf(
+		"%lu points by itself, %lu with a whole operation in between, %lu with part of one; %lu went another way\n"
+		"left to --full: %lu points that leave what the one before leaves, in long loops, with counts above 1 and with "
+		"several semaphores\n",
+		singles, pairs, grid, tally->astray, tally->passed_over);
 }
 
 static void

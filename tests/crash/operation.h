@@ -37,7 +37,7 @@ struct actor {
 	enum naps naps;
 	tsem_hold hold;
 	tsem_hold others[BESIDE];
-	bool elsewhere; /* the hold is one of a semaphore beside it */
+	bool elsewhere; /* the hold is one of a semaphore beside it; from here on the driver reads what it is told */
 	bool told;      /* that a permit had come back from a dead holder */
 	uint32_t slots[SLOTS_SEEN_MAX];
 	uint32_t slot_count;

@@ -31,18 +31,18 @@ advance(struct cast *cast, unsigned i, const struct trace *trace)
 	cast->played->reached = reached;
 	if (!reached || !plan->asleep)
 		return;
-	tracee_step(tracee);
+	tracee_step(tracee, true);
 	cast->played->sleeps = tracee->where == TRACEE_ASLEEP;
 }
 
-static void
+/* True: a system call comes next. */
+static bool
 note_step(struct cast *cast, struct trace *trace)
 {
 	const struct tracee *tracee = &cast->actor[0];
-	enum note note = tracee_is_at_system_call(tracee) ? NOTE_LOOK : NOTE_NOTHING;
-	if (scene_has_changed(cast->scene))
-		note = NOTE_CHANGE;
-	trace_add(trace, tracee_pc(tracee), note);
+	const bool looks = tracee_is_at_system_call(tracee);
+	trace_add(trace, tracee_pc(tracee), scene_changes(cast->scene) | (looks ? NOTE_LOOK : 0));
+	return looks;
 }
 
 static void
@@ -50,10 +50,10 @@ step_and_learn(struct cast *cast, struct trace *trace)
 {
 	struct tracee *tracee = &cast->actor[0];
 	tracee_pass_mark(tracee);
-	scene_has_changed(cast->scene);
-	note_step(cast, trace);
+	scene_changes(cast->scene);
+	bool looks = note_step(cast, trace);
 	while (tracee->where == TRACEE_STOPPED) {
-		tracee_step(tracee);
+		tracee_step(tracee, looks);
 		if (tracee->where == TRACEE_ASLEEP && trace->sleep_count < SLEEPS_MAX) {
 			trace->sleeps[trace->sleep_count++] = trace->steps - 1;
 			cast_give_back(cast);
@@ -61,7 +61,7 @@ step_and_learn(struct cast *cast, struct trace *trace)
 		while (tracee->where == TRACEE_ASLEEP)
 			tracee_poll(tracee);
 		if (tracee->where == TRACEE_STOPPED)
-			note_step(cast, trace);
+			looks = note_step(cast, trace);
 	}
 	trace_finish(trace);
 }

@@ -16,7 +16,7 @@
 #include "beside.h"
 #include "handle.h"
 #include "platform.h"
-#include "tracee.h"
+#include "trace.h"
 
 enum { RECORDS_FEW = 8 };
 
@@ -46,7 +46,8 @@ scene_open(struct scene *scene, uint32_t capacity)
 	const struct tsem_config config = {.size = sizeof(config), .permits = capacity};
 	if (scene->shared == NULL) {
 		scene->shared = mmap(NULL, sizeof(*scene->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		if (scene->shared == MAP_FAILED)
+		scene->before = malloc((BESIDE + 2) * SEGMENT_BYTES_MIN);
+		if (scene->shared == MAP_FAILED || scene->before == NULL)
 			abort();
 	}
 	name_scene(getpid(), capacity, scene->name, scene->absent);
@@ -81,6 +82,8 @@ scene_reset_hints(struct tsem *sem)
 	STORE_RLX(&sem->tried, 0);
 	for (uint32_t i = 0; i < SLOTS_LOOKED_AT; i++)
 		STORE_RLX(&sem->segment.slots[i], 0);
+	for (uint32_t i = 0; i < ARRAY_WORDS; i++) /* nobody sleeps */
+		STORE_RLX(&sem->segment.array[i], 0);
 }
 
 void
@@ -91,17 +94,34 @@ scene_reset(struct scene *scene)
 	memset(scene->shared, 0, sizeof(*scene->shared));
 }
 
-bool
-scene_has_changed(struct scene *scene)
+/* True if it is not what was noted down at `*before`, which it then is, and which is moved behind it. */
+static bool
+differs(unsigned char **before, const void *now, size_t size)
+{
+	unsigned char *noted = *before;
+	*before += size;
+	if (memcmp(noted, now, size) == 0)
+		return false;
+	memcpy(noted, now, size);
+	return true;
+}
+
+unsigned
+scene_changes(struct scene *scene)
 {
 	const struct segment *segment = &scene->sem->segment;
-	const bool same = memcmp(&scene->header_before, segment->header, offsetof(struct header, statistics)) == 0
-	                  && memcmp(scene->records_before, segment->records, sizeof(scene->records_before)) == 0
-	                  && memcmp(scene->slots_before, segment->slots, sizeof(scene->slots_before)) == 0;
-	memcpy(&scene->header_before, segment->header, offsetof(struct header, statistics));
-	memcpy(scene->records_before, segment->records, sizeof(scene->records_before));
-	memcpy(scene->slots_before, segment->slots, sizeof(scene->slots_before));
-	return !same;
+	const size_t head = offsetof(struct header, statistics);
+	const size_t told = offsetof(struct actor, elsewhere);
+	unsigned char *before = scene->before;
+	bool change = differs(&before, segment->header, head);
+	change = differs(&before, segment->records, PAGE_BYTES) || change;
+	change = differs(&before, segment->slots, SLOTS_LOOKED_AT * sizeof(*segment->slots)) || change;
+	bool beside = differs(&before, (char *)segment->header + head, RECORDS_OFFSET - head);
+	for (int i = 0; i < BESIDE; i++)
+		beside = differs(&before, scene->beside[i]->segment.header, SEGMENT_BYTES_MIN) || beside;
+	for (int i = 0; i < 2; i++)
+		beside = differs(&before, (char *)&scene->shared->actors[i] + told, sizeof(struct actor) - told) || beside;
+	return (change ? NOTE_CHANGE : 0) | (beside ? NOTE_BESIDE : 0);
 }
 
 const struct record *
@@ -185,15 +205,24 @@ scene_leave_dead(const struct scene *scene, bool zombie, pid_t *pid)
 	return info.si_code == CLD_KILLED;
 }
 
+/* Short, for the driver waits for what comes of it. */
+enum { BREATH_NS = 50000 };
+
+static void
+take_breath(void)
+{
+	const struct timespec breath = {.tv_nsec = BREATH_NS};
+	nanosleep(&breath, NULL);
+}
+
 static int
 nap(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
 	(void)word;
 	(void)expected;
 	(void)bits;
-	const uint64_t soon = platform.now() + 2 * NS_PER_MS;
-	const struct timespec pause_for = {.tv_nsec = 1000000};
-	nanosleep(&pause_for, NULL);
+	const uint64_t soon = platform.now() + 2 * BREATH_NS;
+	take_breath();
 	return until < soon ? -ETIMEDOUT : 0;
 }
 
@@ -201,7 +230,6 @@ static _Noreturn void
 stand_by(const struct scene *scene)
 {
 	struct bystander *self = &scene->shared->bystander;
-	const struct timespec pause_for = {.tv_nsec = 200000};
 	tsem_hold hold;
 	platform.sleep = nap;
 	int rc;
@@ -212,7 +240,7 @@ stand_by(const struct scene *scene)
 	atomic_store(&self->result, rc);
 	atomic_store(&self->admitted, rc == 0);
 	while (!atomic_load(&self->may_go))
-		nanosleep(&pause_for, NULL);
+		take_breath();
 	if (rc == 0)
 		atomic_store(&self->result, tsem_release(&hold));
 	_exit(0);

@@ -30,9 +30,7 @@ struct scene {
 	tsem *sem;
 	tsem *beside[BESIDE];
 	struct shared *shared;
-	struct header header_before; /* what scene_has_changed() compares with */
-	struct record records_before[RECORDS_PER_PAGE];
-	uint64_t slots_before[SLOTS_LOOKED_AT];
+	unsigned char *before; /* what scene_changes() compares with */
 };
 
 /*
@@ -49,8 +47,8 @@ void scene_sweep_up(pid_t driver);
 void scene_reset(struct scene *scene);
 void scene_reset_hints(struct tsem *sem);
 
-/* Since the last call. */
-bool scene_has_changed(struct scene *scene);
+/* What others can see that has changed since the last call: NOTE_CHANGE and NOTE_BESIDE of enum note. */
+unsigned scene_changes(struct scene *scene);
 
 /* The first record that belongs to `pid`, and its state; NULL if there is none. */
 const struct record *scene_record_of(const struct scene *scene, pid_t pid, enum state *state);

@@ -77,34 +77,40 @@ has_gone_back(const struct plan *plan, const struct trace *trace, const struct p
 	       || (plan->k == trace->steps && !played->happened && plan->first->result == 0);
 }
 
-/* tsem_remove() looks at 4,096 words that nobody sleeps on: the first rounds, and one now and then, will do. */
+/*
+ * Killed behind a step that nobody sees anything of, a process leaves what it would have left before that step. Such steps
+ * are tried as well; but in long loops only those of the first rounds, and one now and then, and with counts above 1 and
+ * with several semaphores, where the same instructions come by again, one of some.
+ */
 static bool
-is_passed_over(struct sweep *sweep, const struct trace *trace, size_t k)
+is_passed_over(const struct sweep *sweep, const struct plan *plan, const struct trace *trace, size_t k)
 {
-	const bool passed_over = !sweep->full && trace->times[k] > ROUNDS_MAX && k % ROUNDS_STRIDE > 1;
-	if (passed_over)
-		atomic_fetch_add(&sweep->tally->passed_over, 1);
-	return passed_over;
+	const size_t several = (plan->first->flags & USES_BESIDE) != 0 ? BESIDE + 1 : 1;
+	const size_t stride = plan->count > 1 ? WEIGHTS_STRIDE : several;
+	if (sweep->full || trace_is_new(trace, k) || k == trace->steps)
+		return false;
+	return k % stride != 0 || (trace->times[k] > ROUNDS_MAX && k % ROUNDS_STRIDE > 1);
 }
 
 static bool
 sweep_setting(struct sweep *sweep, struct plan *plan, const struct trace *trace)
 {
 	const unsigned index = (unsigned)(plan->first - operations);
-	/* With several semaphores the same instructions come by once for each. */
-	const size_t several = (plan->first->flags & USES_BESIDE) != 0 ? BESIDE + 1 : 1;
-	const size_t stride = sweep->full ? 1 : plan->count > 1 ? WEIGHTS_STRIDE : several;
 	struct played played;
 	bool happened = false;
 	bool go_on = true;
-	for (size_t k = sweep->worker; k <= trace->steps && go_on; k += sweep->workers * stride) {
-		if (is_passed_over(sweep, trace, k))
+	size_t tried = 0;
+	for (size_t k = 0; k <= trace->steps && go_on; k++) {
+		if (is_passed_over(sweep, plan, trace, k)) {
+			atomic_fetch_add(&sweep->tally->passed_over, 1);
 			continue;
+		}
 		plan->k = k;
 		plan->asleep = false;
 		if ((plan->first->flags & NEEDS_DEAD) == 0)
-			plan->zombie = (k / (sweep->workers * stride) & 1) != 0;
-		plan->early = (k / (sweep->workers * stride) & 2) != 0;
+			plan->zombie = (tried & 1) != 0;
+		plan->early = (tried & 2) != 0;
+		tried++;
 		go_on = sweep_play(sweep, plan, trace, NULL, &played);
 		if (has_gone_back(plan, trace, &played, &happened))
 			report(sweep, plan, "half happened");
@@ -126,8 +132,7 @@ sweep_operation(struct sweep *sweep, const struct operation *operation, struct p
 	plan->first = operation;
 	if (!sweep_learn(sweep, plan, &trace))
 		return true;
-	if (sweep->worker == 0)
-		atomic_fetch_add(&sweep->tally->steps[operation - operations], trace.steps + 1);
+	atomic_fetch_add(&sweep->tally->steps[operation - operations], trace.steps + 1);
 	const enum fate last = (operation->flags & IS_CHILD) != 0 ? KILL_FAMILY : KILL;
 	for (unsigned fate = KILL; fate <= last && go_on; fate++) {
 		if (fate == RESUME || fate == KILL_SECOND)
@@ -139,31 +144,40 @@ sweep_operation(struct sweep *sweep, const struct operation *operation, struct p
 	return go_on;
 }
 
+static const struct {
+	uint32_t capacity;
+	uint32_t count;
+	bool full;
+	bool line;
+} single_settings[] = {{1, 1, false, false}, {3, 2, false, false}, {1, 1, true, false}, {3, 2, true, true}};
+
+enum { SINGLE_SETTINGS = sizeof(single_settings) / sizeof(single_settings[0]) };
+
+/* False when enough faults have been found. */
+static bool
+sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
+{
+	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES;
+	const unsigned flags = operation->flags;
+	struct plan plan = {.capacity = single_settings[s].capacity, .count = single_settings[s].count, .j = TO_THE_END};
+	plan.full = single_settings[s].full;
+	plan.line = single_settings[s].line;
+	/* Whoever judges the dead takes another way with zombies: learned, and played, with or without them. */
+	plan.zombie = plan.count > 1 && (flags & NEEDS_DEAD) != 0;
+	if ((sweep->only != NULL && strcmp(sweep->only, operation->name) != 0) || (flags & SECOND_ONLY) != 0
+	    || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
+	    || ((flags & (CREATES | REMOVES)) != 0 && s != 0))
+		return true;
+	return sweep_operation(sweep, operation, &plan);
+}
+
+/* Each worker takes what comes next: learning is done once, and nobody waits for the other. */
 void
 sweep_singles(struct sweep *sweep)
 {
-	static const struct {
-		uint32_t capacity;
-		uint32_t count;
-		bool full;
-		bool line;
-	} settings[] = {{1, 1, false, false}, {3, 2, false, false}, {1, 1, true, false}, {3, 2, true, true}};
-	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES;
-	for (unsigned i = 0; i < operation_count; i++) {
-		if (sweep->only != NULL && strcmp(sweep->only, operations[i].name) != 0)
-			continue;
-		for (size_t s = 0; s < sizeof(settings) / sizeof(settings[0]); s++) {
-			const unsigned flags = operations[i].flags;
-			struct plan plan = {.capacity = settings[s].capacity, .count = settings[s].count, .j = TO_THE_END};
-			plan.full = settings[s].full;
-			plan.line = settings[s].line;
-			/* Whoever judges the dead takes another way with zombies: learned, and played, with or without them. */
-			plan.zombie = plan.count > 1 && (flags & NEEDS_DEAD) != 0;
-			if ((flags & SECOND_ONLY) != 0 || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
-			    || ((flags & (CREATES | REMOVES)) != 0 && s != 0))
-				continue;
-			if (!sweep_operation(sweep, &operations[i], &plan))
-				return;
-		}
-	}
+	unsigned next;
+	do {
+		next = atomic_fetch_add(&sweep->tally->next, 1);
+	} while (next < operation_count * SINGLE_SETTINGS
+	         && sweep_single(sweep, &operations[next / SINGLE_SETTINGS], next % SINGLE_SETTINGS));
 }

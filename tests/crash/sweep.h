@@ -7,7 +7,7 @@
 
 #include "play.h"
 
-enum { OPERATIONS_MAX = 64, FAULTS_MAX = 10, WEIGHTS_STRIDE = 5, ROUNDS_MAX = 70, ROUNDS_STRIDE = 997 };
+enum { OPERATIONS_MAX = 64, FAULTS_MAX = 10, WEIGHTS_STRIDE = 5, ROUNDS_MAX = 70, ROUNDS_STRIDE = 4999 };
 
 /* In memory shared by the workers. */
 struct tally {
@@ -15,9 +15,10 @@ struct tally {
 	_Atomic unsigned long singles[OPERATIONS_MAX]; /* killed after each of them */
 	_Atomic unsigned long pairs[OPERATIONS_MAX];   /* a whole operation in between */
 	_Atomic unsigned long grid[OPERATIONS_MAX];    /* part of another one in between */
-	_Atomic unsigned long passed_over;             /* instructions in long loops, left to --full */
+	_Atomic unsigned long passed_over;             /* left to --full, as they leave what the step before leaves */
 	_Atomic unsigned long astray;                  /* took another way than when it was learned; judged as well */
 	_Atomic unsigned faults;
+	_Atomic unsigned next; /* of all operations in all their settings, for whoever has time */
 };
 
 struct sweep {

@@ -15,6 +15,7 @@ struct point {
 struct order {
 	bool known;
 	bool makes_sense;
+	bool every; /* step counts, also where nobody sees anything of it */
 	struct trace trace;
 	struct point *points;
 	size_t count;
@@ -35,11 +36,12 @@ are_coprime(size_t a, size_t b)
 	return a == 1;
 }
 
+/* To be killed where the step before leaves the same world behind adds nothing; a child leaves memory to its parent. */
 static void
 add(struct order *order, bool *seen, enum fate fate, size_t k)
 {
 	bool *mark = &seen[k * FATES + fate];
-	if (*mark)
+	if (*mark || (fate == KILL && !order->every && !trace_is_new(&order->trace, k)))
 		return;
 	*mark = true;
 	order->points[order->count++] = (struct point){.fate = fate, .k = (uint32_t)k};
@@ -52,7 +54,7 @@ add(struct order *order, bool *seen, enum fate fate, size_t k)
 static void
 add_notable(struct order *order, bool *seen, size_t k)
 {
-	const bool changes = order->trace.note[k] == NOTE_CHANGE && k > 0;
+	const bool changes = (order->trace.note[k] & NOTE_CHANGE) != 0 && k > 0;
 	for (size_t f = 0; f < FATES_TRIED; f++)
 		add(order, seen, fates[f], changes && fates[f] != KILL ? k - 1 : k);
 }
@@ -74,12 +76,12 @@ put_in_order(struct order *order)
 	while (stride > 1 && !are_coprime(stride, n))
 		stride--;
 	for (size_t i = 0, k = 0; i < n; i++, k = (k + stride) % n) {
-		if (trace->note[k] != NOTE_NOTHING)
+		if (trace_is_notable(trace, k))
 			add_notable(order, seen, k);
 	}
 	for (size_t back = 0; back < LEAD; back++) {
 		for (size_t k = back; k < n; k++) {
-			for (size_t f = 0; f < FATES_TRIED && trace->note[k] != NOTE_NOTHING; f++)
+			for (size_t f = 0; f < FATES_TRIED && trace_is_notable(trace, k); f++)
 				add(order, seen, fates[f], k - back);
 		}
 	}
@@ -119,6 +121,7 @@ order_of(struct sweep *sweep, struct order orders[][SETTINGS], const struct oper
 	                          .count = setting->count,
 	                          .full = setting->full,
 	                          .j = TO_THE_END};
+	order->every = (operation->flags & IS_CHILD) != 0;
 	order->makes_sense = sweep_learn(sweep, &plan, &order->trace);
 	if (order->makes_sense)
 		put_in_order(order);
@@ -174,6 +177,14 @@ time_is_over(const struct sweep *sweep)
 	return sweep->deadline != 0 && seconds_now() > sweep->deadline;
 }
 
+/* Couples in one setting go to one worker, or to the same few, who so have less to learn. */
+static bool
+is_mine(const struct sweep *sweep, const struct couple *couple, size_t i)
+{
+	const size_t shares = (sweep->workers + SETTINGS - 1) / SETTINGS;
+	return ((size_t)(couple->setting - settings) + i % shares * SETTINGS) % sweep->workers == sweep->worker;
+}
+
 void
 sweep_pairs(struct sweep *sweep)
 {
@@ -182,9 +193,9 @@ sweep_pairs(struct sweep *sweep)
 	const size_t n = couples_collect(sweep->only, couples);
 	for (size_t round = 0, left = n; left > 0; round++) {
 		left = 0;
-		for (size_t i = sweep->worker; i < n; i += sweep->workers) {
+		for (size_t i = 0; i < n; i++) {
 			struct couple *couple = &couples[i];
-			if (couple->senseless)
+			if (couple->senseless || !is_mine(sweep, couple, i))
 				continue;
 			if (couple->first_order == NULL) {
 				couple->first_order = order_of(sweep, orders, couple->first, couple->second, couple->setting);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 void
-trace_add(struct trace *trace, uint64_t pc, enum note note)
+trace_add(struct trace *trace, uint64_t pc, unsigned note)
 {
 	if (trace->steps + 1 >= trace->room) {
 		trace->room = trace->room == 0 ? 1024 : trace->room * 2;
@@ -19,23 +19,24 @@ trace_add(struct trace *trace, uint64_t pc, enum note note)
 	trace->steps++;
 }
 
-/* How often each instruction has come by: a table of twice the size, open addressing. */
-struct counts {
+/* When each instruction came by last, and how often: a table of twice the size, open addressing. */
+struct visits {
 	size_t room;
-	struct {
+	struct visit {
 		uint64_t pc;
 		uint32_t count;
+		uint32_t last;
 	} * entries;
 };
 
-static uint32_t
-count_one(struct counts *counts, uint64_t pc)
+static struct visit *
+visit(struct visits *visits, uint64_t pc)
 {
-	size_t at = (size_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 20) % counts->room;
-	while (counts->entries[at].count != 0 && counts->entries[at].pc != pc)
-		at = (at + 1) % counts->room;
-	counts->entries[at].pc = pc;
-	return ++counts->entries[at].count;
+	size_t at = (size_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 20) % visits->room;
+	while (visits->entries[at].count != 0 && visits->entries[at].pc != pc)
+		at = (at + 1) % visits->room;
+	visits->entries[at].pc = pc;
+	return &visits->entries[at];
 }
 
 static bool
@@ -48,48 +49,60 @@ sleeps_at(const struct trace *trace, size_t step)
 	return false;
 }
 
-/* The cost of a way, in stops: one for every step, two for every time a breakpoint is met. */
+/* A single step costs a debug exception, which a breakpoint does not, and debug exceptions are dear on virtual machines. */
+enum { RUN_COST = 1, STEP_COST = 2 };
+
+/*
+ * The cheapest way to step k, `before` which its instruction came by for the last time. A breakpoint there does not stop
+ * before its time if it is set behind that.
+ */
+static uint32_t
+choose_way(const struct trace *trace, uint32_t *cost, size_t before, size_t k)
+{
+	size_t best = before + 1;
+	for (size_t i = best; i < k && cost[best] != 0; i++)
+		best = cost[i] < cost[best] ? i : best;
+	/* It has just been there, as an instruction that repeats itself has. */
+	if (best == k)
+		best = k - 1;
+	cost[k] = cost[best] + (trace->pc[best] == trace->pc[k] ? STEP_COST : RUN_COST);
+	return (uint32_t)best;
+}
+
 void
 trace_finish(struct trace *trace)
 {
 	trace->steps--; /* the last instruction noted is the second mark itself */
 	const size_t n = trace->steps + 1;
-	struct counts counts = {.room = 2 * n + 1};
-	counts.entries = calloc(counts.room, sizeof(*counts.entries));
-	trace->anchor = calloc(n, sizeof(*trace->anchor));
-	trace->hits = calloc(n, sizeof(*trace->hits));
+	struct visits visits = {.room = 2 * n + 1};
+	visits.entries = calloc(visits.room, sizeof(*visits.entries));
+	trace->via = calloc(n, sizeof(*trace->via));
 	trace->times = calloc(n, sizeof(*trace->times));
-	if (counts.entries == NULL || trace->times == NULL || trace->anchor == NULL || trace->hits == NULL)
+	uint32_t *cost = calloc(n, sizeof(*cost));
+	if (visits.entries == NULL || trace->times == NULL || trace->via == NULL || cost == NULL)
 		abort();
 
-	uint32_t cost = 0;
+	size_t start = 0;
 	for (size_t k = 0; k < n; k++) {
-		const bool fresh = k == 0 || sleeps_at(trace, k - 1);
-		if (fresh)
-			memset(counts.entries, 0, counts.room * sizeof(*counts.entries));
-		const uint32_t hits = count_one(&counts, trace->pc[k]);
-		trace->times[k] = hits;
-		if (fresh) {
-			trace->anchor[k] = (uint32_t)k;
-			cost = 0;
-		} else if (2 * hits < cost + 1) {
-			trace->anchor[k] = (uint32_t)k;
-			trace->hits[k] = hits;
-			cost = 2 * hits;
-		} else {
-			trace->anchor[k] = trace->anchor[k - 1];
-			cost++;
+		if (k == 0 || sleeps_at(trace, k - 1)) {
+			memset(visits.entries, 0, visits.room * sizeof(*visits.entries));
+			start = k;
 		}
+		struct visit *seen = visit(&visits, trace->pc[k]);
+		trace->via[k] =
+			k == start ? (uint32_t)k : choose_way(trace, cost, seen->count == 0 ? start - 1 : seen->last, k);
+		trace->times[k] = ++seen->count;
+		seen->last = (uint32_t)k;
 	}
-	free(counts.entries);
+	free(visits.entries);
+	free(cost);
 }
 
 void
 trace_free(struct trace *trace)
 {
 	free(trace->pc);
-	free(trace->anchor);
-	free(trace->hits);
+	free(trace->via);
 	free(trace->times);
 	free(trace->note);
 	*trace = (struct trace){0};
@@ -97,21 +110,17 @@ trace_free(struct trace *trace)
 
 /* Without a sleep in between. */
 static bool
-follow_awake(const struct trace *trace, struct tracee *tracee, size_t from, size_t to)
+follow_awake(const struct trace *trace, struct tracee *tracee, size_t to)
 {
-	size_t at = from;
-	const size_t anchor = trace->anchor[to];
-	if (anchor > at && trace->hits[anchor] != 0) {
-		if (!tracee_run_to(tracee, trace->pc[anchor], trace->hits[anchor]))
-			return false;
-		at = anchor;
-	}
-	for (; at < to; at++) {
-		tracee_step(tracee);
-		if (tracee->where != TRACEE_STOPPED)
-			return false;
-	}
-	return true;
+	const size_t via = trace->via[to];
+	if (via == to)
+		return true;
+	if (!follow_awake(trace, tracee, via))
+		return false;
+	if (trace->pc[via] != trace->pc[to])
+		return tracee_run_to(tracee, trace->pc[to]);
+	tracee_step(tracee, false);
+	return tracee->where == TRACEE_STOPPED;
 }
 
 enum { LOOKS_MAX = 200 };
@@ -119,12 +128,10 @@ enum { LOOKS_MAX = 200 };
 bool
 trace_follow(const struct trace *trace, struct tracee *tracee, size_t step, void (*grant)(void *), void *arg)
 {
-	size_t at = 0;
 	for (size_t i = 0; i < trace->sleep_count && trace->sleeps[i] < step; i++) {
-		if (!follow_awake(trace, tracee, at, trace->sleeps[i]))
+		if (!follow_awake(trace, tracee, trace->sleeps[i]))
 			return false;
-		at = trace->sleeps[i] + 1;
-		tracee_step(tracee);
+		tracee_step(tracee, true);
 		if (tracee->where == TRACEE_ASLEEP)
 			grant(arg);
 		/* Whom the grant has woken is not asleep any more; another one that holds what it waits for may be in the way. */
@@ -133,5 +140,5 @@ trace_follow(const struct trace *trace, struct tracee *tracee, size_t step, void
 		if (tracee->where != TRACEE_STOPPED)
 			return false;
 	}
-	return follow_awake(trace, tracee, at, step);
+	return follow_awake(trace, tracee, step);
 }

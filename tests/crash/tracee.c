@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,18 +46,18 @@ process_state(pid_t pid)
 
 /* ---- waiting for it ---- */
 
-static void
-fail(const char *what)
+void
+tracee_fail(const char *what)
 {
 	perror(what);
 	abort();
 }
 
-static void
-go(struct tracee *tracee, int how)
+void
+tracee_go(struct tracee *tracee, int how)
 {
 	if (ptrace((enum __ptrace_request)how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
-		fail("ptrace");
+		tracee_fail("ptrace");
 	tracee->running = true;
 }
 
@@ -77,12 +76,10 @@ note(struct tracee *tracee, int status)
 		tracee->where = TRACEE_STOPPED;
 }
 
-static bool remove_breakpoint(struct tracee *tracee);
-
 /* With `look`, polls: whoever ran to here may sleep soon. Without, the worker's interval timer ends a waitpid() for a
  * process that turns out to sleep, so that a step costs no more than it has to. */
-static void
-wait_for(struct tracee *tracee, int how, bool look)
+void
+tracee_wait(struct tracee *tracee, int how, bool look)
 {
 	for (;;) {
 		int status;
@@ -90,18 +87,18 @@ wait_for(struct tracee *tracee, int how, bool look)
 		if (pid == tracee->pid) {
 			/* A child's death is no matter of ours. */
 			if (WIFSTOPPED(status) && (WSTOPSIG(status) == SIGCHLD || WSTOPSIG(status) == SIGCONT)) {
-				go(tracee, how);
+				tracee_go(tracee, how);
 				continue;
 			}
 			note(tracee, status);
-			if (tracee->broken_pc != 0 && tracee->where != TRACEE_GONE && remove_breakpoint(tracee)) {
-				go(tracee, how);
+			if (tracee->broken_pc != 0 && tracee->where != TRACEE_GONE && tracee_remove_breakpoint(tracee)) {
+				tracee_go(tracee, how);
 				continue;
 			}
 			return;
 		}
 		if (pid < 0 && errno != EINTR)
-			fail("waitpid");
+			tracee_fail("waitpid");
 		if (read_state(tracee->stat_fd) == 'S') {
 			tracee->where = TRACEE_ASLEEP;
 			return;
@@ -115,173 +112,33 @@ void
 tracee_begin(struct tracee *tracee, pid_t pid)
 {
 	*tracee = (struct tracee){.pid = pid, .stat_fd = open_stat(pid), .running = true};
-	wait_for(tracee, PTRACE_CONT, true);
+	tracee_wait(tracee, PTRACE_CONT, true);
 	/* Preparing may take a nap in the kernel. */
 	while (tracee->where == TRACEE_ASLEEP)
-		wait_for(tracee, PTRACE_CONT, true);
+		tracee_wait(tracee, PTRACE_CONT, true);
 }
 
 void
-tracee_step(struct tracee *tracee)
+tracee_step(struct tracee *tracee, bool may_sleep)
 {
-	go(tracee, PTRACE_SINGLESTEP);
-	wait_for(tracee, PTRACE_SINGLESTEP, false);
+	tracee_go(tracee, PTRACE_SINGLESTEP);
+	tracee_wait(tracee, PTRACE_SINGLESTEP, may_sleep);
 }
 
 void
 tracee_run(struct tracee *tracee)
 {
 	if (!tracee->running)
-		go(tracee, PTRACE_CONT);
-	wait_for(tracee, PTRACE_CONT, true);
+		tracee_go(tracee, PTRACE_CONT);
+	tracee_wait(tracee, PTRACE_CONT, true);
 }
 
 void
 tracee_poll(struct tracee *tracee)
 {
 	if (tracee->running)
-		wait_for(tracee, PTRACE_CONT, true);
+		tracee_wait(tracee, PTRACE_CONT, true);
 }
-
-/* ---- registers and breakpoints ---- */
-
-#if defined(__x86_64__)
-
-static void
-read_registers(const struct tracee *tracee, struct user_regs_struct *registers)
-{
-	if (ptrace(PTRACE_GETREGS, tracee->pid, NULL, registers) != 0)
-		fail("PTRACE_GETREGS");
-}
-
-static void
-set_pc(const struct tracee *tracee, uint64_t pc)
-{
-	struct user_regs_struct registers;
-	read_registers(tracee, &registers);
-	registers.rip = pc;
-	if (ptrace(PTRACE_SETREGS, tracee->pid, NULL, &registers) != 0)
-		fail("PTRACE_SETREGS");
-}
-
-uint64_t
-tracee_pc(const struct tracee *tracee)
-{
-	struct user_regs_struct registers;
-	read_registers(tracee, &registers);
-	return registers.rip;
-}
-
-bool
-tracee_is_at_system_call(const struct tracee *tracee)
-{
-	enum { SYSCALL = 0x050f };
-	return (ptrace(PTRACE_PEEKTEXT, tracee->pid, tracee_pc(tracee), NULL) & 0xffff) == SYSCALL;
-}
-
-void
-tracee_pass_mark(struct tracee *tracee)
-{
-	enum { MARK_BYTES = 2 };
-	set_pc(tracee, tracee_pc(tracee) + MARK_BYTES);
-	tracee->where = TRACEE_STOPPED;
-}
-
-static void
-poke(const struct tracee *tracee, uint64_t pc, long word)
-{
-	if (ptrace(PTRACE_POKETEXT, tracee->pid, pc, word) != 0)
-		fail("PTRACE_POKETEXT");
-}
-
-/* The text is the process's own copy as soon as it is written to, so nobody else runs into the breakpoint. */
-bool
-tracee_run_to(struct tracee *tracee, uint64_t pc, uint32_t hits)
-{
-	enum { BREAKPOINT = 0xcc };
-	errno = 0;
-	const long original = ptrace(PTRACE_PEEKTEXT, tracee->pid, pc, NULL);
-	if (errno != 0)
-		fail("PTRACE_PEEKTEXT");
-	const long broken = (long)(((unsigned long)original & ~0xffUL) | BREAKPOINT);
-	bool hit = false;
-	for (uint32_t i = 0; i < hits; i++) {
-		if (i > 0) {
-			tracee_step(tracee);
-			if (tracee->where != TRACEE_STOPPED)
-				return false;
-		}
-		poke(tracee, pc, broken);
-		go(tracee, PTRACE_CONT);
-		wait_for(tracee, PTRACE_CONT, false);
-		if (tracee->where == TRACEE_ASLEEP) {
-			tracee->broken_pc = pc;
-			tracee->original = original;
-		}
-		if (tracee->where == TRACEE_GONE || tracee->where == TRACEE_ASLEEP)
-			break;
-		poke(tracee, pc, original);
-		hit = tracee->where == TRACEE_STOPPED && tracee_pc(tracee) == pc + 1;
-		if (!hit)
-			break;
-		set_pc(tracee, pc);
-		hit = i + 1 == hits;
-	}
-	return hit;
-}
-
-/* True if it has just run into it, and has to go on. */
-static bool
-remove_breakpoint(struct tracee *tracee)
-{
-	const uint64_t pc = tracee->broken_pc;
-	tracee->broken_pc = 0;
-	poke(tracee, pc, tracee->original);
-	if (tracee->where != TRACEE_STOPPED || tracee_pc(tracee) != pc + 1)
-		return false;
-	set_pc(tracee, pc);
-	return true;
-}
-
-#else
-
-static bool
-remove_breakpoint(struct tracee *tracee)
-{
-	(void)tracee;
-	return false;
-}
-
-uint64_t
-tracee_pc(const struct tracee *tracee)
-{
-	(void)tracee;
-	return 0;
-}
-
-bool
-tracee_is_at_system_call(const struct tracee *tracee)
-{
-	(void)tracee;
-	return false;
-}
-
-void
-tracee_pass_mark(struct tracee *tracee)
-{
-	(void)tracee;
-}
-
-bool
-tracee_run_to(struct tracee *tracee, uint64_t pc, uint32_t hits)
-{
-	(void)tracee;
-	(void)pc;
-	(void)hits;
-	return false;
-}
-
-#endif
 
 /* ---- the end ---- */
 

@@ -36,14 +36,14 @@ struct tracee {
 /* Adopts the process `pid`, which has called PTRACE_TRACEME, and waits for its first stop. */
 void tracee_begin(struct tracee *tracee, pid_t pid);
 
-/* One instruction. Asleep if it is a system call that waits. */
-void tracee_step(struct tracee *tracee);
+/* One instruction. Asleep if it is a system call that waits, which is noticed sooner if it is said that it may. */
+void tracee_step(struct tracee *tracee, bool may_sleep);
 
 /* Runs to the next mark, the end, or sleep. */
 void tracee_run(struct tracee *tracee);
 
-/* Runs until it is about to execute the instruction at `pc` for the `hits`th time; false if it stopped elsewhere. */
-bool tracee_run_to(struct tracee *tracee, uint64_t pc, uint32_t hits);
+/* Runs until it is about to execute the instruction at `pc`, where it is not now; false if it stopped elsewhere. */
+bool tracee_run_to(struct tracee *tracee, uint64_t pc);
 
 /* Looks whether a sleeper has gone on. */
 void tracee_poll(struct tracee *tracee);
@@ -53,6 +53,14 @@ void tracee_pass_mark(struct tracee *tracee);
 
 uint64_t tracee_pc(const struct tracee *tracee);
 bool tracee_is_at_system_call(const struct tracee *tracee);
+
+/* For tracee.c: after it has stopped, the breakpoint that it fell asleep before. True if it has just run into it. */
+bool tracee_remove_breakpoint(struct tracee *tracee);
+
+/* For tracee_registers.c: lets it go on, as PTRACE_CONT or PTRACE_SINGLESTEP, and waits until it has stopped or sleeps. */
+void tracee_go(struct tracee *tracee, int how);
+void tracee_wait(struct tracee *tracee, int how, bool look);
+_Noreturn void tracee_fail(const char *what);
 
 /* SIGKILL, and waits until it is dead. With `leave_zombie` it is not reaped before tracee_reap(). */
 void tracee_kill(struct tracee *tracee, bool leave_zombie);
