@@ -2,14 +2,10 @@
 #include "waiting.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "ending.h"
 #include "message.h"
-#include "process.h"
+#include "waiting_line.h"
 
 /* ---- opening ---- */
 
@@ -54,97 +50,6 @@ open_for_use(const struct options *o, tsem **sem)
 	return rc < 0 ? complain_error(o->name, rc) : -1;
 }
 
-/* ---- the line that says how the wait is going ---- */
-
-struct report {
-	tsem *sem; /* the first of several */
-	const struct options *o;
-	struct timespec began;
-	bool terminal;
-	bool printed;
-	uint32_t position; /* that was said last */
-};
-
-static double
-seconds_since(const struct timespec *then)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
-}
-
-struct holders {
-	struct tsem_owner first;
-	unsigned n;
-};
-
-static int
-count_holder(const struct tsem_owner *owner, void *arg)
-{
-	struct holders *holders = arg;
-	if (owner->position != 0)
-		return 1;
-	if (holders->n++ == 0)
-		holders->first = *owner;
-	return 0;
-}
-
-static void
-describe_holders(tsem *sem, char *text, size_t size)
-{
-	struct holders holders = {.n = 0};
-	tsem_owners(sem, count_holder, &holders);
-	if (holders.n == 0) {
-		snprintf(text, size, "nobody is recorded as holding");
-		return;
-	}
-	char command[64];
-	owner_command(&holders.first, command, sizeof(command));
-	int length = snprintf(text, size, "held by %d (%s) for %.0f s", (int)holders.first.pid, command,
-	                      (double)holders.first.elapsed_ns / 1e9);
-	if (holders.n > 1 && length > 0 && (size_t)length < size)
-		snprintf(text + length, size - (size_t)length, " and %u more", holders.n - 1);
-}
-
-static void
-print_report(struct report *report, uint32_t position)
-{
-	char holders[160];
-	char line[512];
-	describe_holders(report->sem, holders, sizeof(holders));
-	int length = snprintf(line, sizeof(line), "%stsem: %s: waiting for %.0f s, place %u in the queue, %s%s",
-	                      report->terminal ? "\r" : "", report->o->name, seconds_since(&report->began), position,
-	                      holders, report->terminal ? "\033[K" : "\n");
-	if (length > 0) {
-		ssize_t written = write(STDERR_FILENO, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
-		(void)written;
-	}
-	report->printed = true;
-	report->position = position;
-}
-
-static int
-progress(void *arg, uint32_t position)
-{
-	struct report *report = arg;
-	const bool patient = seconds_since(&report->began) < 1;
-	const bool news = report->position != position;
-	if (report->o->verbose ? report->terminal || news : report->terminal && !patient)
-		print_report(report, position);
-	return ending_signal();
-}
-
-static void
-finish_report(const struct report *report, int rc)
-{
-	if (report->printed && report->terminal) {
-		ssize_t written = write(STDERR_FILENO, "\r\033[K", 4);
-		(void)written;
-	}
-	if (report->printed && rc == 0 && report->o->verbose)
-		complain(report->o->name, "admitted after %.1f s", seconds_since(&report->began));
-}
-
 /* ---- the wait ---- */
 
 static int
@@ -160,25 +65,30 @@ wait_in_line(const struct options *o, struct request *r, const struct tsem_wait 
 }
 
 static int
-wait_with_report(const struct options *o, struct request *request)
+progress(void *arg, uint32_t position)
 {
-	struct report report = {.sem = request->sems[0], .o = o, .terminal = isatty(STDERR_FILENO) == 1};
-	struct tsem_wait wait = {
+	waiting_line_renew(arg, position);
+	return ending_signal();
+}
+
+static int
+wait_with_line(const struct options *o, struct request *request)
+{
+	struct waiting_line line;
+	waiting_line_begin(&line, request->sems[0], o);
+	const struct tsem_wait wait = {
 		.size = sizeof(wait),
+		.deadline = o->has_timeout ? &o->deadline : NULL,
 		.flags = TSEM_INTERRUPTIBLE,
 		.progress = progress,
-		.arg = &report,
-		.every_ms = report.terminal || o->verbose ? 250 : 0,
+		.arg = &line,
+		.every_ms = waiting_line_every_ms(&line),
 	};
-	clock_gettime(CLOCK_MONOTONIC, &report.began);
-	if (o->has_timeout)
-		wait.deadline = &o->deadline;
-
 	int rc;
 	do {
 		rc = wait_in_line(o, request, &wait);
 	} while (rc == -EINTR && ending_signal() == 0);
-	finish_report(&report, rc);
+	waiting_line_finish(&line, rc == 0);
 	return rc;
 }
 
@@ -215,7 +125,7 @@ wait_for_permits(const struct options *o, struct request *request)
 		return try(o, request);
 	/* A waiter that is told to end gives up its place first, so that the others need not find out that it is dead. */
 	ending_begin(&ending);
-	const int rc = wait_with_report(o, request);
+	const int rc = wait_with_line(o, request);
 	/* First: a signal between the look at what was noted and this would be swallowed. */
 	ending_finish(&ending);
 	if (ending_signal() == 0)

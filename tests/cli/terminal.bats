@@ -96,13 +96,6 @@ EOF
   expect_at_rest 1
 }
 
-@test "terminal: a long wait is told, and the line is gone afterwards" {
-  tsem create "$SEM"
-  hold
-  on_terminal 'type:tsem run "$SEM" echo my turn\n' "see:tsem: $SEM: " 'see:1' "see:$COMMAND_PID" \
-    "until:kill -TERM $COMMAND_PID" $'see:\x1b[K' 'see:my turn' 'see:$ '
-}
-
 @test "terminal: script(1) sees the same terminal through tsem" {
   attempt script -qec 'tsem run -j1 "$SEM" sh -c "test -t 0 && test -t 1 && test -t 2 && exit 7"' /dev/null
   expect_status 7

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+# The line that says how a wait is going, on an emulated screen with a shell (see screen.py), and elsewhere.
+load helper
+
+setup_file() {
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+}
+
+# in_shell COLUMNSxROWS STEP...: in an interactive shell, which is left at the end.
+in_shell() {
+  attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$1" 'see:^\$' "${@:2}" 'key:exit 3\n' restored:3 \
+    -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
+  expect_status 0
+}
+
+# One more in front of what is typed: a command that holds, from when it is its turn until it is killed. Its command is
+# SECOND_PID once it holds.
+enqueue_holder() {
+  enqueue tsem run "$SEM" sleep 1000
+  NEXT=$PID
+}
+
+@test "waiting line: place, holder and times are renewed, and nothing of it stays" {
+  tsem create "$SEM"
+  hold
+  enqueue_holder
+  in_shell 150x10 "key:tsem run $SEM echo my turn\\n" \
+    "see:^tsem: $SEM: waiting for 1 s, place 2 in the queue, held by $COMMAND_PID \\(sleep 1000\\) for [0-9]+ s\$" \
+    "see:^tsem: $SEM: waiting for 2 s, place 2 in the queue, held by $COMMAND_PID " \
+    "until:kill -TERM $COMMAND_PID" 'see:, place 1 in the queue, held by' \
+    "until:tsem show $SEM -o PID --raw --noheadings | head -n 1 >holder; [[ \$(<holder) != $COMMAND_PID ]]" \
+    "until:[[ \$(ps -o ppid= -p \$(<holder)) -eq $NEXT ]]" \
+    "gone:held by $COMMAND_PID" 'see:place 1 in the queue, held by [0-9]+ \(sleep 1000\) for [0-9]+ s$' \
+    "until:pkill -TERM -P $NEXT" 'see:^my turn' 'gone:waiting' 'see:^\$$'
+}
+
+@test "waiting line: it keeps to one line of the screen, however narrow that becomes" {
+  tsem create "$SEM"
+  hold
+  # Twice on the screen: it has gone on to another line.
+  in_shell 60x12 "key:tsem run $SEM echo my turn\\n" "see:^tsem: $SEM: waiting for 1 s" 'see: waiting for 2 s' 'see: waiting for 3 s' \
+    'gone:(?s)tsem: bats.*tsem: bats' \
+    size:45x12 'see: waiting for 4 s' 'see: waiting for 5 s' 'gone:(?s)tsem: bats.*tsem: bats' 'gone:place|queue|held' \
+    size:1x1 size:3x2 "until:tsem show -J $SEM | jq -e '.waiters[0].seconds > 6' >jq.out" size:150x12 'see:held by' \
+    "until:kill -TERM $COMMAND_PID" 'see:^my turn' 'gone:waiting' 'see:^\$$'
+}
+
+@test "waiting line: Ctrl-C takes it away" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  in_shell 70x10 "key:tsem run $SEM touch ran\\n" 'see:waiting for [1-9]' 'key:\x03' 'see:^\$$' 'gone:waiting|tsem: '
+  expect_shown .waiting 0
+  [[ ! -e ran ]]
+}
+
+@test "waiting line: Ctrl-Z takes it away, fg brings it back, at the same place" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  in_shell 70x10 "key:tsem run $SEM echo my turn\\n" 'see:waiting for [1-9]' 'key:\x1a' 'see:Stopped' 'see:^\$$' \
+    'gone:waiting|tsem: ' "until:[[ \$(tsem show -J $SEM | jq .waiting) = 1 ]]" \
+    'key:clear; fg\n' 'see:waiting for [1-9]' 'key:\x1a' 'see:Stopped' 'gone:waiting|tsem: ' 'key:fg\n' 'see:waiting for' \
+    "until:tsem post $SEM" 'see:^my turn' 'gone:waiting' 'see:^\$$'
+  expect_shown '[.held, .waiting] | @csv' 0,0
+}
+
+@test "waiting line: a job in the background does not write into what is in the foreground" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run "$SEM" true &\n' \
+    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:tsem run "$SEM" true\n' 'see:waiting for 2 s, place 2' \
+    'type:\x03' 'see:$ ' 'type:tsem run -v "$SEM" true &\n' 'see:place 2 in the queue' 'until:tsem post "$SEM"' 'see:admitted after' 'type:wait\n' 'see:$ '
+  expect_status 0
+  [[ $OUT != *'waiting for '[0-9]*' s, place 1'*'waiting for 2 s, place 2'* ]] || fail 'the job in the background wrote'
+  expect_at_rest 1
+}
+
+@test "waiting line: a terminal that is not known, or none, sees no control sequence" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  local term
+  for term in TERM= TERM=dumb TERM=no-such-terminal -uTERM; do
+    attempt script -qec "env $term tsem take -v -w 400ms $SEM" /dev/null
+    expect_status 75
+    expect_match 'what it says' "$OUT" "tsem: $SEM: waiting for 0 s, place 1 in the queue, "
+    [[ $OUT != *$'\e'* ]] || fail 'a control sequence'
+  done
+  attempt tsem take -v -w 400ms "$SEM"
+  expect_status 75
+  expect_equal 'standard error' "$(sed 's/, held.*\|, nobody.*//' attempt.err)" \
+    "tsem: $SEM: waiting for 0 s, place 1 in the queue"$'\n'"tsem: $SEM: not enough permits came free in time"
+}
