@@ -144,13 +144,23 @@ status_says_one_pid(const char *status)
 	return *at == '\n';
 }
 
+/*
+ * Nonsense first: QEMU's user mode (7.2 at least) says yes to whatever is advised, and does nothing. BoringSSL's
+ * fork_detect.c takes the same look.
+ */
+static bool
+have_cleared_by_fork(void *memory)
+{
+	return madvise(memory, PAGE_BYTES, -1) != 0 && madvise(memory, PAGE_BYTES, MADV_WIPEONFORK) == 0;
+}
+
 static struct identity_cache *
 create_page(void)
 {
 	void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	const bool cleared_by_fork = madvise(memory, PAGE_BYTES, MADV_WIPEONFORK) == 0;
+	const bool cleared_by_fork = have_cleared_by_fork(memory);
 
 	struct identity_cache *expected = NULL;
 	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {

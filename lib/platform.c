@@ -63,6 +63,8 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 	long rc = syscall(SYS_futex_waitv, waiters, n, 0, until == NS_FOREVER ? NULL : &ts, CLOCK_MONOTONIC);
 	if (rc >= 0 || (errno != ENOSYS && errno != EPERM))
 		return rc < 0 ? -errno : 0;
+#else
+	(void)n;
 #endif
 	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(monotonic_now() + LOOK_AT_ALL_EVERY, until));
 }

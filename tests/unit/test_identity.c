@@ -2,9 +2,11 @@
 /* Who the calling process is: another one after fork, the same one in threads and after exec, and no call to find out. */
 #include "support.h"
 
+#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +172,34 @@ exec_keeps_it(void **state)
 	assert_int_equal(end_of_child(start_child(compare_behind_exec, NULL)), 0);
 }
 
+/* Says yes to every madvise() and does nothing, as emulators do; goes on as main(), which takes its first look then. */
+static int
+fork_under_an_emulator(void *unused)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]), .filter = filter};
+	(void)unused;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return 77;
+	execl("/proc/self/exe", "test_identity", "--fork", (char *)NULL);
+	return 1;
+}
+
+static void
+a_system_that_only_says_it_clears_pages(void **state)
+{
+	(void)state;
+	const int status = end_of_child(start_child(fork_under_an_emulator, NULL));
+	if (status == 77)
+		SKIP("seccomp is refused here");
+	assert_int_equal(status, 0);
+}
+
 /* In this mode anything but read, write, exit and sigreturn kills. The exit must be that of one thread. */
 static int
 without_system_calls(void *unused)
@@ -245,12 +275,17 @@ main(int argc, char **argv)
 		cmocka_unit_test(threads_of_a_child_agree),
 		cmocka_unit_test(a_child_of_vfork_reads_itself),
 		cmocka_unit_test(exec_keeps_it),
+		cmocka_unit_test(a_system_that_only_says_it_clears_pages),
 		cmocka_unit_test(no_system_call_after_the_first),
 		cmocka_unit_test(command_names_cannot_lie),
 		cmocka_unit_test(pids_in_decimal),
 	};
 	if (argc == 3 && strcmp(argv[1], "--same-as") == 0)
 		return strtoull(argv[2], NULL, 16) == identity_who() ? 0 : 1;
+	if (argc == 2 && strcmp(argv[1], "--fork") == 0) {
+		uint64_t mine = identity_who();
+		return end_of_child(start_child(is_not_the_parent_nor_its_child, &mine));
+	}
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
