@@ -84,14 +84,37 @@ process_stat_read(const char *pid, struct process_stat *stat)
 	return read_proc_file(pid, "/stat", line, sizeof(line)) && parse_stat(line, stat);
 }
 
-bool
-process_stat_read_quickly(const char *pid, struct process_stat *stat)
+/* What /proc says of thread `tid` of `pid`. */
+static bool
+thread_stat_read(const char *pid, const char *tid, struct process_stat *stat)
 {
 	char file[32] = "/task/";
 	char line[1024];
-	strncat(file, pid, 12);
+	strncat(file, tid, 12);
 	strcat(file, "/stat");
 	return read_proc_file(pid, file, line, sizeof(line)) && parse_stat(line, stat);
+}
+
+bool
+process_stat_read_quickly(const char *pid, struct process_stat *stat)
+{
+	return thread_stat_read(pid, pid, stat);
+}
+
+/*
+ * Emulators make up what a process reads about itself: QEMU's user mode a start time that nobody else sees, and no
+ * threads. What stands there about the first thread they let through; no start time is better than a wrong one.
+ */
+static bool
+read_own_stat(struct process_stat *stat)
+{
+	char pid[12];
+	if (!process_stat_read("self", stat))
+		return false;
+	pid_to_text(getpid(), pid);
+	if (stat->threads == 0 && !thread_stat_read("self", pid, stat))
+		stat->start = 0;
+	return true;
 }
 
 static uint32_t
@@ -121,7 +144,7 @@ identity_read(struct identity *identity)
 	struct process_stat stat = {0};
 	errno = 0;
 	/* Half an identity would differ from the whole one that a later look might find. */
-	if (!process_stat_read("self", &stat) && (errno == EMFILE || errno == ENFILE))
+	if (!read_own_stat(&stat) && (errno == EMFILE || errno == ENFILE))
 		rc = -errno;
 	identity->who = who_owner((uint32_t)getpid(), stat.start);
 	identity->pid_ns = namespace_of("self", "pid");

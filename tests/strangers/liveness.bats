@@ -138,3 +138,20 @@ need_refuse() {
   [[ -e second ]]
   expect_at_rest 1
 }
+
+@test "liveness: an emulator that makes up what a process reads about itself" {
+  need 'a mount namespace' unshare --mount true
+  tsem create "$SEM"
+  hold
+  # As QEMU's user mode does: zeros but for a start time of its own.
+  FORGED=(unshare --mount sh -c 'awk "{ for (i = 5; i <= NF; i++) \$i = 0; \$22 = 12345; print }" /proc/$$/stat >forged-$$ &&
+    mount --bind forged-$$ /proc/$$/stat && exec "$@"' sh)
+  need 'mounting on a file in /proc' "${FORGED[@]}" true
+  enqueue "${FORGED[@]}" tsem run "$SEM" true
+  expect_not_robbed HERE
+  expect_shown '.waiters[0] | [.pid, .alive] | @csv' "$PID,\"yes\""
+  kill -TERM "$COMMAND_PID"
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 1
+}
