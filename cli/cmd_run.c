@@ -166,7 +166,7 @@ run_with(const struct options *o, const struct group *group, const struct reques
 	const bool repair = o->on_recovered != NULL && is_recovered(&luggage);
 	struct jobserver jobserver;
 	if (o->jobserver) {
-		int status = jobserver_open(&jobserver, o->name, group->sems[0]);
+		int status = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
 		if (status >= 0) {
 			give_back(&luggage, false);
 			return status;

@@ -32,17 +32,15 @@ now_ms(void)
 }
 
 int
-jobserver_open(struct jobserver *js, const char *name, tsem *sem)
+jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver_style style)
 {
-	char auth[32];
 	*js = (struct jobserver){
 		.name = name, .sem = sem, .request = {.ready = -1}, .family_jobs = SIZE_MAX, .rest_ms = REST_MS};
-	int rc = token_pipes_open(&js->pipes);
+	int rc = token_pipes_open(&js->pipes, style);
 	if (rc < 0)
-		return complain(name, "cannot make the pipes of a jobserver: %s (it needs /proc, and room in 'ulimit -n')",
-		                strerror(-rc));
-	snprintf(auth, sizeof(auth), "%d,%d", js->pipes.client_read, js->pipes.client_write);
-	char *flags = jobserver_makeflags(getenv("MAKEFLAGS"), auth);
+		return complain(name, "cannot make the pipes of a jobserver: %s (it needs %s, and room in 'ulimit -n')",
+		                strerror(-rc), style == JOBSERVER_FIFO ? "/dev/pts" : "/proc");
+	char *flags = jobserver_makeflags(getenv("MAKEFLAGS"), js->pipes.auth);
 	if (flags == NULL) {
 		token_pipes_close(&js->pipes);
 		return complain_error(name, -ENOMEM);
@@ -66,9 +64,7 @@ count_claimed(const struct jobserver *js)
 static void
 give_back_permit(struct jobserver *js)
 {
-	tsem_hold *hold = &js->holds[--js->out];
-	if (tsem_release_for(js->sem, js->pid) < 0)
-		tsem_reap(hold, 0); /* the command has ended */
+	tsem_end_loan(&js->holds[--js->out]);
 	js->traffic++;
 }
 
@@ -90,12 +86,11 @@ make_room(struct jobserver *js)
 static void
 offer_token(struct jobserver *js, tsem_hold *hold)
 {
-	const tsem_hold copy = *hold;
-	if (!make_room(js) || tsem_hand_over(hold, js->pid) < 0) {
+	if (!make_room(js) || tsem_lend(hold, js->pid) < 0) {
 		tsem_release(hold);
 		return;
 	}
-	js->holds[js->out++] = copy;
+	js->holds[js->out++] = *hold;
 	if (!token_offer(&js->pipes)) {
 		give_back_permit(js);
 		return;
@@ -202,6 +197,13 @@ count_possible_jobs(const struct jobserver *js, const struct family *family)
 	return (quiet ? family->threads : 2 * family->threads) - 1;
 }
 
+/* What has not been seen yet, behind the look at the family: who did it may have been missed by that. */
+static bool
+has_traffic_to_see(const struct jobserver *js)
+{
+	return token_is_returned(&js->pipes) || (js->offered && !token_is_unclaimed(&js->pipes));
+}
+
 /* Only what two looks agree on, and no token has moved between them. */
 static void
 look_for_lost_tokens(struct jobserver *js)
@@ -213,7 +215,7 @@ look_for_lost_tokens(struct jobserver *js)
 	const struct family family = claimed > 0 ? family_look(claimed + 1) : (struct family){.known = false};
 	const size_t jobs = count_possible_jobs(js, &family);
 	const size_t possible = jobs > js->family_jobs ? jobs : js->family_jobs;
-	if (js->traffic == js->family_traffic) {
+	if (js->traffic == js->family_traffic && !has_traffic_to_see(js)) {
 		for (size_t lost = claimed > possible ? claimed - possible : 0; lost > 0; lost--)
 			give_back_permit(js);
 	}
@@ -257,13 +259,13 @@ poll_timeout(const struct jobserver *js)
 static void
 wait_for_events(const struct jobserver *js, int signals)
 {
-	struct pollfd fds[] = {
+	struct pollfd fds[2 + TOKEN_EVENTS] = {
 		{.fd = signals, .events = POLLIN},
-		{.fd = js->pipes.returned, .events = POLLIN},
-		{.fd = js->offered ? js->pipes.offer : -1, .events = POLLOUT},
 		{.fd = js->request.pending ? js->request.ready : -1, .events = POLLIN},
 	};
+	token_events(&js->pipes, js->offered, fds + 2);
 	poll(fds, sizeof(fds) / sizeof(fds[0]), poll_timeout(js));
+	token_acknowledge_events(&js->pipes);
 }
 
 void

@@ -46,7 +46,7 @@ struct jobserver {
 };
 
 /* Makes the pipes and tells the command of them, by MAKEFLAGS. Returns -1 to go on, or an exit status. */
-int jobserver_open(struct jobserver *jobserver, const char *name, tsem *sem);
+int jobserver_open(struct jobserver *jobserver, const char *name, tsem *sem, enum jobserver_style style);
 
 /* Serves the command `pid` until it has ended; it stays a zombie. `info`: what waitid() said. */
 void jobserver_serve(struct jobserver *jobserver, pid_t pid, siginfo_t *info);

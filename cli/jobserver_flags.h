@@ -3,6 +3,9 @@
 #ifndef TSEM_CLI_JOBSERVER_FLAGS_H
 #define TSEM_CLI_JOBSERVER_FLAGS_H
 
+/* How make and its clients reach a jobserver: by two descriptors, or by the path of a named pipe. */
+enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
+
 /*
  * MAKEFLAGS that say what `old` (or NULL) says, but with `auth` as the jobserver in place of any other one and of any number
  * of jobs. To be freed; NULL: no memory.

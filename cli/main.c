@@ -27,7 +27,7 @@ static const struct verb verbs[] = {
 	 (const int[]){OPT_OWNER, OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_release},
 	{"run", "NAME[,NAME]... [--] COMMAND [ARG]...",
 	 "Hold permits while a command runs. With -j, create the semaphore if there is none.",
-	 (const int[]){'j', 'k', 'n', 'w', 'E', OPT_ANY, OPT_ON_RECOVERED, OPT_JOBSERVER, 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
+	 (const int[]){'j', 'k', 'n', 'w', 'E', OPT_ANY, OPT_ON_RECOVERED, OPT_JOBSERVER, OPT_JOBSERVER_STYLE, 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
 	{"show", "NAME",
 	 "Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
 	 (const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, 0, 0, &show_columns, cmd_view},

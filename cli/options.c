@@ -38,6 +38,7 @@ const struct description descriptions[] = {
 	{OPT_ANY, "any", NULL, "of several names, one permit of whichever has one first"},
 	{OPT_ON_RECOVERED, "on-recovered", "COMMAND", "run COMMAND first if a holder died with a permit"},
 	{OPT_JOBSERVER, "jobserver", NULL, "each job of make is a permit: the command's own is the first"},
+	{OPT_JOBSERVER_STYLE, "jobserver-style", "STYLE", "the same, by 'pipe', the default, or 'fifo', which ninja reads"},
 	{'v', "verbose", NULL, "say what happens while waiting"},
 	{'h', "help", NULL, "print this help"},
 	{'V', "version", NULL, "print the version"},
@@ -131,6 +132,16 @@ set_sort(struct options *o, const char *value)
 }
 
 static int
+set_style(struct options *o, const char *value)
+{
+	if (strcmp(value, "pipe") != 0 && strcmp(value, "fifo") != 0)
+		return bad_value(o->name, "--jobserver-style", value, PARSE_NOT_A_NUMBER, "pipe or fifo");
+	o->jobserver = true;
+	o->jobserver_style = value[0] == 'f' ? JOBSERVER_FIFO : JOBSERVER_PIPE;
+	return -1;
+}
+
+static int
 set_mode(struct options *o, const char *value)
 {
 	uint64_t number = 0;
@@ -181,6 +192,8 @@ set_value(struct options *o, int code, const char *value)
 	case 'c':
 		o->shell_command = value;
 		return -1;
+	case OPT_JOBSERVER_STYLE:
+		return set_style(o, value);
 	case OPT_ON_RECOVERED:
 		o->on_recovered = value;
 		return -1;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "columns.h"
+#include "jobserver_flags.h"
 
 /* Options without a short form. */
 enum {
@@ -22,7 +23,8 @@ enum {
 	OPT_HOLDERS,
 	OPT_ANY,
 	OPT_ON_RECOVERED,
-	OPT_JOBSERVER
+	OPT_JOBSERVER,
+	OPT_JOBSERVER_STYLE
 };
 
 /* Where the words end that belong to tsem. */
@@ -77,6 +79,7 @@ struct options {
 	int conflict_status;      /* -E */
 
 	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw, holders, any, jobserver;
+	enum jobserver_style jobserver_style;
 	const char *columns; /* -o */
 
 	bool batch;

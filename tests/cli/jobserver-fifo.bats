@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+# The jobserver in the style of a named pipe. Debian 12 has no make and no ninja that know it: TSEM_MAKE and TSEM_NINJA may
+# name others. What these would show, clients of our own show, too.
+load helper
+load jobserver
+
+FIFO=(--jobserver-style fifo)
+
+# newest NAME FROM PROGRAM...: TOOL is the first of the programs whose version is FROM or later; without one, the test is skipped.
+newest() {
+  local name=$1 from=$2 version
+  shift 2
+  for TOOL; do
+    version=$("$TOOL" --version 2>/dev/null | grep -om1 '[0-9][0-9.]*[0-9]') || continue
+    [[ $(printf '%s\n' "$from" "$version" | sort -V | head -n 1) != "$from" ]] || return 0
+  done
+  skip "no $name from $from on"
+}
+
+@test "jobserver fifo: two builds and a command share one limit, and all is done" {
+  makefile 3
+  client
+  tsem create -j 3 "$SEM"
+  start tsem run "${FIFO[@]}" "$SEM" -- python3 -S build.py a 8
+  local a=$PID
+  eventually running 3
+  start tsem run "${FIFO[@]}" "$SEM" -- python3 -S build.py b 8
+  local b=$PID
+  eventually is_shown '[.held, .waiting] | @csv' 3,2
+  running 3 || fail "not three run: $(ls in)"
+  enqueue tsem run "$SEM" ./job single
+  touch open
+  finish "$PID"
+  finish "$a"
+  expect_status 0
+  finish "$b"
+  expect_status 0
+  expect_ran 17
+  expect_at_rest 3
+}
+
+@test "jobserver fifo: a job's permit goes to whoever is first in line, also when the build wants it back" {
+  makefile 2
+  client
+  tsem create -j 2 "$SEM"
+  start tsem run "${FIFO[@]}" "$SEM" -- python3 -S build.py a 9
+  eventually running 2
+  eventually is_shown .waiting 1
+  enqueue tsem run "$SEM" ./job b
+  # The build stood in line before it, for one job more; not for two. Its own permit is the first job's.
+  local job
+  for job in a2 a3; do
+    touch "go/$job"
+    eventually test -e "ran/$job"
+    eventually running 2
+  done
+  [[ -e in/b ]] || fail "the build has had another turn: $(ls in)"
+  touch open
+  finish "$PID"
+  eventually is_shown .held 0
+  expect_ran 10
+}
+
+@test "jobserver fifo: a build that has nothing to do leaves its permits to others" {
+  tsem create -j 2 "$SEM"
+  mkfifo fifo
+  start tsem run "${FIFO[@]}" "$SEM" sh -c 'read -r _ <fifo'
+  eventually is_shown .held 2
+  attempt tsem run "$SEM" true
+  expect_silence
+  echo >fifo
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 2
+}
+
+@test "jobserver fifo: tokens of a killed client come back" {
+  tsem create -j 4 "$SEM"
+  mkfifo fifo
+  client
+  start tsem run "${FIFO[@]}" "$SEM" bash -c '
+    python3 -S client.py bad 3 sleep 1000 & echo $! >pid
+    read -r _ <fifo'
+  eventually test -e bad
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  kill -KILL "$(<pid)"
+  # All but the command's own: one of them is offered again, or given to who waits.
+  eventually is_shown '.held <= 2' true
+  attempt tsem run -k 2 "$SEM" true
+  expect_silence
+}
+
+@test "jobserver fifo: returning more than was claimed brings nothing" {
+  tsem create -j 3 "$SEM"
+  mkfifo gate
+  client
+  cat >liar.py <<'EOF'
+import os, sys
+sys.path.insert(0, ".")
+import jobs
+tokens, back = jobs.connect()
+open("gate").read()
+os.write(back, b"++++++")
+open("returned", "w").close()
+open("gate").read()
+os.read(tokens, 1)
+open("gate").read()
+EOF
+  start tsem run "${FIFO[@]}" "$SEM" python3 -S liar.py
+  eventually is_shown .held 2
+  : >gate
+  eventually test -e returned
+  sees_everything "$PID"
+  : >gate
+  # The command has one, the client has claimed one, and one is offered: had what came back been believed, one was missing.
+  eventually is_shown .held 3
+  : >gate
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 3
+}
+
+@test "jobserver fifo: a token is a byte, whatever it is" {
+  tsem create -j 2 "$SEM"
+  client
+  # Ctrl-C, Ctrl-D, Ctrl-S, Ctrl-Z, carriage return and newline mean something to terminals that are not raw.
+  attempt tsem run "${FIFO[@]}" "$SEM" python3 -S -c '
+import os, sys
+sys.path.insert(0, ".")
+import jobs
+tokens, back = jobs.connect()
+for byte in b"\x03\x04\x13\x1a\r\n+":
+    assert len(os.read(tokens, 1)) == 1
+    os.write(back, bytes([byte]))
+'
+  expect_silence
+  expect_at_rest 2
+}
+
+@test "jobserver fifo: tsem is killed: nothing that is in use comes free, and clients go on, new ones too" {
+  makefile 3
+  client
+  tsem create -j 3 "$SEM"
+  start tsem run "${FIFO[@]}" "$SEM" -- sh -c 'python3 -S build.py a 5 && python3 -S build.py b 2'
+  eventually running 3
+  kill -KILL "$PID"
+  finish "$PID"
+  tsem recover "$SEM"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  touch open
+  eventually tsem run -n -k 3 "$SEM" true # with the end of the command
+  expect_ran 7
+}
+
+@test "jobserver fifo: the command is told one path and gets one descriptor more" {
+  tsem create "$SEM"
+  attempt env MAKEFLAGS='k -j8 --jobserver-auth=3,4 -- X=1' tsem run "${FIFO[@]}" "$SEM" sh -c 'echo "$MAKEFLAGS"'
+  local path
+  path=$(grep -o 'fifo:[^ ]*' <<<"$OUT")
+  expect_out "k -j --jobserver-auth=$path -- X=1"
+  attempt tsem run "$SEM" ls /proc/self/fd
+  local without=$OUT
+  attempt tsem run "${FIFO[@]}" "$SEM" ls /proc/self/fd
+  expect_equal 'descriptors' "$(comm -13 <(sort <<<"$without") <(sort <<<"$OUT") | grep -c '^[1-9][0-9]$')" 1
+}
+
+@test "jobserver fifo: the style may be said beside --jobserver, and there are two" {
+  tsem create "$SEM"
+  attempt tsem run --jobserver --jobserver-style=pipe "$SEM" sh -c 'echo "$MAKEFLAGS" | grep -Ec "auth=[0-9]+,[0-9]+"'
+  expect_out 1
+  attempt tsem run --jobserver --jobserver-style=fifo "$SEM" sh -c 'echo "$MAKEFLAGS" | grep -c "auth=fifo:/"'
+  expect_out 1
+  refuses "--jobserver-style 'sem' is not valid \(use pipe or fifo\)" run --jobserver-style sem "$SEM" touch ran
+  refuses "'--jobserver-style'" acquire --jobserver-style fifo --owner $$ "$SEM"
+  refuses "one semaphore" run "${FIFO[@]}" "$SEM,$SEM.other" true
+  [[ ! -e ran ]]
+}
+
+# ---- the clients there are ----
+
+@test "jobserver fifo: make, and makes below it" {
+  newest 'GNU make' 4.4 ${TSEM_MAKE:+"$TSEM_MAKE"} make gmake
+  makefile 3
+  start tsem run -j 3 "${FIFO[@]}" "$SEM" -- "$TOOL" subs N=4 M=4
+  eventually running 3
+  eventually is_shown '[.held, .waiting] | @csv' 3,1
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 16
+  expect_at_rest 3
+}
+
+@test "jobserver fifo: ninja is a client, and shares with others" {
+  newest ninja 1.13 ${TSEM_NINJA:+"$TSEM_NINJA"} ninja
+  makefile 3
+  client
+  {
+    printf 'rule job\n  command = ./job $out && touch $out\n'
+    printf 'build %s: job\n' n1 n2 n3 n4 n5 n6 n7 n8
+  } >build.ninja
+  tsem create -j 3 "$SEM"
+  start tsem run "${FIFO[@]}" "$SEM" "$TOOL" --quiet
+  local ninja=$PID
+  eventually running 3
+  start tsem run "${FIFO[@]}" "$SEM" python3 -S build.py b 8
+  eventually is_shown '[.held, .waiting] | @csv' 3,2
+  touch open
+  finish "$ninja"
+  expect_status 0
+  finish "$PID"
+  expect_status 0
+  expect_ran 16
+  expect_at_rest 3
+}
+
+@test "jobserver fifo: cargo is a client" {
+  cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
+  makefile 2
+  crates 4
+  start env RUSTC_WRAPPER="$PWD/wrapper" tsem run -j 2 "${FIFO[@]}" "$SEM" cargo build --quiet --offline -j 4
+  eventually running 2
+  eventually is_shown '[.held, .waiting] | @csv' 2,1
+  running 2 || fail "not two run: $(ls in)"
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 4
+  expect_at_rest 2
+}
