@@ -3,11 +3,15 @@
  * replay FILE...: runs the target over inputs that are files, for the tests and for a look at a fault that was found. A
  * directory stands for all files in it. Without arguments: over standard input, which is what AFL++ wants.
  *
- * A child does it, so that a fault leaves nothing behind in shared memory.
+ * A child does it, so that a fault leaves nothing behind in shared memory. With --apart, one for each processor, which
+ * stays there and takes its share of the inputs: what the thread sanitizer keeps for two threads that touch the same memory
+ * all the time costs many times more if they do it at the same time, and it finds the same.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +27,13 @@ __AFL_FUZZ_INIT()
 #endif
 
 /* Longer than any image that makes sense. */
-enum { INPUT_BYTES_MAX = 1 << 17, SECONDS_MAX = 60 };
+enum { INPUT_BYTES_MAX = 1 << 17, SECONDS_MAX = 60, CHILDREN_MAX = 8 };
 
 static uint8_t input[INPUT_BYTES_MAX];
 static unsigned replayed;
+static unsigned share;      /* of this child */
+static unsigned shares = 1; /* how many there are */
+static unsigned seen;
 
 static void
 replay_stream(FILE *stream, const char *path)
@@ -48,6 +55,8 @@ static void
 replay_path(const char *path)
 {
 	struct stat st;
+	if (seen++ % shares != share)
+		return;
 	FILE *stream = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
 	if (stream == NULL)
 		broken(path, errno);
@@ -102,21 +111,48 @@ replay_arguments(int argc, char **argv)
 	return replayed == 0;
 }
 
-int
-main(int argc, char **argv)
+static unsigned
+processors(void)
 {
-#ifdef __AFL_FUZZ_TESTCASE_LEN
-	if (argc == 1)
-		return replay_for_afl();
-#endif
+	cpu_set_t allowed;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return 1;
+	return CPU_COUNT(&allowed) < CHILDREN_MAX ? (unsigned)CPU_COUNT(&allowed) : CHILDREN_MAX;
+}
+
+static void
+stay_on_processor(unsigned number)
+{
+	cpu_set_t allowed;
+	cpu_set_t one;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return;
+	CPU_ZERO(&one);
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &allowed) && number-- == 0)
+			CPU_SET(cpu, &one);
+	}
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
+static pid_t
+start_child(unsigned i, bool apart, int argc, char **argv)
+{
 	const pid_t pid = fork();
 	if (pid < 0)
 		broken("cannot fork", errno);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		exit(replay_arguments(argc, argv));
-	}
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	share = i;
+	if (apart)
+		stay_on_processor(i);
+	exit(replay_arguments(argc, argv));
+}
 
+static int
+end_of_child(pid_t pid)
+{
 	int status;
 	char name[64];
 	char path[96];
@@ -129,4 +165,25 @@ main(int argc, char **argv)
 		return WEXITSTATUS(status);
 	fprintf(stderr, "replay: ended by signal %d\n", WTERMSIG(status));
 	return 128 + WTERMSIG(status);
+}
+
+int
+main(int argc, char **argv)
+{
+#ifdef __AFL_FUZZ_TESTCASE_LEN
+	if (argc == 1)
+		return replay_for_afl();
+#endif
+	const bool apart = argc > 1 && strcmp(argv[1], "--apart") == 0;
+	pid_t pids[CHILDREN_MAX];
+	if (apart)
+		shares = processors();
+	for (unsigned i = 0; i < shares; i++)
+		pids[i] = start_child(i, apart, argc - apart, argv + apart);
+	int worst = 0;
+	for (unsigned i = 0; i < shares; i++) {
+		const int status = end_of_child(pids[i]);
+		worst = status > worst ? status : worst;
+	}
+	return worst;
 }
