@@ -118,7 +118,8 @@ show(struct waiting_line *line, const char *text)
 	n += columns;
 	bytes[n++] = '\r';
 	memcpy(bytes + n, text, fits);
-	say(bytes, n + fits);
+	const ssize_t written = write(STDERR_FILENO, bytes, n + fits);
+	(void)written;
 	line->shown = text[0] != '\0';
 }
 
