@@ -29,5 +29,5 @@ cmd_post(const struct verb *verb, int argc, char **argv)
 		return complain_error(o.name, rc);
 	if (o.print_previous)
 		printf("%" PRIu32 "\n", previous);
-	return close_stdout(o.name, EXIT_DONE);
+	return close_stdout_after(o.name);
 }

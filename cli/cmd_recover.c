@@ -26,5 +26,5 @@ cmd_recover(const struct verb *verb, int argc, char **argv)
 	if (rc < 0)
 		return complain_error(o.name, rc);
 	printf("%" PRIu32 "\n", recovered);
-	return close_stdout(o.name, EXIT_DONE);
+	return close_stdout_after(o.name);
 }

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "utf8.h"
@@ -35,6 +37,23 @@ append_printable(char *line, size_t *length, const char *text)
 	}
 }
 
+void
+say(const char *bytes, size_t length)
+{
+	static const struct timespec at_once;
+	sigset_t pipe;
+	sigset_t old;
+	sigset_t pending;
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &pipe, &old);
+	sigpending(&pending);
+	/* One write, so that the lines of many jobs that share a terminal or a log do not mix. */
+	if (write(STDERR_FILENO, bytes, length) < 0 && errno == EPIPE && sigismember(&pending, SIGPIPE) != 1)
+		sigtimedwait(&pipe, NULL, &at_once);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 int
 complain(const char *name, const char *format, ...)
 {
@@ -53,9 +72,7 @@ complain(const char *name, const char *format, ...)
 	}
 	append_printable(line, &length, text);
 	line[length++] = '\n';
-	/* One write, so that the lines of many jobs that share a terminal or a log do not mix. */
-	ssize_t written = write(STDERR_FILENO, line, length);
-	(void)written; /* nowhere left to say it */
+	say(line, length);
 	return EXIT_TSEM_FAILED;
 }
 
@@ -107,11 +124,23 @@ check_stdout(const char *name)
 	return complain(name, "standard output is closed (nothing was done; redirect it to a file or to /dev/null)");
 }
 
-int
-close_stdout(const char *name, int status)
+static int
+finish_stdout(const char *name, int status, const char *advice)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return status;
 	const int error = errno;
-	return complain(name, "cannot write to standard output: %s (what was asked for is done)", strerror(error));
+	return complain(name, "cannot write to standard output: %s (%s)", strerror(error), advice);
+}
+
+int
+close_stdout(const char *name, int status)
+{
+	return finish_stdout(name, status, "write it elsewhere");
+}
+
+int
+close_stdout_after(const char *name)
+{
+	return finish_stdout(name, EXIT_DONE, "what was asked for is done");
 }

@@ -3,6 +3,8 @@
 #ifndef TSEM_CLI_MESSAGE_H
 #define TSEM_CLI_MESSAGE_H
 
+#include <stddef.h>
+
 enum {
 	EXIT_DONE = 0,
 	EXIT_NOT_ACQUIRED = 75,
@@ -24,8 +26,17 @@ const char *error_text(int error);
 /* Explains a negative errno of the library about the semaphore `name`. Returns EXIT_TSEM_FAILED. */
 int complain_error(const char *name, int error);
 
-/* Flushes stdout; an exit status that says so if what was printed could not be written. `what`: what was done. */
+/*
+ * Writes it to stderr, if that can be written to. If nobody reads it any more, that is no reason to die of SIGPIPE: who has
+ * just taken a permit would take it along.
+ */
+void say(const char *bytes, size_t length);
+
+/* Flushes stdout; an exit status that says so if what was printed could not be written. */
 int close_stdout(const char *name, int status);
+
+/* The same for what did something and printed about it. */
+int close_stdout_after(const char *name);
 
 /* Fails if stdout is closed: before anything is done whose result could then not be printed. */
 int check_stdout(const char *name);

@@ -2,21 +2,11 @@
 #include "table.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "color.h"
 #include "describe.h"
 #include "message.h"
-
-bool
-is_colorful(void)
-{
-	const char *no_color = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
-	return isatty(STDOUT_FILENO) == 1 && (no_color == NULL || no_color[0] == '\0') && term != NULL && term[0] != '\0'
-	       && strcmp(term, "dumb") != 0;
-}
 
 static int
 add_column(struct table *table, const struct column *column)

@@ -29,7 +29,4 @@ int table_print(struct table *table);
 
 void table_free(struct table *table);
 
-/* Whether what is printed may have colours: a terminal that knows them, and no NO_COLOR (https://no-color.org). */
-bool is_colorful(void);
-
 #endif

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "color.h"
 #include "ending.h"
-#include "table.h"
 #include "top_model.h"
 #include "top_pen.h"
 #include "top_terminal.h"

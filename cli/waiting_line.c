@@ -118,8 +118,7 @@ show(struct waiting_line *line, const char *text)
 	n += columns;
 	bytes[n++] = '\r';
 	memcpy(bytes + n, text, fits);
-	const ssize_t written = write(STDERR_FILENO, bytes, n + fits);
-	(void)written;
+	say(bytes, n + fits);
 	line->shown = text[0] != '\0';
 }
 

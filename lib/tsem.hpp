@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <system_error>
@@ -66,6 +67,38 @@ has_got(int rc, std::error_code &error) noexcept
 	error = rc == -EAGAIN || rc == -ETIMEDOUT ? std::error_code() : error_of(rc);
 	return rc == 0;
 }
+
+/* Lets the C library call `each`: what that throws waits until the library has returned. */
+template <class Each, class Argument> class visitor
+{
+  public:
+	explicit visitor(Each &each) noexcept : each_(each)
+	{
+	}
+
+	static int call(Argument argument, void *self) noexcept
+	{
+		visitor &visitor_ = *static_cast<visitor *>(self);
+		try {
+			visitor_.each_(argument);
+			return 0;
+		} catch (...) {
+			visitor_.thrown_ = std::current_exception();
+			return -ECANCELED;
+		}
+	}
+
+	void check(int rc, const char *what) const
+	{
+		if (thrown_)
+			std::rethrow_exception(thrown_);
+		detail::check(rc, what);
+	}
+
+  private:
+	Each &each_;
+	std::exception_ptr thrown_;
+};
 
 /* A deadline as the library wants it. std::chrono::steady_clock is CLOCK_MONOTONIC on Linux. */
 class deadline
@@ -228,12 +261,35 @@ class semaphore
 		return taken(::tsem_take(handle_, count, detail::deadline(time).get()));
 	}
 
+	/* In a way of tsem.h: with progress, interruptible. That its deadline has passed is an error here. */
+	void take(std::uint32_t count, const struct ::tsem_wait &wait, std::error_code &error) noexcept
+	{
+		error = detail::error_of(::tsem_take_wait(handle_, count, &wait));
+	}
+
 	/* Returns how many were available before. */
 	std::uint32_t post(std::uint32_t count = 1)
 	{
 		std::uint32_t previous = 0;
 		detail::check(::tsem_post(handle_, count, &previous), "tsem_post");
 		return previous;
+	}
+
+	/* Posts one permit to the other semaphore, and takes one of this, with nobody in between who came in by the post. */
+	void take_posting_to(semaphore &other)
+	{
+		detail::check(::tsem_post_and_take(other.handle_, handle_), "tsem_post_and_take");
+	}
+
+	void take_posting_to(semaphore &other, const struct ::tsem_wait &wait, std::error_code &error) noexcept
+	{
+		error = detail::error_of(::tsem_post_and_take_wait(other.handle_, handle_, &wait));
+	}
+
+	/* Gives back the newest hold that was handed over to that process. */
+	void release_for(::pid_t pid)
+	{
+		detail::check(::tsem_release_for(handle_, pid), "tsem_release_for");
 	}
 
 	void set(std::uint32_t permits)
@@ -244,6 +300,19 @@ class semaphore
 	void wait_idle(unsigned flags = 0)
 	{
 		detail::check(::tsem_wait_idle(handle_, flags, nullptr), "tsem_wait_idle");
+	}
+
+	/* Whether it got idle in time. */
+	template <class Rep, class Period>
+	bool wait_idle_for(const std::chrono::duration<Rep, Period> &time, unsigned flags = 0)
+	{
+		return is_idle(::tsem_wait_idle(handle_, flags, detail::deadline(time).get()));
+	}
+
+	template <class Duration>
+	bool wait_idle_until(const std::chrono::time_point<std::chrono::steady_clock, Duration> &time, unsigned flags = 0)
+	{
+		return is_idle(::tsem_wait_idle(handle_, flags, detail::deadline(time).get()));
 	}
 
 	void cancel()
@@ -257,6 +326,44 @@ class semaphore
 		result.size = sizeof(result);
 		detail::check(::tsem_stat(handle_, &result), "tsem_stat");
 		return result;
+	}
+
+	/* Returns how many permits came back. */
+	std::uint32_t recover()
+	{
+		std::uint32_t recovered = 0;
+		detail::check(::tsem_recover(handle_, &recovered), "tsem_recover");
+		return recovered;
+	}
+
+	/*
+	 * Calls each(owner) with a const tsem_owner & for every holder, then for every waiter; to end that, it throws. What the
+	 * owner points to is valid during the call.
+	 */
+	template <class Each> void owners(Each &&each) const
+	{
+		auto visit = [&each](const ::tsem_owner *owner) { each(*owner); };
+		detail::visitor<decltype(visit), const ::tsem_owner *> visitor(visit);
+		visitor.check(::tsem_owners(handle_, visitor.call, &visitor), "tsem_owners");
+	}
+
+	/* stat() and owners() of the same instant. */
+	template <class Each> struct ::tsem_stat snapshot(Each &&each) const
+	{
+		struct ::tsem_stat result = {};
+		result.size = sizeof(result);
+		auto visit = [&each](const ::tsem_owner *owner) { each(*owner); };
+		detail::visitor<decltype(visit), const ::tsem_owner *> visitor(visit);
+		visitor.check(::tsem_snapshot(handle_, &result, visitor.call, &visitor), "tsem_snapshot");
+		return result;
+	}
+
+	/* Calls each(name) with a const char * for every semaphore there is. */
+	template <class Each> static void list(Each &&each)
+	{
+		auto visit = [&each](const char *name) { each(name); };
+		detail::visitor<decltype(visit), const char *> visitor(visit);
+		visitor.check(::tsem_list(visitor.call, &visitor), "tsem_list");
 	}
 
 	explicit operator bool() const noexcept
@@ -296,6 +403,14 @@ class semaphore
 		const bool got = detail::has_got(rc, error);
 		detail::throw_if(error, "tsem_take");
 		return got;
+	}
+
+	static bool is_idle(int rc)
+	{
+		std::error_code error;
+		const bool idle = detail::has_got(rc, error);
+		detail::throw_if(error, "tsem_wait_idle");
+		return idle;
 	}
 
 	::tsem *handle_ = nullptr;
@@ -479,23 +594,75 @@ class hold
 		return owns_ && ::tsem_hold_recovered(&hold_);
 	}
 
-	/* One permit of each, or an exception and none, in no danger of deadlock whatever the order. */
-	static std::vector<hold> acquire_all(const std::vector<std::reference_wrapper<semaphore>> &sems)
+	/* Takes over a hold of the C functions. */
+	hold(semaphore &sem, std::adopt_lock_t, const ::tsem_hold &got, std::uint32_t count = 1) noexcept
+		: sem_(sem.get()), count_(count), owns_(true), hold_(got)
 	{
-		std::vector<::tsem *> handles;
-		for (const semaphore &sem : sems)
-			handles.push_back(sem.get());
+	}
+
+	/* The hold, or a void one, for the functions of tsem.h, such as tsem_lend() and tsem_adopt(); this object does not release it any more. */
+	::tsem_hold release() noexcept
+	{
+		const ::tsem_hold given = owns_ ? hold_ : ::tsem_hold();
+		owns_ = false;
+		return given;
+	}
+
+	using semaphores = std::vector<std::reference_wrapper<semaphore>>;
+
+	/* One permit of each, or an exception and none, in no danger of deadlock whatever the order. */
+	static std::vector<hold> acquire_all(const semaphores &sems)
+	{
+		std::error_code error;
+		std::vector<hold> result = acquire_all(sems, nullptr, error);
+		detail::throw_if(error, "tsem_acquire_all");
+		return result;
+	}
+
+	/* In a way of tsem.h, if it is not null; nothing with an error. */
+	static std::vector<hold> acquire_all(const semaphores &sems, const struct ::tsem_wait *wait, std::error_code &error)
+	{
+		const std::vector<::tsem *> handles = handles_of(sems);
 		std::vector<::tsem_hold> got(handles.size());
 		std::vector<hold> result(handles.size());
-		detail::check(::tsem_acquire_all(handles.data(), handles.size(), nullptr, got.data()), "tsem_acquire_all");
+		error = detail::error_of(::tsem_acquire_all(handles.data(), handles.size(), wait, got.data()));
+		if (error)
+			result.clear();
 		for (std::size_t i = 0; i < result.size(); i++)
 			result[i] = hold(handles[i], got[i]);
 		return result;
 	}
 
+	/* One permit of whichever has one first; `which` receives its index. */
+	static hold acquire_any(const semaphores &sems, std::size_t &which)
+	{
+		std::error_code error;
+		hold result = acquire_any(sems, nullptr, which, error);
+		detail::throw_if(error, "tsem_acquire_any");
+		return result;
+	}
+
+	/* In a way of tsem.h, if it is not null; a hold of no semaphore with an error. */
+	static hold acquire_any(const semaphores &sems, const struct ::tsem_wait *wait, std::size_t &which,
+	                        std::error_code &error)
+	{
+		const std::vector<::tsem *> handles = handles_of(sems);
+		::tsem_hold got;
+		error = detail::error_of(::tsem_acquire_any(handles.data(), handles.size(), wait, &got, &which));
+		return error ? hold() : hold(handles[which], got);
+	}
+
   private:
 	hold(::tsem *sem, const ::tsem_hold &got) noexcept : sem_(sem), owns_(true), hold_(got)
 	{
+	}
+
+	static std::vector<::tsem *> handles_of(const semaphores &sems)
+	{
+		std::vector<::tsem *> handles;
+		for (const semaphore &sem : sems)
+			handles.push_back(sem.get());
+		return handles;
 	}
 
 	/* The errors of std::unique_lock. */

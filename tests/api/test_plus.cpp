@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem.hpp: semaphores and holds as C++ has them. */
-#include "tsem.hpp"
+/* tsem.hpp: holds as C++ has them, which end with their scopes. */
+#include "plus.hpp"
 
-#include "support.h"
-
-#include <cstdlib>
-#include <exception>
 #include <stdexcept>
-#include <sys/mman.h>
 #include <type_traits>
 #include <unistd.h>
 
-using libtsem::hold;
-using libtsem::semaphore;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -25,21 +18,6 @@ static_assert(std::is_nothrow_move_assignable<semaphore>::value, "");
 /* A temporary semaphore would be gone before its hold. */
 static_assert(!std::is_constructible<hold, semaphore &&>::value, "");
 
-/* The error that the action throws, or none. */
-template <class Action>
-static std::error_code
-error_of(Action action)
-{
-	try {
-		action();
-	} catch (const std::system_error &error) {
-		return error.code();
-	}
-	return std::error_code();
-}
-
-#define THROWS(action, expected) assert_true(error_of([&] { action; }) == (expected))
-
 /* In a child: holds a permit until somebody waits. */
 static int
 hold_until_someone_waits(void *arg)
@@ -50,13 +28,6 @@ hold_until_someone_waits(void *arg)
 	while (sem.stat().waiting == 0 && !deadline_has_passed(&deadline))
 		pause_a_moment();
 	return 0;
-}
-
-static int
-hold_until_killed(void *arg)
-{
-	const hold permit(*static_cast<semaphore *>(arg));
-	return pause();
 }
 
 static void
@@ -246,79 +217,6 @@ a_child_releases_nothing(void **)
 	assert_int_equal(tsem_release_for(sem.get(), getppid()), 0);
 }
 
-static void
-all_or_none(void **)
-{
-	semaphore one = semaphore::create(fresh_name(), 1);
-	semaphore two = semaphore::create(fresh_name(), 1);
-	{
-		const std::vector<hold> both = hold::acquire_all({two, one});
-		assert_true(both.size() == 2 && one.stat().held == 1 && two.stat().held == 1);
-	}
-	assert_true(one.stat().held == 0 && two.stat().held == 0);
-	THROWS(hold::acquire_all({one, two, one}), std::errc::invalid_argument);
-	assert_true(one.stat().held == 0 && two.stat().held == 0);
-}
-
-static void
-anonymous_use(void **)
-{
-	semaphore sem = semaphore::create(fresh_name(), 2, 0, 5);
-	sem.take(2);
-	assert_false(sem.try_take());
-	assert_false(sem.try_take_for(milliseconds(1)));
-	assert_false(sem.try_take_until(steady_clock::now()));
-	assert_int_equal(sem.post(2), 0);
-	assert_int_equal(sem.post(), 2);
-	assert_true(sem.try_take(3));
-	sem.post(2);
-	sem.wait_idle();
-	sem.set(0);
-	assert_int_equal(sem.stat().capacity, 0);
-}
-
-static void
-of_the_dead(void **)
-{
-	semaphore sem = semaphore::create(fresh_name(), 1);
-	const pid_t child = start_child(hold_until_killed, &sem);
-	EVENTUALLY(sem.stat().held == 1);
-	kill_child(child);
-	hold permit(sem);
-	assert_true(permit.recovered());
-	permit.unlock();
-	permit.lock();
-	assert_false(permit.recovered());
-}
-
-static void
-in_memory_of_ones_own(void **)
-{
-	const size_t size = tsem_size_at(4);
-	void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	THROWS(semaphore::open_at(memory, size), std::errc::bad_message);
-	{
-		semaphore sem = semaphore::init_at(memory, size, 1);
-		semaphore again = semaphore::open_at(memory, size);
-		const hold permit(sem);
-		assert_false(hold(again, std::try_to_lock).owns_lock());
-	}
-	munmap(memory, size);
-}
-
-/* An exception that a test did not expect ends the program, but the names are removed. */
-static void
-say_and_exit()
-{
-	try {
-		throw;
-	} catch (const std::exception &exception) {
-		print_error("Bail out! %s\n", exception.what());
-	}
-	exit(99);
-}
-
 int
 main()
 {
@@ -330,10 +228,6 @@ main()
 		cmocka_unit_test(errors),
 		cmocka_unit_test(moving),
 		cmocka_unit_test(a_child_releases_nothing),
-		cmocka_unit_test(all_or_none),
-		cmocka_unit_test(anonymous_use),
-		cmocka_unit_test(of_the_dead),
-		cmocka_unit_test(in_memory_of_ones_own),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -361,42 +361,86 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
 
 # ---- standard output ----
 
-# What prints, where nothing can be printed.
+# Everything that prints.
+printing() {
+  printf '%s\n' "show $SEM" "show -J $SEM" "show --stats $SEM" "show -o PID $SEM" list 'list -J' 'list -o NAME' 'top -b -i 2 -d 10ms' \
+    "top -b -i 1 $SEM" "recover $SEM" "post -p $SEM" --help --version help 'help run'
+  local verb
+  for verb in $(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    echo "$verb --help"
+  done
+}
+
+# One line, which says that standard output is the trouble. What list says of other tests' semaphores does not count.
 expect_one_complaint() {
   expect_status 125
+  sed -i '/^tsem: bats-/{/standard output/!d}' attempt.err
   expect_equal 'lines on standard error' "$(wc -l <attempt.err)" 1
-  expect_match 'standard error' "$ERR" '^tsem: .*standard output.* \(.+\)$'
+  expect_match 'standard error' "$(<attempt.err)" '^tsem: .*standard output.* \(.+\)$'
+}
+
+# each_printing ATTEMPT...: the permit that `post -p` posts is there, whatever becomes of what it prints.
+each_printing() {
+  tsem create -j 2 "$SEM"
+  hold
+  local words before
+  while read -r -u 7 words; do
+    before=$(field '[.available, .held, .waiting]|@csv')
+    # shellcheck disable=SC2086
+    attempt "$@" $words
+    "$EXPECTED"
+    [[ $words != "post -p"* || $POSTS == false ]] || tsem take "$SEM"
+    expect_equal "permits after $words" "$(field '[.available, .held, .waiting]|@csv')" "$before"
+  done 7< <(printing)
 }
 
 @test "bad input: standard output is full" {
   [[ -e /dev/full ]] || skip 'there is no /dev/full'
-  tsem create "$SEM"
-  local words
-  for words in "show $SEM" "show -J $SEM" 'list' 'list -J' "recover $SEM" "post -p $SEM" --help --version 'run --help'; do
-    # shellcheck disable=SC2086
-    attempt bash -c 'exec tsem "$@" >/dev/full' bash $words
-    if [[ $words == list* ]]; then
-      sed -i '/standard output/!d' attempt.err # it may complain about other tests' semaphores, too
-      ERR=$(<attempt.err)
-    fi
-    expect_one_complaint
-  done
+  EXPECTED=expect_one_complaint POSTS=true
+  each_printing bash -c 'exec tsem "$@" >/dev/full' bash
 }
 
 @test "bad input: standard output is closed" {
+  EXPECTED=expect_one_complaint POSTS=false
+  each_printing bash -c 'exec tsem "$@" >&-' bash
+}
+
+# In front of a command: descriptor 9 is a pipe that nobody reads any more.
+BROKEN_PIPE='mkfifo pipe.$$; exec 8<>pipe.$$ 9>pipe.$$ 8<&-; rm pipe.$$;'
+
+@test "bad input: standard output is a closed pipe" {
+  POSTS=true
+  died_of_it() {
+    expect_status 141
+    expect_out ''
+    [[ $ERR != *'standard output'* ]]
+  }
+  EXPECTED=died_of_it
+  each_printing bash -c "$BROKEN_PIPE"' exec tsem "$@" >&9' bash
+}
+
+@test "bad input: standard output is a closed pipe, and SIGPIPE is ignored" {
+  EXPECTED=expect_one_complaint POSTS=true
+  each_printing bash -c "trap '' PIPE; $BROKEN_PIPE"' exec tsem "$@" >&9' bash
+}
+
+@test "bad input: standard error is a closed pipe: what was taken is not taken along" {
   tsem create "$SEM"
-  local words before
-  before=$(books)
-  for words in "show $SEM" "show -J $SEM" 'list' 'list -J' "recover $SEM" "post -p $SEM" --help --version 'run --help'; do
-    # shellcheck disable=SC2086
-    attempt bash -c 'exec tsem "$@" >&-' bash $words
-    if [[ $words == list* ]]; then
-      sed -i '/standard output/!d' attempt.err
-      ERR=$(<attempt.err)
-    fi
-    expect_one_complaint
-  done
-  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  tsem take "$SEM"
+  start bash -c "$BROKEN_PIPE"' exec tsem take -v "$SEM" 2>&9'
+  eventually is_waiting "$PID"
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+  expect_shown .held 1
+  attempt bash -c "$BROKEN_PIPE"' exec tsem take -v -n "$SEM" 2>&9'
+  expect_status 75
+  attempt bash -c "$BROKEN_PIPE"' exec tsem take -k 2 "$SEM" 2>&9'
+  expect_status 125
+  # The command has SIGPIPE as it was.
+  tsem post "$SEM"
+  attempt tsem run "$SEM" bash -c "$BROKEN_PIPE"' echo x >&9'
+  expect_status 141
 }
 
 @test "bad input: what prints nothing does not mind" {

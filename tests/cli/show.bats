@@ -235,7 +235,7 @@ on_terminal() {
   on_terminal TERM=xterm
   expect_match 'in colour' "$OUT" $'\e\\[[0-9;]*31m.*holds'
   local plain
-  for plain in NO_COLOR=1 TERM=dumb TERM=; do
+  for plain in NO_COLOR=1 TERM=dumb TERM= TERM=no-such-terminal; do
     on_terminal TERM=xterm "$plain"
     [[ $OUT != *$'\e'* && $OUT == *holds* ]] || fail "colours with $plain"
   done
