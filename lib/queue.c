@@ -137,22 +137,41 @@ queue_take_ticket(struct tsem *sem, struct place_in_line *place)
 	return rc;
 }
 
-int
-queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct place_in_line *place)
+static struct waiter
+begin_wait(const struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
-	struct claim *claim = &place->claim;
-	struct waiter *waiter = &place->waiter;
-	*waiter = (struct waiter){
+	return (struct waiter){
 		.count = count,
 		.options = options,
 		.until = queue_deadline(options->deadline),
 		.cancels = LOAD_ACQ(&sem->segment.header->cancels),
 	};
-	int rc = claim_until(sem, count, use, options, waiter->until, claim);
+}
+
+int
+queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct place_in_line *place)
+{
+	place->waiter = begin_wait(sem, count, options);
+	int rc = claim_until(sem, count, use, options, place->waiter.until, &place->claim);
 	if (rc < 0)
 		return rc;
 
-	waiter->record = claim->record;
+	place->waiter.record = place->claim.record;
+	return queue_take_ticket(sem, place);
+}
+
+int
+queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
+                   struct place_in_line *place)
+{
+	place->waiter = begin_wait(sem, count, options);
+	int rc = queue_claim_at_once(sem, count, use, &place->claim);
+	if (rc < 0)
+		return rc;
+
+	place->waiter.record = place->claim.record;
+	if (place->waiter.until != NS_FOREVER)
+		STORE_RLX(&place->waiter.record->until, place->waiter.until);
 	return queue_take_ticket(sem, place);
 }
 

@@ -34,6 +34,10 @@ int queue_take_ticket(struct tsem *sem, struct place_in_line *place);
 int queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
                struct place_in_line *place);
 
+/* The same without waiting for a record, for those who stand in another line already: -EUSERS. */
+int queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
+                       struct place_in_line *place);
+
 /* From the place in line to an enabled ticket. On failure the place has been given up. */
 int queue_wait(struct tsem *sem, struct place_in_line *place);
 

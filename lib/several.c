@@ -67,18 +67,20 @@ struct line {
 	struct pace pace;
 };
 
-/* Without waiting, in the caller's order; -EAGAIN if none has a permit left over. */
+/* Without waiting, in the caller's order; -EAGAIN if none has a permit left over, -EUSERS if one has not even a record. */
 static int
 try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 {
+	int result = -EAGAIN;
 	for (size_t i = 0; i < n; i++) {
 		int rc = hold_try_any(sems[i], 1, hold);
 		if (rc == 0)
 			*which = i;
-		if (rc != -EAGAIN)
+		if (rc != -EAGAIN && rc != -EUSERS)
 			return rc;
+		result = rc == -EUSERS ? rc : result;
 	}
-	return -EAGAIN;
+	return result;
 }
 
 /* All but line `but`. */
@@ -178,7 +180,8 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 		/* Who calls is told by the first line how it goes, as far as that can be said of several. */
 		const struct tsem_wait *how = i == 0 ? options : &silent;
 		lines[i] = (struct line){.sem = sems[i], .pace = wait_pace(how)};
-		rc = queue_join(sems[i], 1, USE_HOLD, how, &lines[i].place);
+		/* A wait for a record would keep us from what the other lines grant. */
+		rc = queue_join_at_once(sems[i], 1, USE_HOLD, how, &lines[i].place);
 		if (rc < 0) {
 			leave(lines, i, i);
 			return rc;

@@ -276,7 +276,8 @@ int tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait,
 /*
  * One permit of whichever semaphore grants it first; the places in the other lines are given up. `which` receives the
  * index. If several have one at once it is that of the first. `progress` is told the place in the line of the first.
- * What ends the wait for one of them (ECANCELED, EIDRM) ends it for all. Errors as tsem_acquire_all().
+ * What ends the wait for one of them (ECANCELED, EIDRM) ends it for all. EUSERS: no permit at once, and all records of one
+ * of them are in use, for which it does not wait. Other errors as tsem_acquire_all().
  */
 int tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which);
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_acquire_any when one of the semaphores has no record left. */
+#include "fake.h"
+#include "identity.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static tsem *plenty, *tight;
+static unsigned char *memory;
+static size_t size;
+
+/* The second has one record only. */
+static int
+set_up(void **state)
+{
+	(void)state;
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	size = tsem_size_at(1);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	assert_int_equal(tsem_init_at(memory, size, &config, &tight), 0);
+	plenty = new_semaphore(1, 0);
+	fake_begin();
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	fake_end();
+	tsem_close(tight);
+	tsem_close(plenty);
+	munmap(memory, size);
+	return 0;
+}
+
+/* Somebody who lives, as far as anybody knows, has the only record. */
+static void
+others_claim_the_record(void)
+{
+	put_record(tight, 0, identity_who(), STATE_HELD, 0, tickets_of(tight), 1);
+	for (size_t i = 0; i < KEPT_ENTRIES; i++)
+		tight->kept[i].who = 0;
+}
+
+static void
+a_permit_elsewhere_needs_no_record_here(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {tight, plenty};
+	tsem_hold hold;
+	size_t which = 9;
+	others_claim_the_record();
+	assert_int_equal(tsem_acquire_any(sems, 2, NULL, &hold, &which), 0);
+	assert_int_equal(which, 1);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+static int
+go_on(void *arg, uint32_t position)
+{
+	(void)arg;
+	(void)position;
+	return 0;
+}
+
+/* The record is there when it tries, and gone when it gets in line: it stands in no line, and does not sleep. */
+static void
+no_record_for_the_second_line(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {plenty, tight};
+	const struct timespec deadline = {.tv_sec = 1000000};
+	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &deadline, .progress = go_on, .every_ms = 1000000};
+	tsem_hold first, second, hold;
+	size_t which = 9;
+	assert_int_equal(tsem_acquire(plenty, 1, NULL, &first), 0);
+	assert_int_equal(tsem_try_take(tight, 1), 0);
+	const uint64_t sleeps = fake.sleeps;
+	/* Once to see how many looks at the clock a try takes, and once with the others in the first one behind it. */
+	const uint64_t before = fake.calls;
+	assert_int_equal(tsem_try_acquire(plenty, 1, &second), -EAGAIN);
+	assert_int_equal(tsem_try_acquire(tight, 1, &second), -EAGAIN);
+	fake.at_call = fake.calls + (fake.calls - before) + 1;
+	fake.others = others_claim_the_record;
+	assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), -EUSERS);
+	assert_null(fake.others); /* they have been there */
+	assert_int_equal(fake.sleeps, sleeps);
+	assert_int_equal(which, 9);
+	assert_int_equal(stat_of(plenty).waiting, 0);
+	assert_int_equal(tsem_release(&first), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_permit_elsewhere_needs_no_record_here, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(no_record_for_the_second_line, set_up, tear_down),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
