@@ -61,10 +61,11 @@ attempt() {
   fi
 }
 
-# A background job of a shell without job control ignores SIGINT and SIGQUIT: undone, since that would be inherited.
+# A background job of a shell without job control ignores SIGINT and SIGQUIT, and all under nohup SIGHUP: undone, for it would be
+# inherited.
 start() {
   printf '$ %s &\n' "${*@Q}"
-  setsid env --default-signal=INT,QUIT "$@" 3>&- 4>&- &
+  setsid env --default-signal=INT,QUIT,HUP "$@" 3>&- 4>&- &
   PID=$!
   STARTED+=("$PID")
 }
