@@ -9,15 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int
-sleep_for_ever(void *unused)
-{
-	(void)unused;
-	for (;;)
-		pause();
-	return 0;
-}
-
 struct transfer {
 	tsem *sem;
 	tsem_hold hold;
@@ -28,9 +19,7 @@ struct transfer {
 static struct transfer *
 shared_transfer(uint32_t permits)
 {
-	struct transfer *transfer =
-		mmap(NULL, sizeof(*transfer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(transfer, MAP_FAILED);
+	struct transfer *transfer = shared_memory(sizeof(*transfer));
 	transfer->sem = new_semaphore(permits, 0);
 	return transfer;
 }
@@ -50,7 +39,7 @@ adopt_and_stay(void *arg)
 	const int rc = tsem_adopt(&hold);
 	transfer->pid = getpid();
 	transfer->step = rc == 0 ? 1 : -1;
-	return rc != 0 ? -rc : sleep_for_ever(NULL);
+	return rc != 0 ? -rc : stay_until_killed(NULL);
 }
 
 static void
@@ -84,7 +73,7 @@ acquire_and_let_a_child_adopt(void *arg)
 	const pid_t child = fork();
 	if (child == 0)
 		_exit(adopt_and_stay(transfer));
-	return sleep_for_ever(NULL);
+	return stay_until_killed(NULL);
 }
 
 static void
@@ -132,7 +121,7 @@ acquire_and_let_a_child_be_late(void *arg)
 		alarm(30);
 		_exit(adopt_when_told(transfer));
 	}
-	return sleep_for_ever(NULL);
+	return stay_until_killed(NULL);
 }
 
 static void

@@ -10,14 +10,6 @@
 
 static const struct tsem_config two = {.size = sizeof(two), .permits = 2};
 
-static void *
-shared_memory(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	return memory;
-}
-
 static void
 mistakes(void **state)
 {
@@ -44,13 +36,6 @@ mistakes(void **state)
 	assert_int_equal(tsem_size_at(0), tsem_size_at(1));
 	assert_int_equal(tsem_size_at(UINT32_MAX), tsem_size_at(32767));
 	munmap(memory, size + 64);
-}
-
-static int
-hold_until_killed(void *arg)
-{
-	tsem_hold hold;
-	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? pause() : 1;
 }
 
 static void

@@ -7,21 +7,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-static int
-sleep_for_ever(void *unused)
-{
-	(void)unused;
-	for (;;)
-		pause();
-	return 0;
-}
-
 static void
 handed_over_and_released_newest_first(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(9, 0);
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	static const uint32_t counts[] = {4, 2, 1};
 	for (size_t i = 0; i < 3; i++) {
 		tsem_hold hold;
@@ -49,7 +40,7 @@ a_handed_over_hold_ends_with_its_owner(void **state)
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_hand_over(&hold, child), 0);
 	uint32_t recovered = 99;
@@ -68,7 +59,7 @@ nobody_to_hand_it_to(void **state)
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_hand_over(&hold, 0), -ESRCH);
 	assert_int_equal(tsem_hand_over(&hold, -1), -ESRCH);
@@ -88,7 +79,7 @@ static void *
 park(void *id)
 {
 	*(_Atomic pid_t *)id = gettid();
-	sleep_for_ever(NULL);
+	stay_until_killed(NULL);
 	return NULL;
 }
 
@@ -167,7 +158,7 @@ static void
 anybody_releases_for_the_owner(void **state)
 {
 	(void)state;
-	struct transfer transfer = {.sem = new_semaphore(1, 0), .pid = start_child(sleep_for_ever, NULL)};
+	struct transfer transfer = {.sem = new_semaphore(1, 0), .pid = start_child(stay_until_killed, NULL)};
 	assert_int_equal(end_of_child(start_child(acquire_hand_over_and_leave, &transfer)), 0);
 	tsem_hold hold;
 	assert_int_equal(tsem_try_acquire(transfer.sem, 1, &hold), -EAGAIN);

@@ -19,13 +19,6 @@ take_one(void *arg)
 }
 
 static int
-hold_until_killed(void *arg)
-{
-	tsem_hold hold;
-	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? pause() : 1;
-}
-
-static int
 wait_until_idle(void *arg)
 {
 	return -tsem_wait_idle(arg, 0, NULL);
@@ -182,8 +175,7 @@ waiters_of_now_give_up(void **state)
 {
 	(void)state;
 	enum { WAITERS = 5 };
-	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(shared, MAP_FAILED);
+	struct shared *shared = shared_memory(sizeof(*shared));
 	shared->sem = new_semaphore(1, 0);
 	tsem *sem = shared->sem;
 	assert_int_equal(tsem_cancel(sem), 0); /* of nobody */

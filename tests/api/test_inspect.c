@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_stat, tsem_owners, tsem_snapshot, tsem_list. */
+/* tsem_stat, tsem_owners, tsem_snapshot. */
 #include "support.h"
 
 #include <errno.h>
@@ -75,9 +75,7 @@ arrive(void *arg)
 	                              : tsem_take(arrival->sem, arrival->count, arrival->deadline);
 	if (rc != 0)
 		return -rc;
-	for (;;)
-		pause();
-	return 0;
+	return stay_until_killed(NULL);
 }
 
 static void
@@ -268,53 +266,6 @@ waits_are_counted(void **state)
 	tsem_close(sem);
 }
 
-/* ---- list ---- */
-
-struct listed {
-	char previous[256];
-	size_t n;
-	size_t mine;
-	size_t stop_at;
-	bool sorted;
-	char prefix[64];
-};
-
-static int
-note_name(const char *name, void *arg)
-{
-	struct listed *listed = arg;
-	listed->sorted = listed->sorted && strcmp(listed->previous, name) < 0;
-	strncpy(listed->previous, name, sizeof(listed->previous) - 1);
-	listed->mine += strncmp(name, listed->prefix, strlen(listed->prefix)) == 0;
-	return ++listed->n == listed->stop_at ? 815 : 0;
-}
-
-static void
-names_are_sorted(void **state)
-{
-	(void)state;
-	enum { NAMES = 30 };
-	struct listed before = {.sorted = true};
-	tsem *sems[NAMES];
-	/* All of this process's begin alike, up to the second point. */
-	const char *name = fresh_name();
-	const size_t length = (size_t)(strchr(strchr(name, '.') + 1, '.') - name) + 1;
-	memcpy(before.prefix, name, length);
-	struct listed after = before;
-	assert_int_equal(tsem_list(note_name, &before), 0);
-	for (size_t i = 0; i < NAMES; i++)
-		sems[i] = new_semaphore(1, 0);
-	assert_int_equal(tsem_list(note_name, &after), 0);
-	assert_int_equal(after.mine, before.mine + NAMES);
-	assert_true(after.sorted);
-
-	struct listed some = {.stop_at = 3};
-	assert_int_equal(tsem_list(note_name, &some), 815);
-	assert_int_equal(some.n, 3);
-	for (size_t i = 0; i < NAMES; i++)
-		tsem_close(sems[i]);
-}
-
 int
 main(void)
 {
@@ -326,7 +277,6 @@ main(void)
 		cmocka_unit_test(counts_and_owners_agree_while_everything_moves),
 		cmocka_unit_test(a_snapshot_is_refused_as_a_stat_is),
 		cmocka_unit_test(waits_are_counted),
-		cmocka_unit_test(names_are_sorted),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

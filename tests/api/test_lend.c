@@ -7,15 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int
-sleep_for_ever(void *unused)
-{
-	(void)unused;
-	for (;;)
-		pause();
-	return 0;
-}
-
 static void
 lend(tsem *sem, uint32_t count, pid_t pid, tsem_hold *hold)
 {
@@ -31,7 +22,7 @@ each_loan_ends_by_itself(void **state)
 	static const size_t order[] = {1, 2, 0};
 	static const uint32_t held[] = {5, 1, 0};
 	tsem *sem = new_semaphore(7, 0);
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	tsem_hold holds[3];
 	lend(sem, 1, child, &holds[0]);
 	lend(sem, 2, child, &holds[1]);
@@ -52,7 +43,7 @@ loans_and_what_was_handed_over_are_apart(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(7, 0);
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	tsem_hold older, own, newer;
 	lend(sem, 1, child, &older);
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &own), 0);
@@ -80,7 +71,7 @@ what_is_lent_is_good_for_nothing_else(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	tsem_hold hold, void_hold = {{0}};
 	assert_int_equal(tsem_lend(&void_hold, child), -EPERM);
 	assert_int_equal(tsem_end_loan(&void_hold), -EPERM);

@@ -14,15 +14,13 @@ struct queued {
 };
 
 static int
-hold_until_killed(void *arg)
+hold_some_until_killed(void *arg)
 {
 	const struct queued *queued = arg;
 	tsem_hold hold;
 	if (tsem_acquire(queued->sem, queued->count, NULL, &hold) != 0)
 		return 1;
-	for (;;)
-		pause();
-	return 0;
+	return stay_until_killed(NULL);
 }
 
 /* One permit of three is free, a waiter wants two: who wants one and would fit has to stand behind. */
@@ -36,13 +34,13 @@ nobody_overtakes_a_bigger_waiter(void **state)
 	struct queued one = {.sem = sem, .count = 1};
 	const struct timespec past = {0};
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
-	const pid_t big = start_child(hold_until_killed, &two);
+	const pid_t big = start_child(hold_some_until_killed, &two);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 
 	assert_int_equal(tsem_try_acquire(sem, 1, &mine), -EAGAIN);
 	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
 	assert_int_equal(tsem_acquire(sem, 1, &past, &mine), -ETIMEDOUT);
-	const pid_t small = start_child(hold_until_killed, &one);
+	const pid_t small = start_child(hold_some_until_killed, &one);
 	EVENTUALLY(stat_of(sem).waiting == 2);
 	assert_int_equal(stat_of(sem).held, 2);
 
@@ -65,7 +63,7 @@ a_waiter_for_all_is_not_starved(void **state)
 	struct queued all = {.sem = sem, .count = 3};
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
-	const pid_t child = start_child(hold_until_killed, &all);
+	const pid_t child = start_child(hold_some_until_killed, &all);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	for (size_t i = 0; i < 3; i++) {
 		tsem_hold mine;

@@ -10,10 +10,10 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 static int
-hold_until_killed(void *arg)
+hold_an_object_until_killed(void *arg)
 {
 	const hold permit(*static_cast<semaphore *>(arg));
-	return pause();
+	return stay_until_killed(nullptr);
 }
 
 static void
@@ -167,7 +167,7 @@ static void
 of_the_dead(void **)
 {
 	semaphore sem = semaphore::create(fresh_name(), 1);
-	const pid_t child = start_child(hold_until_killed, &sem);
+	const pid_t child = start_child(hold_an_object_until_killed, &sem);
 	EVENTUALLY(sem.stat().held == 1);
 	kill_child(child);
 	hold permit(sem);
@@ -176,7 +176,7 @@ of_the_dead(void **)
 	permit.lock();
 	assert_false(permit.recovered());
 	permit.unlock();
-	const pid_t another = start_child(hold_until_killed, &sem);
+	const pid_t another = start_child(hold_an_object_until_killed, &sem);
 	EVENTUALLY(sem.stat().held == 1);
 	assert_int_equal(sem.recover(), 0);
 	kill_child(another);
@@ -187,8 +187,7 @@ static void
 in_memory_of_ones_own(void **)
 {
 	const size_t size = tsem_size_at(4);
-	void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(memory, MAP_FAILED);
+	void *memory = shared_memory(size);
 	THROWS(semaphore::open_at(memory, size), std::errc::bad_message);
 	{
 		semaphore sem = semaphore::init_at(memory, size, 1);

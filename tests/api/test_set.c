@@ -118,20 +118,13 @@ made_without_permits(void **state)
 
 /* ---- a waiter that the old capacity enabled, and that has not noticed ---- */
 
-static int
-acquire_and_wait(void *arg)
-{
-	tsem_hold hold;
-	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? pause() : 1;
-}
-
 static void
 the_enabled_are_admitted(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	const pid_t sleeper = start_child(acquire_and_wait, sem);
+	const pid_t sleeper = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(kill(sleeper, SIGSTOP), 0);
 	assert_int_equal(waitpid(sleeper, NULL, WUNTRACED), sleeper);
@@ -176,8 +169,7 @@ up_and_down(void **state)
 {
 	(void)state;
 	enum { MEMBERS = 8, ROUNDS = 300 };
-	struct crowd *crowd = mmap(NULL, sizeof(*crowd), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(crowd, MAP_FAILED);
+	struct crowd *crowd = shared_memory(sizeof(*crowd));
 	*crowd = (struct crowd){.sem = new_semaphore(4, 0)};
 	pid_t members[MEMBERS];
 	for (int i = 0; i < MEMBERS; i++)

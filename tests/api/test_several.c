@@ -99,8 +99,7 @@ static void
 philosophers(void **state)
 {
 	(void)state;
-	struct table *table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(table, MAP_FAILED);
+	struct table *table = shared_memory(sizeof(*table));
 	pid_t guests[5];
 	for (int i = 0; i < 5; i++)
 		table->forks[i] = new_semaphore(1, 0);
@@ -153,16 +152,14 @@ acquire_any_and_wait(void *arg)
 	size_t which;
 	CHECK(tsem_acquire_any(lines->sems, LINES, NULL, &hold, &which) == 0);
 	lines->granted = which + 1;
-	pause();
-	return 0;
+	return stay_until_killed(NULL);
 }
 
 static void
 whichever_is_granted(void **state)
 {
 	(void)state;
-	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(lines, MAP_FAILED);
+	struct lines *lines = shared_memory(sizeof(*lines));
 	for (int i = 0; i < LINES; i++) {
 		lines->sems[i] = new_semaphore(1, 0);
 		assert_int_equal(tsem_take(lines->sems[i], 1, NULL), 0);
@@ -205,8 +202,7 @@ any_loses_nothing(void **state)
 {
 	(void)state;
 	enum { MEMBERS = 8 };
-	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(lines, MAP_FAILED);
+	struct lines *lines = shared_memory(sizeof(*lines));
 	pid_t members[MEMBERS];
 	for (int i = 0; i < 3; i++)
 		lines->sems[i] = new_semaphore(1, 0);
@@ -227,8 +223,7 @@ static void
 any_is_cancelled(void **state)
 {
 	(void)state;
-	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(lines, MAP_FAILED);
+	struct lines *lines = shared_memory(sizeof(*lines));
 	for (int i = 0; i < LINES; i++) {
 		lines->sems[i] = new_semaphore(1, 0);
 		assert_int_equal(tsem_take(lines->sems[i], 1, NULL), 0);
@@ -297,8 +292,7 @@ any_holds_since_it_was_granted(void **state)
 {
 	enum { CLOCK_TICK = 20000000, WAITED = 5 * CLOCK_TICK };
 	(void)state;
-	struct lines *lines = mmap(NULL, sizeof(*lines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(lines, MAP_FAILED);
+	struct lines *lines = shared_memory(sizeof(*lines));
 	for (int i = 0; i < LINES; i++) {
 		lines->sems[i] = new_semaphore(1, 0);
 		assert_int_equal(tsem_take(lines->sems[i], 1, NULL), 0);

@@ -145,8 +145,7 @@ static void
 no_two_have_one(void **state)
 {
 	(void)state;
-	struct crowd *crowd = mmap(NULL, sizeof(*crowd), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(crowd, MAP_FAILED);
+	struct crowd *crowd = shared_memory(sizeof(*crowd));
 	crowd->sem = new_semaphore(PERMITS, 0);
 	pid_t members[MEMBERS];
 	for (int i = 0; i < MEMBERS; i++)
@@ -166,18 +165,11 @@ no_two_have_one(void **state)
 
 /* ---- abandonment ---- */
 
-static int
-acquire_and_pause(void *arg)
-{
-	tsem_hold hold;
-	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? pause() : 1;
-}
-
 static void
 kill_a_holder(tsem *sem)
 {
 	const uint64_t held = stat_of(sem).held;
-	const pid_t holder = start_child(acquire_and_pause, sem);
+	const pid_t holder = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(sem).held == held + 1);
 	kill_child(holder);
 }
@@ -240,7 +232,7 @@ nobody_is_told_of_waiters(void **state)
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(end_of_child(start_child(wait_briefly, sem)), 0);
-	const pid_t waiter = start_child(acquire_and_pause, sem);
+	const pid_t waiter = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	kill_child(waiter);
 	assert_int_equal(tsem_recover(sem, NULL), 0);

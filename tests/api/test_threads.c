@@ -21,8 +21,7 @@ struct witness {
 static struct witness *
 new_witness(void)
 {
-	struct witness *witness = mmap(NULL, sizeof(*witness), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	assert_ptr_not_equal(witness, MAP_FAILED);
+	struct witness *witness = shared_memory(sizeof(*witness));
 	witness->sem = new_semaphore(CAPACITY, 0);
 	return witness;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
@@ -145,6 +146,31 @@ start_child(int (*body)(void *arg), void *arg)
 		leave(body(arg));
 	}
 	return pid;
+}
+
+int
+stay_until_killed(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return 0;
+}
+
+int
+hold_until_killed(void *sem)
+{
+	tsem_hold hold;
+	return tsem_acquire(sem, 1, NULL, &hold) == 0 ? stay_until_killed(NULL) : 1;
+}
+
+void *
+shared_memory(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		fail_msg("mmap of %zu bytes: %s", size, strerror(errno));
+	return memory;
 }
 
 int

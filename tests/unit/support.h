@@ -76,6 +76,13 @@ struct tsem_stat stat_of(tsem *sem);
 /* Runs body(arg) in a child that dies with the test; its result is the exit status. */
 pid_t start_child(int (*body)(void *arg), void *arg);
 
+/* Bodies of children that stay until they are killed; the first one holds a permit of the semaphore `sem` meanwhile. */
+int hold_until_killed(void *sem);
+int stay_until_killed(void *unused);
+
+/* Memory that is this process's and its children's; fails the test if there is none. */
+void *shared_memory(size_t size);
+
 /* Waits for the child to end: its exit status, or 128 + the signal that killed it. */
 int end_of_child(pid_t pid);
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_list. */
+#include "support.h"
+
+#include <string.h>
+
+struct listed {
+	char previous[256];
+	size_t n;
+	size_t mine;
+	size_t stop_at;
+	bool sorted;
+	char prefix[64];
+};
+
+static int
+note_name(const char *name, void *arg)
+{
+	struct listed *listed = arg;
+	listed->sorted = listed->sorted && strcmp(listed->previous, name) < 0;
+	strncpy(listed->previous, name, sizeof(listed->previous) - 1);
+	listed->mine += strncmp(name, listed->prefix, strlen(listed->prefix)) == 0;
+	return ++listed->n == listed->stop_at ? 815 : 0;
+}
+
+static void
+names_are_sorted(void **state)
+{
+	(void)state;
+	enum { NAMES = 30 };
+	struct listed before = {.sorted = true};
+	tsem *sems[NAMES];
+	/* All of this process's begin alike, up to the second point. */
+	const char *name = fresh_name();
+	const size_t length = (size_t)(strchr(strchr(name, '.') + 1, '.') - name) + 1;
+	memcpy(before.prefix, name, length);
+	struct listed after = before;
+	assert_int_equal(tsem_list(note_name, &before), 0);
+	for (size_t i = 0; i < NAMES; i++)
+		sems[i] = new_semaphore(1, 0);
+	assert_int_equal(tsem_list(note_name, &after), 0);
+	assert_int_equal(after.mine, before.mine + NAMES);
+	assert_true(after.sorted);
+
+	struct listed some = {.stop_at = 3};
+	assert_int_equal(tsem_list(note_name, &some), 815);
+	assert_int_equal(some.n, 3);
+	for (size_t i = 0; i < NAMES; i++)
+		tsem_close(sems[i]);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_sorted),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
