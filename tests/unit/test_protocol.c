@@ -257,6 +257,23 @@ a_release_flips_both_faces(void **state)
 	}
 }
 
+/* Among the limits in tsem(7): a waiter stopped just when it is enabled, while ever more permits go by. */
+static void
+how_long_a_stopped_waiter_is_enabled(void **state)
+{
+	(void)state;
+	const uint64_t ticket = COUNTER_MASK - 5;
+	const uint64_t reach = UINT64_C(1) << 47;
+	const struct {
+		uint64_t ahead;
+		bool enabled;
+	} cases[] = {{0, false}, {1, true}, {6, true}, {7, true}, {reach - 1, true}, {reach, false}};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		set_grants((ticket + cases[i].ahead - 3) & COUNTER_MASK, TAG_NONE); /* the capacity is 3 */
+		assert_int_equal(is_enabled(sem, ticket, 1), cases[i].enabled);
+	}
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int
@@ -274,6 +291,7 @@ main(void)
 		TEST(stale_release_tags_are_left_alone),
 		TEST(a_post_keeps_the_tag),
 		TEST(a_release_flips_both_faces),
+		TEST(how_long_a_stopped_waiter_is_enabled),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
