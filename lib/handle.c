@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "identity.h"
@@ -12,6 +13,7 @@
 #include "remove.h"
 
 #define MODE_DEFAULT 0600
+#define KEPT_BYTES (KEPT_ENTRIES * sizeof(struct kept))
 
 uint32_t
 spin_ceiling(void)
@@ -25,6 +27,27 @@ spin_ceiling(void)
 	return known;
 }
 
+/* So that a record that is kept need not be asked whose it is: in a forked child there is none. */
+static struct kept *
+allocate_kept(void)
+{
+	void *memory = mmap(NULL, KEPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (have_cleared_by_fork(memory, KEPT_BYTES))
+		return memory;
+	munmap(memory, KEPT_BYTES);
+	return nothing_kept;
+}
+
+static void
+free_handle(struct tsem *sem)
+{
+	if (sem->kept != nothing_kept)
+		munmap(sem->kept, KEPT_BYTES);
+	free(sem);
+}
+
 /*
  * The end of every way to a handle: attaching the segment came out as `rc`. The handle owns its descriptor and mapping
  * from here on.
@@ -33,7 +56,7 @@ static int
 finish_handle(struct tsem *sem, int rc, struct tsem **out)
 {
 	if (rc < 0) {
-		free(sem);
+		free_handle(sem);
 		return rc;
 	}
 	const struct header *header = sem->segment.header;
@@ -57,6 +80,11 @@ allocate_handle(struct tsem **sem)
 	if (*sem == NULL)
 		return -ENOMEM;
 	memset(*sem, 0, sizeof(struct tsem));
+	(*sem)->kept = allocate_kept();
+	if ((*sem)->kept == NULL) {
+		free(*sem);
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -90,7 +118,7 @@ tsem_close(tsem *sem)
 		return;
 	record_free_kept(sem);
 	segment_detach(&sem->segment);
-	free(sem);
+	free_handle(sem);
 }
 
 /* ---- create ---- */

@@ -7,15 +7,37 @@
 #include "segment.h"
 #include "tsem.h"
 
+/* The inside of a tsem_hold. It is valid while the record is its owner's, and HELD under its ticket. */
+struct hold {
+	uint64_t sem; /* struct tsem * */
+	uint64_t who; /* the owner as recorded; 0: void */
+	uint32_t record;
+	uint32_t recovered; /* this holder was told that a permit had come back from the dead */
+	uint64_t what;      /* HELD, and the ticket */
+};
+
+static inline uint64_t
+hold_ticket(const struct hold *hold)
+{
+	return what_value(hold->what);
+}
+
 /*
  * A record that a thread keeps between its uses, so that an uncontended acquire costs no search. An entry belongs to
  * the thread whose number stands in it, and only that thread touches the rest; when the thread ends, its
- * successor under the same number inherits it. Each has a cache line, which no other thread needs.
+ * successor under the same number inherits it.
+ *
+ * The record stays in its entry while it is in use. It is free for the next use when its state is the very one that
+ * this thread left it in: whatever else was done with it, by a thread that released the hold in this one's place
+ * or by a process that it was handed over to, has left a higher `gen` behind.
  */
 struct kept {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
-	uint64_t who;            /* for whom: a forked child must not use its parent's; 0: none is kept */
-	_Atomic uint32_t record; /* atomic for the sake of being read again instead of being saved */
+	struct record *record;
+	uint64_t idle; /* its state when this thread was done with it: IDLE */
+	struct header *header;
+	struct hold hold; /* the next one, but for its state */
+	uint64_t second;  /* in which `since` was last written on the fast road */
 };
 
 enum { KEPT_ENTRIES = 16 /* kept_index() has four bits */, SPIN_MAX = 2000, POST_AT_ONCE_MAX = 1 << 20 };
@@ -31,20 +53,15 @@ struct tsem {
 	_Atomic uint64_t passed_on; /* E after this process's last grant to somebody who waited */
 	_Atomic uint64_t tried;     /* when a failing try last looked for dead owners */
 	unsigned char uuid[16];
-	struct kept kept[KEPT_ENTRIES];
-};
-
-/* The inside of a tsem_hold. It is valid while the record is its owner's, and HELD under its ticket. */
-struct hold {
-	uint64_t sem; /* struct tsem * */
-	uint64_t who; /* the owner as recorded; 0: void */
-	uint64_t ticket;
-	uint64_t record;
-	uint64_t recovered; /* this holder was told that a permit had come back from the dead */
+	struct kept *kept; /* KEPT_ENTRIES, cleared in a forked child; `nothing_kept` where the kernel does not do that */
 };
 
 _Static_assert(sizeof(tsem_hold) == 128, "part of the interface");
 _Static_assert(sizeof(struct hold) <= sizeof(tsem_hold), "a hold fits");
+_Static_assert(offsetof(struct kept, second) == LINE_BYTES, "what is needed every time is in one cache line");
+
+/* Entries that nobody takes. */
+extern struct kept nothing_kept[KEPT_ENTRIES];
 
 /* Spins, when there is more than one processor to spin on. */
 uint32_t spin_ceiling(void);

@@ -18,6 +18,12 @@ hold_inside(tsem_hold *hold)
 
 /* ---- acquire ---- */
 
+static inline struct tsem *
+sem_of(const struct kept *entry)
+{
+	return (struct tsem *)(uintptr_t)entry->hold.sem;
+}
+
 /*
  * The first holder after a recovery is told of it. Relaxed: recoverers say it before they move G, and whoever is admitted
  * has read G behind that.
@@ -35,7 +41,7 @@ fill_hold(struct tsem *sem, uint32_t index, uint64_t who, uint64_t ticket, tsem_
 	*hold_inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)sem,
 		.who = who,
-		.ticket = ticket,
+		.what = what_next(LOAD_RLX(&sem->segment.records[index].what), STATE_HELD, ticket),
 		.record = index,
 		.recovered = is_told_of_abandonment(sem),
 	};
@@ -51,41 +57,51 @@ hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
 	fill_hold(sem, place->claim.index, place->claim.who, place->waiter.ticket, out);
 }
 
-/* Behind the rest, so that what comes before needs no stack. */
+/*
+ * Held since now. Of a thread's uses within one second only the first is written down: the clock would cost a sixth of all
+ * that acquire and release do, and those who look at it see no more than a second too much.
+ */
 static __attribute__((noinline)) int
-stamp(struct record *record)
+stamp(struct kept *entry)
 {
-	STORE_RLX(&record->since, coarse_now());
+	const uint64_t second = this_second();
+	if (__builtin_expect(entry->second != second, 0)) {
+		entry->second = second;
+		STORE_RLX(&entry->record->since, coarse_now());
+	}
 	return 0;
 }
 
 /*
- * Without contention, and with a record from before: a few looks and stores and one CAS. NULL: the long way. What is
- * needed behind the CAS is read again, so that less has to be saved on the stack in front of it: a CAS waits until
- * every store before it has reached the cache.
+ * Without contention, and with a record from before: a few looks and stores and one CAS, which waits until every store
+ * before it has reached the cache. So nothing is saved on the stack: what is needed behind the CAS is read again.
  */
-static inline __attribute__((always_inline)) struct record *
-acquire_at_once(struct tsem *sem, uint32_t count, tsem_hold *hold)
+static inline __attribute__((always_inline)) bool
+acquire_at_once(struct kept *entry, uint32_t count, tsem_hold *out)
 {
-	struct kept *entry = record_kept_entry(sem);
-	const uint64_t who = identity_who_cached();
-	if (who == 0 || !record_is_kept(entry, who))
-		return NULL;
-	struct record *record = &sem->segment.records[LOAD_RLX(&entry->record)];
-	record_fill(record, count);
-	uint64_t tickets;
-	const uint64_t tag = tag_make(LOAD_RLX(&entry->record), what_a(LOAD_RLX(&record->what)));
-	if (!arrive_at_once(sem->segment.header, tag, count, &tickets)) {
-		record_unfill(record);
-		return NULL;
+	const struct header *header = entry->header;
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const uint64_t tag = tag_make(entry->hold.record, what_a(entry->idle));
+	const uint64_t next = word_advance(tickets, count, tag);
+	/* For as many as at the last use, so that the number need not be written. */
+	if (LOAD_RLX(&entry->record->count) != count || !may_arrive_at_once(header, tickets, next, count))
+		return false;
+	record_fill(entry->record, entry->idle, what_step(entry->idle));
+	if (!CAS_SEQ(&entry->header->tickets, tickets, next)) {
+		record_unfill(entry->record);
+		entry->idle = LOAD_RLX(&entry->record->what);
+		return false;
 	}
-	PROBE_AT_ONCE(take, sem);
+	PROBE_AT_ONCE(take, sem_of(entry));
 	/* A plain store, as in hold_become(). */
-	const uint64_t ticket = word_counter(tickets);
-	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, ticket));
-	fill_hold(sem, LOAD_RLX(&entry->record), LOAD_RLX(&record->who), ticket, hold);
-	entry->who = 0;
-	return record;
+	const uint64_t held = (tickets & ~TAG_MASK) | (entry->idle & WHAT_FACES) | STATE_HELD;
+	STORE_REL(&entry->record->what, held);
+	struct hold *hold = hold_inside(out);
+	*hold = entry->hold;
+	hold->what = held;
+	if (__builtin_expect(LOAD_RLX(&entry->header->abandoned) != 0, 0))
+		hold->recovered = is_told_of_abandonment(sem_of(entry));
+	return true;
 }
 
 static __attribute__((noinline)) int
@@ -132,18 +148,31 @@ tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_
 	return acquire_in_line(sem, count, queue_options(wait), hold);
 }
 
+static __attribute__((noinline)) int
+acquire_kept(struct kept *entry, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
+{
+	return acquire_at_once(entry, count, hold) ? stamp(entry) : acquire_until(sem_of(entry), count, deadline, hold);
+}
+
+static __attribute__((noinline)) int
+try_acquire_kept(struct kept *entry, uint32_t count, tsem_hold *hold)
+{
+	return acquire_at_once(entry, count, hold) ? stamp(entry) : acquire_or_fail(sem_of(entry), count, hold);
+}
+
 int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
-	struct record *record = acquire_at_once(sem, count, hold);
-	return record != NULL ? stamp(record) : acquire_until(sem, count, deadline, hold);
+	struct kept *entry = record_kept_entry(sem);
+	return record_is_kept(entry) ? acquire_kept(entry, count, deadline, hold)
+	                             : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	struct record *record = acquire_at_once(sem, count, hold);
-	return record != NULL ? stamp(record) : acquire_or_fail(sem, count, hold);
+	struct kept *entry = record_kept_entry(sem);
+	return record_is_kept(entry) ? try_acquire_kept(entry, count, hold) : acquire_or_fail(sem, count, hold);
 }
 
 /* ---- release ---- */
@@ -175,54 +204,54 @@ release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
 	return 0;
 }
 
-/* The end of a release whose record has to be freed, or in which others take part. */
+/* The end of a release in which others take part. */
 static __attribute__((noinline)) int
-after_release(struct tsem *sem, uint32_t index, uint64_t grants)
+after_release(struct kept *entry, uint64_t grants)
 {
-	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
+	struct tsem *sem = sem_of(entry);
+	const struct claim claim = {.index = entry->hold.record, .record = entry->record, .who = entry->hold.who};
 	const uint32_t count = LOAD_RLX(&claim.record->count);
-	record_keep_or_free(sem, &claim);
+	if ((LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0) {
+		record_keep_none(entry);
+		record_free(sem, &claim);
+	}
 	return after_move(sem, grants, count);
 }
 
-/* `hold` is `who`'s, who is the calling process. */
-static inline __attribute__((always_inline)) int
-release_own(const struct hold *hold, uint64_t who)
+/* Of a record that this thread does not keep; or the hold is not this process's. */
+static __attribute__((noinline)) int
+release_any(const struct hold *hold)
 {
-	struct tsem *sem = hold_sem(hold);
-	struct header *header = sem->segment.header;
-	const uint32_t index = (uint32_t)hold->record;
-	struct record *record = &sem->segment.records[index];
-	uint64_t what;
-	if (LOAD_RLX(&record->who) != who || !hold_is_held(record, hold->ticket, &what))
+	const uint64_t who = hold->who;
+	if (who == 0 || who != identity_who())
 		return -EPERM;
-
+	struct record *record = &hold_sem(hold)->segment.records[hold->record];
+	uint64_t what;
+	if (LOAD_RLX(&record->who) != who || !hold_is_held(record, hold_ticket(hold), &what))
+		return -EPERM;
 	/* A plain store: a live owner's own hold is nobody else's to change. */
 	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
 	STORE_REL(&record->what, releasing);
-	const uint64_t tickets = LOAD_RLX(&header->tickets);
-	const uint32_t capacity = LOAD_RLX(&header->capacity);
-	const uint32_t count = LOAD_RLX(&record->count);
-	uint64_t grants;
-	if (!move_grant_at_once(header, tag_make(index, what_b(releasing)), count, tickets, capacity, &grants))
-		return release_the_long_way(sem, index, releasing);
-	PROBE_AT_ONCE(post, sem);
-	STORE_REL(&record->what, what_released(record, releasing));
-
-	struct kept *entry = record_kept_entry(sem);
-	if (entry == NULL || entry->who != 0 || !is_nobody_concerned(sem, tickets, capacity))
-		return after_release(sem, index, grants);
-	STORE_RLX(&entry->record, index);
-	entry->who = LOAD_RLX(&record->who);
-	return 0;
+	return release_the_long_way(hold_sem(hold), hold->record, releasing);
 }
 
-/* It may be void, or another process's, or this one does not know itself yet. */
+/* The same of the record that this thread keeps, without contention. Nothing is saved on the stack here, either. */
 static __attribute__((noinline)) int
-release_or_fail(const struct hold *hold)
+release_kept(struct kept *entry, uint64_t held)
 {
-	const uint64_t who = hold->who;
-	return who == 0 || who != identity_who() ? -EPERM : release_own(hold, who);
+	const uint64_t releasing = what_step(held);
+	STORE_REL(&entry->record->what, releasing);
+	struct header *header = entry->header;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint64_t tag = tag_make(entry->hold.record, what_b(releasing));
+	const uint64_t next = word_advance(grants, LOAD_RLX(&entry->record->count), tag);
+	if (!is_finished(word_tag(grants), word_tag(next)) || !CAS_SEQ(&header->grants, grants, next))
+		return release_the_long_way(sem_of(entry), entry->hold.record, releasing);
+	PROBE_AT_ONCE(post, sem_of(entry));
+	const uint64_t idle = what_released(entry->record, releasing);
+	STORE_REL(&entry->record->what, idle);
+	entry->idle = idle;
+	return is_nobody_waiting(header, grants) ? 0 : after_release(entry, grants);
 }
 
 int
@@ -230,7 +259,14 @@ tsem_release(tsem_hold *out)
 {
 	const struct hold *hold = hold_inside(out);
 	const uint64_t who = hold->who;
-	return who != 0 && who == identity_who_cached() ? release_own(hold, who) : release_or_fail(hold);
+	if (who == 0)
+		return -EPERM;
+	struct kept *entry = record_kept_entry(hold_sem(hold));
+	/* HELD under its ticket, which no other record is. */
+	if (entry == NULL || entry->hold.who != who || LOAD_RLX(&entry->record->who) != who
+	    || LOAD_ACQ(&entry->record->what) != hold->what)
+		return release_any(hold);
+	return release_kept(entry, hold->what);
 }
 
 void

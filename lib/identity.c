@@ -171,10 +171,10 @@ status_says_one_pid(const char *status)
  * Nonsense first: QEMU's user mode (7.2 at least) says yes to whatever is advised, and does nothing. BoringSSL's
  * fork_detect.c takes the same look.
  */
-static bool
-have_cleared_by_fork(void *memory)
+bool
+have_cleared_by_fork(void *memory, size_t size)
 {
-	return madvise(memory, PAGE_BYTES, -1) != 0 && madvise(memory, PAGE_BYTES, MADV_WIPEONFORK) == 0;
+	return madvise(memory, size, -1) != 0 && madvise(memory, size, MADV_WIPEONFORK) == 0;
 }
 
 static struct identity_cache *
@@ -183,7 +183,7 @@ create_page(void)
 	void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	const bool cleared_by_fork = have_cleared_by_fork(memory);
+	const bool cleared_by_fork = have_cleared_by_fork(memory, PAGE_BYTES);
 
 	struct identity_cache *expected = NULL;
 	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {

@@ -42,6 +42,9 @@ extern struct identity_cache *_Atomic identity_trusted_cache;
 
 uint64_t identity_who_uncached(void);
 
+/* From now on the kernel clears these pages in a forked child. False: it cannot. */
+bool have_cleared_by_fork(void *memory, size_t size);
+
 /* 0 if this process has not been looked up yet. */
 static inline uint64_t
 identity_who_cached(void)

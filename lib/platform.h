@@ -48,4 +48,15 @@ coarse_now(void)
 	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
 }
 
+/* Another number in every second, and the cheapest clock there is: with glibc one load. */
+static inline uint64_t
+this_second(void)
+{
+#ifdef __GLIBC__
+	return (uint64_t)time(NULL);
+#else
+	return coarse_now() / NS_PER_SECOND;
+#endif
+}
+
 #endif

@@ -70,7 +70,7 @@ enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 static inline bool
 is_finished(uint64_t tag, uint64_t mine)
 {
-	return (tag ^ mine) <= 1 || tag == TAG_NONE;
+	return ((tag ^ mine) & ~UINT64_C(1)) == 0 || tag == TAG_NONE;
 }
 
 /*
@@ -112,20 +112,17 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 }
 
 /*
- * The same in one look, if nothing stands in the way: no contention, nobody's step to finish, a count within the
- * capacity. False: use arrive(). Sets T from before.
+ * Whether T, which was `tickets`, may go to `next`, `count` further, at once: no contention, nobody's step to finish, and a
+ * count within the capacity, which there is none of once the semaphore was removed. If not: arrive(). T was read before.
  */
 static inline bool
-arrive_at_once(struct header *header, uint64_t tag, uint32_t count, uint64_t *tickets)
+may_arrive_at_once(const struct header *header, uint64_t tickets, uint64_t next, uint32_t count)
 {
-	*tickets = LOAD_SEQ(&header->tickets);
-	const uint64_t grants = LOAD_SEQ(&header->grants);
+	const uint64_t grants = LOAD_SEQ(&header->grants) | TAG_MASK;
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	/* Words without their tags compare as their counters do. */
-	const uint64_t last = word_advance(*tickets, count, 0);
-	const uint64_t limit = word_advance(grants, capacity, 0);
-	return (int64_t)(limit - last) >= 0 && count - 1 < capacity /* which a count of 0 is not either */
-	       && is_finished(word_tag(*tickets), tag) && CAS_SEQ(&header->tickets, *tickets, last | tag);
+	/* With the greatest tag there is, words compare as their counters do. */
+	return (int64_t)(grants + word_make(capacity, 0) - next) >= 0 && count - 1 < capacity /* which 0 is not either */
+	       && is_finished(word_tag(tickets), word_tag(next));
 }
 
 /* What a move of G did: whom to wake. */
@@ -169,20 +166,6 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 		}
 	}
 	return MOVE_STUCK;
-}
-
-/*
- * The same in one look, for a live owner's own record, if nobody waits. False: use move_grant(). `tickets` and `capacity`
- * are T and C from before; sets G from before.
- */
-static inline bool
-move_grant_at_once(struct header *header, uint64_t tag, uint32_t count, uint64_t tickets, uint32_t capacity,
-                   uint64_t *grants)
-{
-	*grants = LOAD_SEQ(&header->grants);
-	const uint64_t limit = word_advance(*grants, capacity, word_tag(tickets));
-	return (int64_t)(limit - tickets) >= 0 && is_finished(word_tag(*grants), tag)
-	       && CAS_SEQ(&header->grants, *grants, word_advance(*grants, count, tag));
 }
 
 /*

@@ -7,6 +7,18 @@
 #include "platform.h"
 #include "recover.h"
 
+struct kept nothing_kept[KEPT_ENTRIES];
+
+/* A record that nobody has is never CLAIMED. */
+void
+record_keep_none(struct kept *entry)
+{
+	static struct record nobodys;
+	entry->record = &nobodys;
+	entry->idle = STATE_CLAIMED;
+	entry->hold = (struct hold){0};
+}
+
 /* The calling thread's entry, taken if it is free. */
 static struct kept *
 take_kept_entry(struct tsem *sem)
@@ -14,7 +26,8 @@ take_kept_entry(struct tsem *sem)
 	const uintptr_t self = thread_number();
 	struct kept *entry = &sem->kept[kept_index(self)];
 	uintptr_t nobody = 0;
-	atomic_compare_exchange_strong(&entry->thread, &nobody, self);
+	if (sem->kept != nothing_kept && atomic_compare_exchange_strong(&entry->thread, &nobody, self))
+		record_keep_none(entry);
 	return record_kept_entry(sem);
 }
 
@@ -23,13 +36,17 @@ record_keep_or_free(struct tsem *sem, const struct claim *claim)
 {
 	struct kept *entry = take_kept_entry(sem);
 	const bool wanted = (LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0;
-	if (entry == NULL || record_is_kept(entry, claim->who) || wanted) {
+	/* The one that is kept already is another one, for the state of this one has moved on. */
+	if (entry == NULL || record_is_kept(entry) || wanted) {
 		record_free(sem, claim);
 		return;
 	}
 	record_describe(claim->record, USE_HOLD, 0);
-	STORE_RLX(&entry->record, claim->index);
-	entry->who = claim->who;
+	entry->record = claim->record;
+	entry->idle = what_next(LOAD_RLX(&claim->record->what), STATE_IDLE, LOAD_RLX(&claim->record->gen) + 1);
+	entry->header = sem->segment.header;
+	entry->second = 0;
+	entry->hold = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .who = claim->who, .record = claim->index};
 }
 
 /*
@@ -114,10 +131,9 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	if (claim->who == 0 && (rc = identity_prepare()) < 0)
 		return rc;
 	struct kept *entry = record_kept_entry(sem);
-	if (record_is_kept(entry, claim->who)) {
-		claim->index = LOAD_RLX(&entry->record);
-		claim->record = &sem->segment.records[claim->index];
-		entry->who = 0;
+	if (record_is_kept(entry)) {
+		claim->index = entry->hold.record;
+		claim->record = entry->record;
 	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
@@ -131,7 +147,9 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	}
 	STORE_RLX(&claim->record->since, coarse_now());
 	record_describe(claim->record, use, until);
-	record_fill(claim->record, count);
+	const uint64_t idle = LOAD_RLX(&claim->record->what);
+	STORE_RLX(&claim->record->count, count);
+	record_fill(claim->record, idle, what_next(idle, STATE_CLAIMED, (uint32_t)what_value(idle)));
 	return 0;
 }
 
@@ -175,12 +193,13 @@ record_unclaim(struct tsem *sem, const struct claim *claim)
 void
 record_free_kept(struct tsem *sem)
 {
-	const uint64_t who = identity_who();
 	for (size_t i = 0; i < KEPT_ENTRIES; i++) {
-		struct kept *kept = &sem->kept[i];
-		if (kept->who == who && who != 0)
-			record_free_for(sem, LOAD_RLX(&kept->record), &sem->segment.records[LOAD_RLX(&kept->record)], who);
-		kept->who = 0;
+		struct kept *entry = &sem->kept[i];
+		if (LOAD_RLX(&entry->thread) == 0)
+			continue;
+		if (record_is_kept(entry))
+			record_free_for(sem, entry->hold.record, entry->record, entry->hold.who);
+		record_keep_none(entry);
 	}
 }
 

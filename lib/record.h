@@ -41,11 +41,11 @@ record_kept_entry(struct tsem *sem)
 	return LOAD_RLX(&entry->thread) == self ? entry : NULL;
 }
 
-/* Whether the calling thread has kept a record, for the process `who`, which is not 0. */
+/* Whether the calling thread has kept a record that is free for the next use. */
 static inline bool
-record_is_kept(const struct kept *entry, uint64_t who)
+record_is_kept(const struct kept *entry)
 {
-	return entry != NULL && entry->who == who;
+	return entry != NULL && LOAD_ACQ(&entry->record->what) == entry->idle;
 }
 
 /* What a kept record says of its use, so that the next one need not write what is there: a hold, and no waiter. */
@@ -56,19 +56,14 @@ record_describe(struct record *record, enum use use, uint64_t until)
 	STORE_RLX(&record->until, until);
 }
 
-/* IDLE -> CLAIMED, but for what it is claimed for and when; returns the new state. */
-static inline uint64_t
-record_fill(struct record *record, uint32_t count)
+/* IDLE -> CLAIMED, from `idle` to `claimed`; all else is written. */
+static inline void
+record_fill(struct record *record, uint64_t idle, uint64_t claimed)
 {
-	const uint64_t idle = LOAD_RLX(&record->what);
-	const uint32_t gen = (uint32_t)what_value(idle);
 	/* Not before the last use's IDLE: every release ends with sequentially consistent loads. */
-	STORE_RLX(&record->gen, gen);
-	STORE_RLX(&record->count, count);
+	STORE_RLX(&record->gen, (uint32_t)what_value(idle));
 	/* Release: whoever sees CLAIMED sees all of the above. */
-	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);
 	STORE_REL(&record->what, claimed);
-	return claimed;
 }
 
 /* CLAIMED -> IDLE, no ticket taken: the faces stay. */
@@ -102,6 +97,9 @@ void record_keep_or_free(struct tsem *sem, const struct claim *claim);
 
 /* CAS who -> 0, for a record that is IDLE: by whoever knows that `who` cannot come back. */
 void record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t who);
+
+/* The entry keeps nothing from now on. */
+void record_keep_none(struct kept *entry);
 
 /* Frees what the calling process keeps, at close. */
 void record_free_kept(struct tsem *sem);

@@ -64,4 +64,12 @@ is_nobody_concerned(const struct tsem *sem, uint64_t tickets, uint32_t capacity)
 	       && (LOAD_SEQ(&header->concern) & CONCERN_MASK) == 0;
 }
 
+/* The same for whoever has just moved G, which was `grants` before, and has looked at nothing yet. */
+static inline bool
+is_nobody_waiting(const struct header *header, uint64_t grants)
+{
+	const uint64_t limit = (grants | TAG_MASK) + word_make(LOAD_SEQ(&header->capacity), 0);
+	return (int64_t)(limit - LOAD_SEQ(&header->tickets)) >= 0 && (LOAD_SEQ(&header->concern) & CONCERN_MASK) == 0;
+}
+
 #endif

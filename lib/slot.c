@@ -76,14 +76,15 @@ tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 		return 0;
 	struct tsem *sem = (struct tsem *)(uintptr_t)hold->sem;
 	const struct record *record = &sem->segment.records[hold->record];
-	if (!sem->segment.writable || LOAD_ACQ(&record->who) != hold->who || !hold_is_held(record, hold->ticket, &what))
+	if (!sem->segment.writable || LOAD_ACQ(&record->who) != hold->who
+	    || !hold_is_held(record, hold_ticket(hold), &what))
 		return 0;
 
 	uint32_t own[SLOTS_MAX];
 	uint32_t count = LOAD_ACQ(&record->count);
 	if (count > SLOTS_MAX)
 		count = SLOTS_MAX;
-	count = take_own(sem, slot_make(hold->ticket, (uint32_t)hold->record), own, count);
+	count = take_own(sem, slot_make(hold_ticket(hold), (uint32_t)hold->record), own, count);
 	for (uint32_t i = 0; i < count && i < n; i++)
 		slots[i] = own[i];
 	return count;

@@ -22,8 +22,11 @@ forget_owner(struct tsem *sem, const struct claim *claim)
 static inline __attribute__((always_inline)) bool
 take_at_once(struct tsem *sem, uint32_t count)
 {
-	uint64_t tickets;
-	if (!sem->segment.writable || !arrive_at_once(sem->segment.header, TAG_NONE, count, &tickets))
+	struct header *header = sem->segment.header;
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const uint64_t next = word_advance(tickets, count, TAG_NONE);
+	if (!sem->segment.writable || !may_arrive_at_once(header, tickets, next, count)
+	    || !CAS_SEQ(&header->tickets, tickets, next))
 		return false;
 	PROBE_AT_ONCE(take, sem);
 	return true;

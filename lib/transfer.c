@@ -47,7 +47,7 @@ change_owner(struct hold *hold, pid_t pid, enum use use)
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = &sem->segment.records[hold->record];
 	uint64_t what;
-	if (!hold_is_held(record, hold->ticket, &what))
+	if (!hold_is_held(record, hold_ticket(hold), &what))
 		return -EPERM;
 
 	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
@@ -56,7 +56,7 @@ change_owner(struct hold *hold, pid_t pid, enum use use)
 	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
 	STORE_REL(&record->use, use);
 	STORE_REL(&record->start, start);
-	const uint64_t who = who_handed((uint32_t)pid, hold->ticket);
+	const uint64_t who = who_handed((uint32_t)pid, hold_ticket(hold));
 	if (!CAS_SEQ(&record->who, hold->who, who))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
@@ -168,7 +168,7 @@ tsem_end_loan(tsem_hold *out)
 	const struct record *record = &sem->segment.records[hold->record];
 	uint64_t what;
 	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
-	if (hold_is_held(record, hold->ticket, &what))
+	if (hold_is_held(record, hold_ticket(hold), &what))
 		release_foreign(sem, (uint32_t)hold->record, hold->who, what);
 	hold->who = 0;
 	return 0;
@@ -190,7 +190,7 @@ tsem_adopt(tsem_hold *out)
 		return -EXDEV;
 
 	uint64_t what;
-	if (!hold_is_held(record, hold->ticket, &what) || !CAS_SEQ(&record->who, hold->who, self.who))
+	if (!hold_is_held(record, hold_ticket(hold), &what) || !CAS_SEQ(&record->who, hold->who, self.who))
 		return -EPERM;
 	/*
 	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
@@ -199,10 +199,11 @@ tsem_adopt(tsem_hold *out)
 	if (CAS_SEQ(&record->what, what, what_adopted(what))) {
 		STORE_REL(&record->use, USE_COMMAND);
 		hold->who = self.who;
+		hold->what = what_adopted(what);
 		return 0;
 	}
 	/* What the recoverer began it leaves to the new owner, who has to finish it. */
-	const uint64_t releasing = what_next(what, STATE_RELEASING, hold->ticket);
+	const uint64_t releasing = what_next(what, STATE_RELEASING, hold_ticket(hold));
 	if (LOAD_ACQ(&record->what) == releasing)
 		finish_foreign(sem, (uint32_t)hold->record, self.who, releasing);
 	else
@@ -227,7 +228,7 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	const uint64_t who = LOAD_ACQ(&record->who);
 	const bool dead = who != 0 && owner_liveness(sem, record, who) == LIVENESS_DEAD;
 	uint64_t what;
-	if (hold_is_held(record, hold->ticket, &what)) {
+	if (hold_is_held(record, hold_ticket(hold), &what)) {
 		if (!dead)
 			return -EBUSY;
 		const bool abandoned = (flags & TSEM_ABANDONED) != 0;
@@ -235,7 +236,7 @@ tsem_reap(tsem_hold *out, unsigned flags)
 		if (abandoned)
 			STORE_SEQ(&sem->segment.header->abandoned, 1);
 		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, (uint32_t)hold->record, who, what) && abandoned) {
-			PROBE(recover, sem, hold->ticket, count);
+			PROBE(recover, sem, hold_ticket(hold), count);
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 		}
 	}

@@ -202,6 +202,13 @@ what_next(uint64_t what, enum state state, uint64_t value)
 	return (value & COUNTER_MASK) << COUNTER_SHIFT | (what & WHAT_FACES) | (uint64_t)state;
 }
 
+/* IDLE -> CLAIMED or HELD -> RELEASING, all else as it is. */
+static inline uint64_t
+what_step(uint64_t what)
+{
+	return what + 1;
+}
+
 /* The same, adopted once more. */
 static inline uint64_t
 what_adopted(uint64_t what)
@@ -232,6 +239,8 @@ what_value(uint64_t what)
 {
 	return what >> COUNTER_SHIFT;
 }
+
+_Static_assert(STATE_IDLE + 1 == STATE_CLAIMED && STATE_HELD + 1 == STATE_RELEASING, "what_step()");
 
 /* ---- waiting array ---- */
 

@@ -42,7 +42,7 @@ others_claim_the_record(void)
 {
 	put_record(tight, 0, identity_who(), STATE_HELD, 0, tickets_of(tight), 1);
 	for (size_t i = 0; i < KEPT_ENTRIES; i++)
-		tight->kept[i].who = 0;
+		record_keep_none(&tight->kept[i]);
 }
 
 static void

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* Records that a thread keeps between its uses: which it may use again, and that none is lost. */
+#include "inside.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hold.h"
+#include "identity.h"
+#include "record.h"
+#include "wait.h"
+
+static tsem *sem;
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	sem = new_semaphore(2, 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	if (sem->kept == nothing_kept)
+		skip(); /* a kernel, or an emulator, that clears no memory in a forked child */
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	tsem_close(sem);
+	return 0;
+}
+
+static uint32_t
+acquire_and_release(void)
+{
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const uint32_t record = hold_inside(&hold)->record;
+	assert_int_equal(tsem_release(&hold), 0);
+	return record;
+}
+
+/* Records that are somebody's, used or kept. */
+static uint32_t
+records_taken(void)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < LOAD_SEQ(&sem->segment.reserved); i++)
+		n += LOAD_SEQ(&sem->segment.records[i].who) != 0;
+	return n;
+}
+
+static void
+the_same_one_every_time(void **state)
+{
+	(void)state;
+	const uint32_t record = acquire_and_release();
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(acquire_and_release(), record);
+	assert_int_equal(records_taken(), 1);
+}
+
+/* Handed over, released, free, and just claimed by another thread of this process, which has not got further yet. */
+static void
+not_one_that_others_have_used_since(void **state)
+{
+	(void)state;
+	const uint32_t kept = acquire_and_release();
+	const uint64_t idle = what_of(sem, kept);
+	const uint64_t later = what_next(idle, STATE_IDLE, what_value(idle) + 2);
+	STORE_SEQ(&sem->segment.records[kept].what, later);
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_not_equal(hold_inside(&hold)->record, kept);
+	assert_int_equal(what_of(sem, kept), later);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+/* Claimed anew like any other, the record that this thread once kept goes on from where it is, and not from then. */
+static void
+one_that_was_claimed_again(void **state)
+{
+	(void)state;
+	const uint32_t kept = acquire_and_release();
+	struct record *record = &sem->segment.records[kept];
+	const uint64_t idle = what_of(sem, kept);
+	STORE_SEQ(&record->what, what_next(idle, STATE_IDLE, what_value(idle) + 2));
+	STORE_SEQ(&record->who, 0);
+	STORE_SEQ(&sem->segment.header->free_hint, kept);
+	assert_int_equal(acquire_and_release(), kept);
+	assert_int_equal(what_value(what_of(sem, kept)), what_value(idle) + 3);
+	assert_int_equal(acquire_and_release(), kept);
+	assert_int_equal(what_value(what_of(sem, kept)), what_value(idle) + 4);
+}
+
+/* As what_released() says it, whoever does it. */
+static void
+generations_begin_again(void **state)
+{
+	(void)state;
+	const uint32_t kept = acquire_and_release();
+	struct record *record = &sem->segment.records[kept];
+	const uint64_t last = what_next(what_of(sem, kept), STATE_IDLE, UINT32_MAX);
+	STORE_SEQ(&record->what, last);
+	record_kept_entry(sem)->idle = last;
+	assert_int_equal(acquire_and_release(), kept);
+	assert_int_equal(what_of(sem, kept), what_next(last ^ WHAT_FACES, STATE_IDLE, 0));
+	assert_int_equal(acquire_and_release(), kept);
+	assert_int_equal(what_value(what_of(sem, kept)), 1);
+}
+
+static void *
+release_in_thread(void *hold)
+{
+	assert_int_equal(tsem_release(hold), 0);
+	return NULL;
+}
+
+static void
+release_elsewhere(tsem_hold *hold)
+{
+	pthread_t thread;
+	assert_int_equal(pthread_create(&thread, NULL, release_in_thread, hold), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* Two at once, given back in either order and by other threads: each has a record, and no record is left behind. */
+static void
+holds_within_holds(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		tsem_hold holds[2];
+		for (int j = 0; j < 2; j++)
+			assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[j]), 0);
+		assert_int_not_equal(hold_inside(&holds[0])->record, hold_inside(&holds[1])->record);
+		tsem_hold *first = &holds[i % 2];
+		tsem_hold *second = &holds[1 - i % 2];
+		if (i % 4 < 2)
+			assert_int_equal(tsem_release(first), 0);
+		else
+			release_elsewhere(first);
+		assert_int_equal(tsem_release(first), -EPERM);
+		assert_int_equal(tsem_release(second), 0);
+		assert_int_equal(records_in_use(sem), 0);
+	}
+	/* One for each place among the kept ones that threads have had. */
+	assert_in_range(records_taken(), 1, KEPT_ENTRIES);
+	assert_int_equal(grants_of(sem), tickets_of(sem));
+}
+
+static void
+none_in_a_forked_child(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_ptr_not_equal(record_kept_entry(sem), NULL);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(record_kept_entry(sem) == NULL && tsem_release(&hold) == -EPERM ? 0 : 1);
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+/* Permits may be over that were posted beyond those that were taken. */
+static void
+not_when_it_was_removed(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	acquire_and_release();
+	assert_int_equal(tsem_post(sem, 2, NULL), 0);
+	mark_removed(sem);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
+}
+
+/* Another number of permits, or one that there are not. */
+static void
+for_as_many_as_are_asked_for(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	acquire_and_release();
+	assert_int_equal(tsem_try_acquire(sem, 3, &hold), -EINVAL);
+	assert_int_equal(tsem_try_acquire(sem, 0, &hold), -EINVAL);
+	for (uint32_t count = 2; count >= 1; count--) {
+		const uint64_t before = tickets_of(sem);
+		assert_int_equal(tsem_acquire(sem, count, NULL, &hold), 0);
+		assert_int_equal(tickets_of(sem) - before, count);
+		assert_int_equal(LOAD_SEQ(&sem->segment.records[hold_inside(&hold)->record].count), count);
+		assert_int_equal(tsem_release(&hold), 0);
+		assert_int_equal(grants_of(sem), tickets_of(sem));
+	}
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_same_one_every_time),    TEST(not_one_that_others_have_used_since),
+		TEST(one_that_was_claimed_again), TEST(generations_begin_again),
+		TEST(holds_within_holds),         TEST(none_in_a_forked_child),
+		TEST(not_when_it_was_removed),    TEST(for_as_many_as_are_asked_for),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
