@@ -75,10 +75,21 @@ futex_wake(_Atomic uint32_t *word, uint32_t bits)
 	syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, bits);
 }
 
+static void
+pause_in_loop(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+	__asm__ __volatile__("yield" ::: "memory");
+#endif
+}
+
 struct platform platform = {
 	.now = monotonic_now,
 	.sleep = futex_sleep,
 	.sleep_any = futex_sleep_any,
 	.wake = futex_wake,
+	.pause = pause_in_loop,
 	.judge = liveness_judge,
 };

@@ -27,6 +27,8 @@ struct platform {
 	/* The same on any of n words, whatever bits are woken on them. May return early. */
 	int (*sleep_any)(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until);
 	void (*wake)(_Atomic uint32_t *word, uint32_t bits);
+	/* A round of waiting in a loop: some tens of nanoseconds for others to do something. */
+	void (*pause)(void);
 	/* enum liveness, of liveness.h */
 	int (*judge)(const struct owner *owner);
 };

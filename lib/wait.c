@@ -8,16 +8,6 @@
 #include "record.h"
 #include "recover.h"
 
-static inline void
-relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__) || defined(__arm__)
-	__asm__ __volatile__("yield" ::: "memory");
-#endif
-}
-
 bool
 wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 {
@@ -64,7 +54,7 @@ wait_out_of_courtesy(const struct tsem *sem)
 	    || counter_diff(limit, word_counter(LOAD_RLX(&sem->segment.header->tickets))) > 0)
 		return;
 	for (int i = 0; i < ROUNDS_OF_COURTESY; i++)
-		relax();
+		platform.pause();
 }
 
 /*
@@ -85,7 +75,7 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 	}
 
 	for (uint32_t i = 0; i < rounds; i++) {
-		relax();
+		platform.pause();
 		if (wait_is_over(sem, waiter)) {
 			STORE_RLX(&sem->spin, rounds + (ceiling - rounds) / 8);
 			return true;

@@ -67,6 +67,11 @@ wake(_Atomic uint32_t *word, uint32_t bits)
 	let_peer_act();
 }
 
+static void
+pause_never(void)
+{
+}
+
 static int
 judge(const struct owner *owner)
 {
@@ -79,8 +84,12 @@ judge(const struct owner *owner)
 void
 world_begin(struct scribbler *scribbler, bool real)
 {
-	const struct platform injected = {
-		.now = now, .sleep = sleep_a_moment, .sleep_any = sleep_a_moment_any, .wake = wake, .judge = judge};
+	const struct platform injected = {.now = now,
+	                                  .sleep = sleep_a_moment,
+	                                  .sleep_any = sleep_a_moment_any,
+	                                  .wake = wake,
+	                                  .pause = pause_never,
+	                                  .judge = judge};
 	real_platform = platform;
 	peer = scribbler;
 	clock_ns = 1000 * NS_PER_SECOND;

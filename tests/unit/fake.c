@@ -10,10 +10,10 @@ struct fake fake;
 static struct platform real;
 
 static void
-let_others_act(void)
+let_act(void (**others)(void))
 {
-	void (*action)(void) = fake.others;
-	fake.others = NULL;
+	void (*action)(void) = *others;
+	*others = NULL;
 	if (action != NULL)
 		action();
 }
@@ -23,7 +23,7 @@ count_call(void)
 {
 	fake.calls++;
 	if (fake.at_call != 0 && fake.calls == fake.at_call)
-		let_others_act();
+		let_act(&fake.others);
 }
 
 static uint64_t
@@ -42,7 +42,7 @@ fake_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t un
 	fake.slept_bits = bits;
 	count_call();
 	if (fake.at_call == 0)
-		let_others_act();
+		let_act(&fake.others);
 	if (fake.at_sleep != 0 && fake.sleeps == fake.at_sleep)
 		return fake.sleep_result;
 	if (LOAD_SEQ(word) != expected)
@@ -65,6 +65,13 @@ fake_wake(_Atomic uint32_t *word, uint32_t bits)
 	fake.wakes++;
 }
 
+static void
+fake_pause(void)
+{
+	fake.pauses++;
+	let_act(&fake.others_at_pause);
+}
+
 static int
 fake_judge(const struct owner *owner)
 {
@@ -79,7 +86,8 @@ fake_begin(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.clock = 1000 * NS_PER_SECOND;
 	real = platform;
-	platform = (struct platform){.now = fake_now, .sleep = fake_sleep, .wake = fake_wake, .judge = fake_judge};
+	platform = (struct platform){
+		.now = fake_now, .sleep = fake_sleep, .wake = fake_wake, .pause = fake_pause, .judge = fake_judge};
 }
 
 void

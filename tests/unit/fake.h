@@ -11,9 +11,11 @@
 
 struct fake {
 	uint64_t clock;
-	uint64_t calls;       /* of any of the functions that may be interrupted by others: now, sleep, judge */
-	uint64_t at_call;     /* the call within which `others` act; 0: within the next sleep */
-	void (*others)(void); /* once */
+	uint64_t calls; /* of any of the functions that may be interrupted by others: now, sleep, judge */
+	uint64_t pauses;
+	uint64_t at_call;              /* the call within which `others` act; 0: within the next sleep */
+	void (*others)(void);          /* once */
+	void (*others_at_pause)(void); /* once, within the next pause */
 
 	uint64_t sleeps;
 	uint64_t timed_out; /* sleeps that only the time ended */
