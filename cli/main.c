@@ -17,7 +17,7 @@ static const struct verb verbs[] = {
 	 "Take permits that nobody is recorded for: 'tsem post' gives them back.",
 	 (const int[]){'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_take},
 	{"post", "NAME",
-	 "Give permits to whom they are due.",
+	 "Give back permits that were taken, or add new ones.",
 	 (const int[]){'k', 'p', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_post},
 	{"acquire", "NAME",
 	 "Hold permits for the process PID, until it dies or releases them.",

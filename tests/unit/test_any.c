@@ -2,6 +2,7 @@
 /* tsem_acquire_any when one of the semaphores has no record left. */
 #include "fake.h"
 #include "identity.h"
+#include "record.h"
 
 #include <errno.h>
 #include <sys/mman.h>
