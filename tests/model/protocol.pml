@@ -95,24 +95,38 @@ inline arrive_in_line(n, is_waiter)
 }
 
 /*
- * ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket. arrive_at_once() is the first round
- * of it, which falls back on the rest if anything is in the way.
+ * ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket. take_at_once() is the first round of
+ * it, which falls back on the rest if anything is in the way.
+ *
+ * T before E: whoever lowers the capacity relies on a CAS of T having failed if T moved since E was read.
  */
+#ifdef MUTANT_E_READ_BEFORE_T
+#define read_T_then_E \
+	STEP(first_half = word_counter(G)); \
+	STEP(first_half = counter_add(first_half, C)); \
+	STEP(ar_tickets = T);
+#define ahead_at_arrival counter_diff(first_half, word_counter(ar_tickets))
+#else
+#define read_T_then_E \
+	STEP(ar_tickets = T); \
+	read_first_half
+#define ahead_at_arrival ahead_of(word_counter(ar_tickets))
+#endif
+
 inline arrive_if_enabled(n, tag)
 {
 	do
-	:: STEP(ar_tickets = T);
-		read_first_half
+	:: read_T_then_E
 		if
 		OR_DIE
-		:: d_step { ahead_of(word_counter(ar_tickets)) < n -> ok = false; ar_tickets = 0; first_half = 0 };
+		:: d_step { ahead_at_arrival < n -> ok = false; ar_tickets = 0; first_half = 0 };
 			break
 		:: d_step {
-				(ahead_of(word_counter(ar_tickets)) >= n && may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
+				(ahead_at_arrival >= n && may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
 				first_half = 0
 			}
 		:: d_step {
-				(ahead_of(word_counter(ar_tickets)) >= n && !may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
+				(ahead_at_arrival >= n && !may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
 				first_half = 0
 			};
 			finish_arrival(ar_tickets)

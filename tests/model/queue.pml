@@ -11,35 +11,58 @@
 #define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0 || who[3] == 0)
 #endif
 
-/* IDLE -> CLAIMED */
-inline record_fill(n)
+/*
+ * The entry of kept records of this process, which has one thread: `entry` is 0 or record + 1, and `entry_idle` the state
+ * that the record was left in. The record stays there while it is in use, and when its hold gets another owner.
+ */
+#ifdef MUTANT_KEPT_IF_IDLE
+#define is_kept (entry > 0 && what_state(what[entry - 1]) == IDLE)
+#else
+#define is_kept (entry > 0 && what[entry - 1] == entry_idle)
+#endif
+
+/* IDLE -> CLAIMED; all else is written. */
+inline record_fill()
 {
-	STEP(PROMISE(claimed_was_idle, what_state(what[r]) == IDLE); gen[r] = what_value(what[r]));
-	STEP(count[r] = n);
+	STEP(PROMISE(claimed_was_idle, what_state(what[r]) == IDLE && who[r] == who_owner(me)); gen[r] = what_value(what[r]));
 	STEP(what[r] = what_next(what[r], CLAIMED, what_value(what[r])))
 }
 
 /* The free record with the lowest number: reused as soon as can be, which is what the protocol has to stand. */
+inline record_search()
+{
+	STEP_WHEN(FREE_EXISTS,
+	          r = 0;
+	          do
+	          :: who[r] != 0 -> r++
+	          :: else -> break
+	          od;
+	          who[r] = who_owner(me))
+}
+
 inline record_claim(n)
 {
+#ifdef KEEPS_RECORDS
 	if
-	:: kept -> kept = false
-	:: else ->
-		STEP_WHEN(FREE_EXISTS,
-		          r = 0;
-		          do
-		          :: who[r] != 0 -> r++
-		          :: else -> break
-		          od;
-		          who[r] = who_owner(me))
+	OR_DIE
+	:: d_step { is_kept -> r = entry - 1 }
+	:: !is_kept -> record_search()
 	fi;
-	record_fill(n)
+#else
+	record_search();
+#endif
+	STEP(count[r] = n);
+	record_fill()
 }
 
 inline record_keep_or_free()
 {
 #ifdef KEEPS_RECORDS
-	kept = true
+	if
+	OR_DIE
+	:: is_kept -> STEP(who[r] = 0)
+	:: d_step { !is_kept -> entry = r + 1; entry_idle = what[r] }
+	fi
 #else
 	STEP(who[r] = 0)
 #endif
@@ -140,44 +163,49 @@ inline become_holder()
 	rel_what = 0
 }
 
-/* acquire_at_once(): with a record from before, and nothing in the way. */
+#ifdef KEEPS_RECORDS
+#ifdef MUTANT_KEPT_COUNT_NOT_COMPARED
+#define is_count_there(n) true
+#else
+#define is_count_there(n) (count[r] == n)
+#endif
+#define my_kept_tag tag_make(r, what_a(entry_idle))
+#define may_arrive_at_once(n) \
+	(ahead_of(word_counter(ar_tickets)) >= n && is_finished(word_tag(ar_tickets), my_kept_tag) && is_count_there(n))
+
+/* With a record from before, and nothing in the way. T is read before the record is CLAIMED. */
 inline acquire_at_once(n)
 {
 	ok = false;
 	if
-	:: !kept
-	:: else ->
-		record_fill(n);
+	OR_DIE
+	:: d_step { !is_kept -> skip }
+	:: d_step { is_kept -> r = entry - 1 };
 		STEP(ar_tickets = T);
 		read_first_half
 		if
 		OR_DIE
-		:: d_step {
-				(ahead_of(word_counter(ar_tickets)) >= n && is_finished(word_tag(ar_tickets), my_arrival_tag)) ->
-				first_half = 0
-			};
+		:: d_step { !may_arrive_at_once(n) -> first_half = 0; ar_tickets = 0 }
+		:: d_step { may_arrive_at_once(n) -> first_half = 0 };
+			record_fill();
 			if
 			OR_DIE
-			:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
+			:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_kept_tag),
 			             ticket = word_counter(ar_tickets);
-			             kept = false;
 			             admit(ticket, n);
 			             ok = true;
-			             ar_tickets = 0)
-			:: CAS_FAILS(T, ar_tickets, ar_tickets = 0)
+			             ar_tickets = 0);
+				STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS);
+				     what[r] = what_next(what[r], HELD, ticket);
+				     is_holder[me] = true)
+			:: CAS_FAILS(T, ar_tickets, ar_tickets = 0);
+				record_unfill();
+				entry_idle = what[r]
 			fi
-		:: d_step {
-				!(ahead_of(word_counter(ar_tickets)) >= n && is_finished(word_tag(ar_tickets), my_arrival_tag)) ->
-				first_half = 0;
-				ar_tickets = 0
-			}
-		fi;
-		if
-		:: ok -> STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); what[r] = what_next(what[r], HELD, ticket); is_holder[me] = true)
-		:: else -> record_unfill()
 		fi
 	fi
 }
+#endif
 
 inline acquire_in_line(n, has_deadline)
 {
@@ -227,6 +255,22 @@ inline try_acquire(n)
 #define THE_HOLD_IS_OURS (who[r] == who_owner(me) && what_state(what[r]) == HELD && what_value(what[r]) == ticket)
 #endif
 
+/*
+ * release_kept() or release_any(). Where no record is kept, the first stands for one that is freed because somebody waits
+ * for a record: after_release().
+ */
+#ifdef KEEPS_RECORDS
+#define IS_RELEASED_AT_ONCE entry == r + 1
+#define IS_RELEASED_THE_LONG_WAY entry != r + 1
+#else
+#define IS_RELEASED_AT_ONCE true
+#ifdef ONLY_AT_ONCE
+#define IS_RELEASED_THE_LONG_WAY false
+#else
+#define IS_RELEASED_THE_LONG_WAY true
+#endif
+#endif
+
 inline release(n)
 {
 	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
@@ -234,13 +278,23 @@ inline release(n)
 	     what[r] = rel_what;
 	     is_holder[me] = false;
 	     in_use[me] = in_use[me] - n);
-	move_own_grant(rel_what, n);
+	if
+	:: IS_RELEASED_AT_ONCE -> move_own_grant(rel_what, n)
+	:: IS_RELEASED_THE_LONG_WAY -> ok = false; move_grant(r, rel_what)
+	fi;
 	if
 	:: mg_mine -> STEP(what[r] = what_released(rel_what, gen[r]))
 	:: else
 	fi;
 	rel_what = 0;
+#ifdef KEEPS_RECORDS
+	if
+	:: ok -> entry_idle = what[r]
+	:: else -> record_keep_or_free()
+	fi;
+#else
 	record_keep_or_free();
+#endif
 	if
 	:: ok -> C_AFTER_G
 		ok = false

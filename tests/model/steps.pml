@@ -43,6 +43,14 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 #define FORGET_SETTER_LOCALS
 #endif
 
+#ifdef KEEPS_RECORDS
+#define KEPT_LOCALS ; byte entry; short entry_idle
+#define FORGET_KEPT_LOCALS ; entry = 0; entry_idle = 0
+#else
+#define KEPT_LOCALS
+#define FORGET_KEPT_LOCALS
+#endif
+
 #ifdef IDLERS
 #define NOTIFY_LOCALS ; byte in_bits; byte in_grants
 #define FORGET_NOTIFY_LOCALS ; in_bits = 0; in_grants = 0
@@ -56,7 +64,7 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 
 /* Everything a process remembers between steps, by the function that uses it. One that dies forgets all. */
 #define LOCALS \
-	byte r; short ticket; bool ok; bool kept; \
+	byte r; short ticket; bool ok; \
 	short ar_tickets; \
 	short fa_what; byte fa_count; \
 	short rel_what; \
@@ -65,14 +73,14 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 	byte wk_i; byte wk_bits; short wk_waiting; byte wk_seen; \
 	short rc_who; short rc_what; short rc_tickets; bool rc_dead; \
 	byte re_i; byte stage; byte front_index; short front_hint; short front_what; byte passing; int places; \
-	byte first_half; byte seen SETTER_LOCALS NOTIFY_LOCALS
+	byte first_half; byte seen SETTER_LOCALS KEPT_LOCALS NOTIFY_LOCALS
 
 #define FORGET \
-	r = 0; ticket = 0; ok = 0; kept = 0; ar_tickets = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
+	r = 0; ticket = 0; ok = 0; ar_tickets = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
 	mg_grants = 0; mg_count = 0; mg_from = 0; mg_capacity = 0; mg_tickets = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
 	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_dead = 0; \
 	re_i = 0; stage = 0; front_index = 0; front_hint = 0; front_what = 0; passing = 0; places = 0; \
-	first_half = 0; seen = 0 FORGET_SETTER_LOCALS FORGET_NOTIFY_LOCALS
+	first_half = 0; seen = 0 FORGET_SETTER_LOCALS FORGET_KEPT_LOCALS FORGET_NOTIFY_LOCALS
 
 inline die()
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/transfer.c: a hold changes its owner. Only where a configuration asks for it. */
 
-/* tsem_hand_over() to process q. From the swap on the permits are q's, if it lives. */
+/* change_owner() to process q. From the swap on the permits are q's, if it lives. */
 inline hand_over(n, q)
 {
 	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
@@ -43,20 +43,29 @@ inline find_handed(q)
 	front_what = 0
 }
 
+#ifdef MUTANT_FOREIGN_RELEASE_BY_STORE
+#define is_still_held true
+#else
+#define is_still_held (what[front_index] == rc_what)
+#endif
+
 /* HELD -> RELEASING by whoever is first; `ok`: it was us. */
 inline release_foreign(n, q)
 {
 	if
 	OR_DIE
-	:: CAS_WORKS(what[front_index], rc_what, what_next(rc_what, RELEASING, what_value(rc_what)),
-	             if
-	             :: dead[q]
-	             :: else -> in_use[q] = in_use[q] - n
-	             fi;
-	             ok = true;
-	             rel_what = what_next(rc_what, RELEASING, what_value(rc_what)));
+	:: d_step {
+			is_still_held ->
+			if
+			:: dead[q]
+			:: else -> in_use[q] = in_use[q] - n
+			fi;
+			ok = true;
+			rel_what = what_next(rc_what, RELEASING, what_value(rc_what));
+			what[front_index] = rel_what
+		};
 		finish_foreign(front_index, rc_who)
-	:: CAS_FAILS(what[front_index], rc_what, ok = false)
+	:: d_step { !is_still_held -> ok = false }
 	fi
 }
 
@@ -86,6 +95,23 @@ inline release_for(n, q)
 	front_index = 0;
 	rc_who = 0;
 	rc_what = 0
+}
+
+/* tsem_end_loan(), of a hold that was lent to process q: tsem_lend() is as tsem_hand_over(). */
+inline end_loan(n, q)
+{
+	STEP(rc_what = what[r]);
+	if
+	:: what_state(rc_what) == HELD && what_value(rc_what) == ticket ->
+		front_index = r;
+		rc_who = who_handed(q, ticket);
+		release_foreign(n, q)
+	:: else
+	fi;
+	rc_what = 0;
+	rc_who = 0;
+	front_index = 0;
+	ok = false
 }
 
 /* What a parent tells the child it forks. */

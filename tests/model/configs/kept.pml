@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records kept between uses, by two who may die. Counts of 1 and 2. */
+/* Records kept between uses, by two who may die: for as many permits as before, and for another number. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2
@@ -8,7 +8,19 @@
 #define KEEPS_RECORDS
 #include "../tsem.pml"
 
-HOLDER(first, 2, 3)
+#define n_of(round) (round < 2 -> 2 : 1)
+
+proctype first(byte me)
+{
+	byte round;
+	LOCALS;
+	do
+	:: round < 3 -> acquire(n_of(round), false); release(n_of(round)); round++
+	:: else -> break
+	od;
+	END
+}
+
 HOLDER(second, 1, 2)
 
 init { atomic { run first(0); run second(1); run rest() } }
