@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads do with their holds whatever is allowed: hold several at once, give them back in any order and in each other's
+ * place, hand them over, and end with or without them; while signal handlers post, or while whole processes are killed.
+ * Never more than the capacity inside, and nothing lost.
+ */
+#include "support.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CAPACITY = 5, PROCESSES = 4, THREADS = 4, LIVES = 8, STEPS = 60, HOLDS = 3, KILLS = 24, STEPS_PER_KILL = 150 };
+
+/* Shared by all processes, and unknown to the semaphore. */
+struct witness {
+	tsem *sem;
+	_Atomic uint64_t inside; /* how many permits each process has, 8 bits for each, so that one look sees one instant */
+	_Atomic uint32_t doomed; /* bit mask: what these have does not count any more, for they may be dead */
+	_Atomic uint32_t births; /* of successors, which may make `inside` and `doomed` of different times */
+	_Atomic uint32_t steps;
+	_Atomic int wrong; /* line of the first thing that was not as it must be */
+	_Atomic int pids[PROCESSES];
+	_Atomic bool stop;
+	bool posts_in_handlers;
+};
+
+static struct witness *witness;
+
+/* Of this process. */
+static unsigned self;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static unsigned running;
+static struct parcel {
+	tsem_hold hold;
+	uint32_t count;
+} left_behind[THREADS]; /* holds for whoever comes to give back; count 0: none */
+static _Atomic int to_be_posted;
+
+#define MUST(condition)                                                        \
+	do {                                                                       \
+		int none_ = 0;                                                         \
+		if (!(condition))                                                      \
+			atomic_compare_exchange_strong(&witness->wrong, &none_, __LINE__); \
+	} while (0)
+
+static void
+enter(uint32_t count)
+{
+	const uint32_t births = atomic_load(&witness->births);
+	const uint64_t more = (uint64_t)count << 8 * self;
+	const uint64_t inside = atomic_fetch_add(&witness->inside, more) + more;
+	const uint32_t doomed = atomic_load(&witness->doomed);
+	uint32_t sum = 0;
+	for (unsigned i = 0; i < PROCESSES; i++)
+		sum += (doomed >> i & 1) != 0 ? 0 : (uint32_t)(inside >> 8 * i) & 0xff;
+	MUST(sum <= CAPACITY || atomic_load(&witness->births) != births);
+}
+
+static void
+leave(uint32_t count)
+{
+	atomic_fetch_sub(&witness->inside, (uint64_t)count << 8 * self);
+}
+
+static void
+give_back(struct parcel *parcel)
+{
+	tsem_hold copy = parcel->hold;
+	leave(parcel->count);
+	MUST(tsem_release(&parcel->hold) == 0);
+	MUST(tsem_release(&copy) == -EPERM);
+	parcel->count = 0;
+}
+
+/* ---- a thread ---- */
+
+struct worker {
+	unsigned seed;
+	struct parcel parcels[HOLDS];
+	unsigned n;
+};
+
+static unsigned
+draw(struct worker *worker, unsigned below)
+{
+	return (unsigned)rand_r(&worker->seed) % below;
+}
+
+/* Waits only with empty hands, or all might wait for each other. */
+static void
+acquire(struct worker *worker)
+{
+	if (worker->n == HOLDS)
+		return;
+	struct parcel *parcel = &worker->parcels[worker->n];
+	const uint32_t count = draw(worker, 4) == 0 ? 2 : 1;
+	const struct timespec deadline = deadline_in(20);
+	const int rc = worker->n == 0 ? tsem_acquire(witness->sem, count, &deadline, &parcel->hold)
+	                              : tsem_try_acquire(witness->sem, count, &parcel->hold);
+	MUST(rc == 0 || rc == (worker->n == 0 ? -ETIMEDOUT : -EAGAIN));
+	if (rc != 0)
+		return;
+	enter(count);
+	parcel->count = count;
+	worker->n++;
+}
+
+/* One of them, which it has no more. */
+static struct parcel
+pick(struct worker *worker)
+{
+	const unsigned i = draw(worker, worker->n);
+	const struct parcel parcel = worker->parcels[i];
+	worker->parcels[i] = worker->parcels[--worker->n];
+	return parcel;
+}
+
+/* Leaves a hold for another thread, and gives back the one that lay there. */
+static void
+swap(struct worker *worker, bool with_one)
+{
+	struct parcel mine = {.count = 0};
+	if (with_one && worker->n > 0)
+		mine = pick(worker);
+	const unsigned place = draw(worker, THREADS);
+	pthread_mutex_lock(&mutex);
+	struct parcel other = left_behind[place];
+	left_behind[place] = mine;
+	pthread_mutex_unlock(&mutex);
+	if (other.count != 0)
+		give_back(&other);
+}
+
+/* To any of the processes, which may be dead by now, and then back from it, by whatever hold it was given last. */
+static void
+hand_over(struct worker *worker)
+{
+	struct parcel parcel = pick(worker);
+	tsem_hold copy = parcel.hold;
+	const pid_t pid = atomic_load(&witness->pids[draw(worker, PROCESSES)]);
+	leave(parcel.count);
+	int rc = tsem_hand_over(&parcel.hold, pid);
+	MUST(rc == 0 || rc == -ESRCH);
+	if (rc != 0) {
+		MUST(tsem_release(&parcel.hold) == 0);
+		return;
+	}
+	MUST(tsem_release(&copy) == -EPERM);
+	rc = tsem_release_for(witness->sem, pid);
+	MUST(rc == 0 || rc == -ESRCH || rc == -ENOENT);
+}
+
+static void
+post_one(int signal_number)
+{
+	(void)signal_number;
+	int n = atomic_load(&to_be_posted);
+	while (n > 0 && !atomic_compare_exchange_weak(&to_be_posted, &n, n - 1))
+		;
+	if (n > 0)
+		MUST(tsem_post(witness->sem, 1, NULL) == 0);
+}
+
+/* Whichever thread the handler interrupts. A permit is not taken where somebody may die who has it to post. */
+static void
+take(void)
+{
+	const struct timespec deadline = deadline_in(20);
+	if (!witness->posts_in_handlers || tsem_take(witness->sem, 1, &deadline) != 0)
+		return;
+	atomic_fetch_add(&to_be_posted, 1);
+	kill(getpid(), SIGUSR1);
+}
+
+static void *
+work(void *arg)
+{
+	struct worker worker = {.seed = (unsigned)(uintptr_t)arg};
+	for (unsigned i = 0; i < STEPS; i++) {
+		const unsigned what = draw(&worker, 10);
+		if (what < 4) {
+			acquire(&worker);
+		} else if (what == 4) {
+			swap(&worker, true);
+		} else if (what == 5) {
+			take();
+		} else if (worker.n > 0 && what == 6) {
+			hand_over(&worker);
+		} else if (worker.n > 0) {
+			struct parcel parcel = pick(&worker);
+			give_back(&parcel);
+		}
+		atomic_fetch_add(&witness->steps, 1);
+	}
+	while (worker.n > 0)
+		swap(&worker, true);
+	pthread_mutex_lock(&mutex);
+	running--;
+	pthread_cond_signal(&ended);
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+/* ---- a process ---- */
+
+/* Some threads at a time, each of which ends by itself, and passes its number on, and with it the record that it keeps. */
+static int
+live(void *arg)
+{
+	self = (unsigned)(uintptr_t)arg;
+	atomic_store(&witness->pids[self], getpid());
+	sigset_t usr1;
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	signal(SIGUSR1, post_one);
+	pthread_attr_t detached;
+	CHECK(pthread_attr_init(&detached) == 0);
+	CHECK(pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED) == 0);
+	unsigned seed = (unsigned)getpid();
+	for (unsigned begun = 0; witness->posts_in_handlers ? begun < THREADS * LIVES : !atomic_load(&witness->stop);
+	     begun++) {
+		pthread_t thread;
+		pthread_mutex_lock(&mutex);
+		while (running == THREADS)
+			pthread_cond_wait(&ended, &mutex);
+		running++;
+		pthread_mutex_unlock(&mutex);
+		pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+		CHECK(pthread_create(&thread, &detached, work, (void *)(uintptr_t)rand_r(&seed)) == 0);
+		pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	}
+	pthread_mutex_lock(&mutex);
+	while (running > 0)
+		pthread_cond_wait(&ended, &mutex);
+	pthread_mutex_unlock(&mutex);
+	for (size_t i = 0; i < THREADS; i++) {
+		if (left_behind[i].count != 0)
+			give_back(&left_behind[i]);
+	}
+	while (atomic_load(&to_be_posted) > 0)
+		post_one(SIGUSR1);
+	return 0;
+}
+
+static pid_t
+start(unsigned i)
+{
+	const pid_t pid = start_child(live, (void *)(uintptr_t)i);
+	atomic_store(&witness->pids[i], pid);
+	return pid;
+}
+
+static void
+begin(bool posts_in_handlers, pid_t pids[PROCESSES])
+{
+	witness = shared_memory(sizeof(*witness));
+	witness->sem = new_semaphore(CAPACITY, 0);
+	witness->posts_in_handlers = posts_in_handlers;
+	for (unsigned i = 0; i < PROCESSES; i++)
+		pids[i] = start(i);
+}
+
+static void
+end(const pid_t pids[PROCESSES])
+{
+	for (unsigned i = 0; i < PROCESSES; i++)
+		assert_int_equal(end_of_child(pids[i]), 0);
+	assert_int_equal(tsem_recover(witness->sem, NULL), 0);
+	const struct tsem_stat stat = stat_of(witness->sem);
+	assert_int_equal(atomic_load(&witness->wrong), 0);
+	assert_int_equal(stat.available, CAPACITY);
+	assert_int_equal(stat.held, 0);
+	assert_int_equal(stat.waiting, 0);
+	assert_int_equal(stat.ticket, stat.grant);
+	tsem_close(witness->sem);
+	munmap(witness, sizeof(*witness));
+}
+
+static void
+while_signal_handlers_post(void **state)
+{
+	(void)state;
+	pid_t pids[PROCESSES];
+	begin(true, pids);
+	end(pids);
+}
+
+/* What the dead have had is passed over before it dies, and counts again for its successor. */
+static void
+while_processes_are_killed(void **state)
+{
+	(void)state;
+	pid_t pids[PROCESSES];
+	begin(false, pids);
+	for (unsigned i = 0; i < KILLS; i++) {
+		const unsigned victim = i % PROCESSES;
+		const uint32_t before = atomic_load(&witness->steps);
+		EVENTUALLY(atomic_load(&witness->steps) - before >= STEPS_PER_KILL);
+		atomic_fetch_or(&witness->doomed, 1U << victim);
+		kill_child(pids[victim]);
+		atomic_fetch_and(&witness->inside, ~(UINT64_C(0xff) << 8 * victim));
+		atomic_fetch_add(&witness->births, 1);
+		atomic_fetch_and(&witness->doomed, ~(1U << victim));
+		pids[victim] = start(victim);
+	}
+	atomic_store(&witness->stop, true);
+	end(pids);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(while_signal_handlers_post),
+		cmocka_unit_test(while_processes_are_killed),
+	};
+	support_start(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
