@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A setter that stops between its two halves, and what others do meanwhile. */
-#include "inside.h"
+#include "fake.h"
 
 #include <errno.h>
 
 #include "set.h"
+#include "wait.h"
 
 static tsem *sem;
 static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
@@ -14,6 +15,7 @@ set_up(void **state)
 {
 	(void)state;
 	sem = new_semaphore(2, 0);
+	fake_begin();
 	return 0;
 }
 
@@ -21,6 +23,7 @@ static int
 tear_down(void **state)
 {
 	(void)state;
+	fake_end();
 	tsem_close(sem);
 	return 0;
 }
@@ -94,6 +97,85 @@ what_cannot_be_lowered_stays_as_it_is(void **state)
 	assert_int_equal(tsem_set(sem, 9), 0);
 }
 
+/* ---- what others do between the setter's look at the capacity and its swap ---- */
+
+/*
+ * To lower takes a record, and all that there are have been claimed by somebody else: whether he lives is asked before
+ * there are more of them, and within that others act.
+ */
+static void
+others_act_at_the_claim(void (*others)(void))
+{
+	for (uint32_t i = 0; i < RECORDS_PER_PAGE; i++)
+		put_record(sem, i, NOBODY, STATE_IDLE, 0, 7, 1);
+	fake.others = others;
+	fake.at_call = fake.calls + 1;
+}
+
+static struct place_in_line waiting;
+static _Atomic uint32_t *sleeps_on;
+
+static void
+others_drain_and_wait(void)
+{
+	assert_int_equal(tsem_set(sem, 0), 0);
+	waiting = somebody_in_line();
+	wait_announce(sem, &waiting.waiter, &sleeps_on);
+	assert_false(is_enabled(sem, waiting.waiter.ticket, 1));
+}
+
+static void
+who_meant_to_lower_and_raises(void **state)
+{
+	(void)state;
+	others_act_at_the_claim(others_drain_and_wait);
+	assert_int_equal(tsem_set(sem, 1), 0);
+	assert_null(fake.others);
+	assert_int_equal(stat_of(sem).capacity, 1);
+	assert_true(is_enabled(sem, waiting.waiter.ticket, 1));
+	assert_int_equal(LOAD_SEQ(sleeps_on) & SLOT_SLEEPERS, 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_ptr_equal(fake.woken[0], sleeps_on);
+	assert_int_equal(records_in_use(sem), 1); /* the waiter's: what was claimed for lowering is given back */
+	assert_int_equal(what_state(what_of(sem, waiting.claim.index)), STATE_QUEUED);
+}
+
+static void
+others_drain_and_post(void)
+{
+	STORE_SEQ(&sem->segment.header->capacity, 0);
+	set_counters(sem, 0, COUNTER_DRIFT);
+}
+
+static void
+who_meant_to_lower_and_cannot_raise(void **state)
+{
+	(void)state;
+	others_act_at_the_claim(others_drain_and_post);
+	assert_int_equal(tsem_set(sem, 1), -EOVERFLOW);
+	assert_null(fake.others);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->capacity), 0);
+	assert_int_equal(records_in_use(sem), 0);
+}
+
+static void
+others_remove_it(void)
+{
+	mark_removed(sem);
+}
+
+/* Without a capacity nobody gets past the notice. */
+static void
+one_that_is_removed_meanwhile_has_no_capacity(void **state)
+{
+	(void)state;
+	others_act_at_the_claim(others_remove_it);
+	assert_int_equal(tsem_set(sem, 1), -EIDRM);
+	assert_null(fake.others);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->capacity), 0);
+	assert_int_equal(records_in_use(sem), 0);
+}
+
 int
 main(void)
 {
@@ -104,6 +186,9 @@ main(void)
 		cmocka_unit_test_setup_teardown(an_overtaken_setter_admits_nobody_though_the_capacity_is_its_own_again, set_up,
 	                                    tear_down),
 		cmocka_unit_test_setup_teardown(what_cannot_be_lowered_stays_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_meant_to_lower_and_raises, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_meant_to_lower_and_cannot_raise, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_is_removed_meanwhile_has_no_capacity, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
