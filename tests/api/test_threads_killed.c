@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CAPACITY = 5, PROCESSES = 4, THREADS = 4, LIVES = 8, STEPS = 60, HOLDS = 3, KILLS = 24, STEPS_PER_KILL = 150 };
+enum { CAPACITY = 7, PROCESSES = 4, THREADS = 4, LIVES = 12, STEPS = 100, HOLDS = 3, KILLS = 24, STEPS_PER_KILL = 500 };
 
 /* Shared by all processes, and unknown to the semaphore. */
 struct witness {
@@ -39,7 +39,7 @@ static unsigned running;
 static struct parcel {
 	tsem_hold hold;
 	uint32_t count;
-} left_behind[THREADS]; /* holds for whoever comes to give back; count 0: none */
+} left_behind; /* a hold for whoever comes to give it back; count 0: none */
 static _Atomic int to_be_posted;
 
 #define MUST(condition)                                                        \
@@ -100,7 +100,7 @@ acquire(struct worker *worker)
 		return;
 	struct parcel *parcel = &worker->parcels[worker->n];
 	const uint32_t count = draw(worker, 4) == 0 ? 2 : 1;
-	const struct timespec deadline = deadline_in(20);
+	const struct timespec deadline = deadline_in(5);
 	const int rc = worker->n == 0 ? tsem_acquire(witness->sem, count, &deadline, &parcel->hold)
 	                              : tsem_try_acquire(witness->sem, count, &parcel->hold);
 	MUST(rc == 0 || rc == (worker->n == 0 ? -ETIMEDOUT : -EAGAIN));
@@ -123,15 +123,14 @@ pick(struct worker *worker)
 
 /* Leaves a hold for another thread, and gives back the one that lay there. */
 static void
-swap(struct worker *worker, bool with_one)
+swap(struct worker *worker)
 {
 	struct parcel mine = {.count = 0};
-	if (with_one && worker->n > 0)
+	if (worker->n > 0)
 		mine = pick(worker);
-	const unsigned place = draw(worker, THREADS);
 	pthread_mutex_lock(&mutex);
-	struct parcel other = left_behind[place];
-	left_behind[place] = mine;
+	struct parcel other = left_behind;
+	left_behind = mine;
 	pthread_mutex_unlock(&mutex);
 	if (other.count != 0)
 		give_back(&other);
@@ -171,7 +170,7 @@ post_one(int signal_number)
 static void
 take(void)
 {
-	const struct timespec deadline = deadline_in(20);
+	const struct timespec deadline = deadline_in(5);
 	if (!witness->posts_in_handlers || tsem_take(witness->sem, 1, &deadline) != 0)
 		return;
 	atomic_fetch_add(&to_be_posted, 1);
@@ -187,7 +186,7 @@ work(void *arg)
 		if (what < 4) {
 			acquire(&worker);
 		} else if (what == 4) {
-			swap(&worker, true);
+			swap(&worker);
 		} else if (what == 5) {
 			take();
 		} else if (worker.n > 0 && what == 6) {
@@ -199,7 +198,7 @@ work(void *arg)
 		atomic_fetch_add(&witness->steps, 1);
 	}
 	while (worker.n > 0)
-		swap(&worker, true);
+		swap(&worker);
 	pthread_mutex_lock(&mutex);
 	running--;
 	pthread_cond_signal(&ended);
@@ -239,10 +238,8 @@ live(void *arg)
 	while (running > 0)
 		pthread_cond_wait(&ended, &mutex);
 	pthread_mutex_unlock(&mutex);
-	for (size_t i = 0; i < THREADS; i++) {
-		if (left_behind[i].count != 0)
-			give_back(&left_behind[i]);
-	}
+	if (left_behind.count != 0)
+		give_back(&left_behind);
 	while (atomic_load(&to_be_posted) > 0)
 		post_one(SIGUSR1);
 	return 0;
