@@ -193,8 +193,9 @@ tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 size_t
 tsem_size_at(uint32_t participants)
 {
-	const size_t records = participants < RECORDS_MAX ? participants : RECORDS_MAX;
-	return RECORDS_OFFSET + (records > 0 ? records : 1) * sizeof(struct record);
+	/* As many again may be kept by threads that do nothing at present. */
+	const size_t records = participants < RECORDS_MAX / 2 ? (size_t)participants * 2 : RECORDS_MAX;
+	return RECORDS_OFFSET + (records > 0 ? records : 2) * sizeof(struct record);
 }
 
 int

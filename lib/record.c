@@ -31,13 +31,24 @@ take_kept_entry(struct tsem *sem)
 	return record_kept_entry(sem);
 }
 
+/*
+ * Who keeps a record and does nothing must not keep others out, and nobody can take it away: so of all the records that
+ * there can be, only the first half is kept, and the other is for those who hold or wait now.
+ */
+static bool
+may_be_kept(const struct tsem *sem, uint32_t index)
+{
+	const uint32_t all = sem->segment.embedded ? LOAD_RLX(&sem->segment.reserved) : RECORDS_MAX;
+	return index < all / 2;
+}
+
 void
 record_keep_or_free(struct tsem *sem, const struct claim *claim)
 {
 	struct kept *entry = take_kept_entry(sem);
 	const bool wanted = (LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0;
 	/* The one that is kept already is another one, for the state of this one has moved on. */
-	if (entry == NULL || record_is_kept(entry) || wanted) {
+	if (entry == NULL || record_is_kept(entry) || wanted || !may_be_kept(sem, claim->index)) {
 		record_free(sem, claim);
 		return;
 	}

@@ -5,10 +5,11 @@
 
 #include "image.h"
 
+/* For one participant there are two records: see may_be_kept() in lib/record.c. */
 static bool
 is_usable(const void *memory, size_t size)
 {
-	return memory != NULL && (uintptr_t)memory % LINE_BYTES == 0 && size >= RECORDS_OFFSET + sizeof(struct record);
+	return memory != NULL && (uintptr_t)memory % LINE_BYTES == 0 && size >= RECORDS_OFFSET + 2 * sizeof(struct record);
 }
 
 static void

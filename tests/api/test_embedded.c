@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -68,27 +69,84 @@ the_same_promises(void **state)
 	munmap(memory, size);
 }
 
-/* It does not grow. */
+static bool
+try_and_release(tsem *sem)
+{
+	static const struct timespec past = {0};
+	for (int i = 0; i < 3; i++) {
+		tsem_hold hold;
+		if (tsem_try_acquire(sem, 1, &hold) != 0 || tsem_release(&hold) != 0 || tsem_acquire(sem, 1, &past, &hold) != 0
+		    || tsem_release(&hold) != 0)
+			return false;
+	}
+	return true;
+}
+
+struct guest {
+	tsem *sem;
+	_Atomic bool is_done;
+	_Atomic bool succeeded;
+};
+
+static int
+come_and_stay_idle(void *arg)
+{
+	struct guest *guest = arg;
+	guest->succeeded = try_and_release(guest->sem);
+	guest->is_done = true;
+	return stay_until_killed(NULL);
+}
+
+/* As many at the same time as it was made for, one: those who are done with it, and live on, are in nobody's way. */
+static void
+who_is_done_keeps_nobody_out(void **state)
+{
+	(void)state;
+	enum { GUESTS = 5 };
+	const size_t size = tsem_size_at(1);
+	void *memory = shared_memory(size);
+	struct guest *guests = shared_memory(GUESTS * sizeof(*guests));
+	pid_t children[GUESTS];
+	tsem *sem;
+	assert_int_equal(tsem_init_at(memory, size, &two, &sem), 0);
+	assert_true(try_and_release(sem));
+	for (size_t i = 0; i < GUESTS; i++) {
+		guests[i].sem = sem;
+		children[i] = start_child(come_and_stay_idle, &guests[i]);
+		EVENTUALLY(guests[i].is_done);
+		assert_true(guests[i].succeeded);
+	}
+	assert_true(try_and_release(sem));
+	for (size_t i = 0; i < GUESTS; i++)
+		kill_child(children[i]);
+	tsem_close(sem);
+	munmap(guests, GUESTS * sizeof(*guests));
+	munmap(memory, size);
+}
+
+/* It does not grow: at some number of holds, which is not below the one it was made for, there are no more. */
 static void
 all_records_in_use(void **state)
 {
 	(void)state;
-	enum { ROOM = 3 };
+	enum { ROOM = 3, MOST = 100 };
 	const size_t size = tsem_size_at(ROOM);
 	unsigned char *memory = shared_memory(size + 4096);
-	const struct tsem_config many = {.size = sizeof(many), .permits = 100};
+	const struct tsem_config many = {.size = sizeof(many), .permits = MOST};
 	const struct timespec past = {0};
 	tsem *sem;
-	tsem_hold holds[ROOM + 1];
+	tsem_hold holds[MOST + 1];
+	size_t n = 0;
 	assert_int_equal(tsem_init_at(memory, size, &many, &sem), 0);
 	memset(memory + size, 0x5a, 4096);
-	for (int i = 0; i < ROOM; i++)
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &holds[ROOM]), -EUSERS);
-	assert_int_equal(tsem_acquire(sem, 1, &past, &holds[ROOM]), -EUSERS);
+	while (n < MOST && tsem_acquire(sem, 1, &past, &holds[n]) == 0)
+		n++;
+	assert_in_range(n, ROOM, MOST - 1);
+	assert_int_equal(tsem_try_acquire(sem, 1, &holds[n]), -EUSERS);
+	assert_int_equal(tsem_acquire(sem, 1, &past, &holds[n]), -EUSERS);
 	assert_int_equal(tsem_try_take(sem, 1), 0); /* needs none */
 	assert_int_equal(tsem_release(&holds[1]), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[ROOM]), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[1]), 0);
 	for (size_t i = 0; i < 4096; i++)
 		assert_int_equal(memory[size + i], 0x5a); /* nothing of ours beyond the end */
 	tsem_close(sem);
@@ -101,6 +159,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(the_same_promises),
+		cmocka_unit_test(who_is_done_keeps_nobody_out),
 		cmocka_unit_test(all_records_in_use),
 	};
 	support_start(60);

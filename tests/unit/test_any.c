@@ -11,7 +11,7 @@ static tsem *plenty, *tight;
 static unsigned char *memory;
 static size_t size;
 
-/* The second has one record only. */
+/* The second has two records only. */
 static int
 set_up(void **state)
 {
@@ -37,11 +37,12 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Somebody who lives, as far as anybody knows, has the only record. */
+/* Somebody who lives, as far as anybody knows, has both records. */
 static void
-others_claim_the_record(void)
+others_claim_the_records(void)
 {
-	put_record(tight, 0, identity_who(), STATE_HELD, 0, tickets_of(tight), 1);
+	for (uint32_t i = 0; i < 2; i++)
+		put_record(tight, i, identity_who(), STATE_HELD, 0, tickets_of(tight), 1);
 	for (size_t i = 0; i < KEPT_ENTRIES; i++)
 		record_keep_none(&tight->kept[i]);
 }
@@ -53,7 +54,7 @@ a_permit_elsewhere_needs_no_record_here(void **state)
 	tsem *const sems[] = {tight, plenty};
 	tsem_hold hold;
 	size_t which = 9;
-	others_claim_the_record();
+	others_claim_the_records();
 	assert_int_equal(tsem_acquire_any(sems, 2, NULL, &hold, &which), 0);
 	assert_int_equal(which, 1);
 	assert_int_equal(tsem_release(&hold), 0);
@@ -67,7 +68,7 @@ go_on(void *arg, uint32_t position)
 	return 0;
 }
 
-/* The record is there when it tries, and gone when it gets in line: it stands in no line, and does not sleep. */
+/* A record is there when it tries, and none when it gets in line: it stands in no line, and does not sleep. */
 static void
 no_record_for_the_second_line(void **state)
 {
@@ -85,7 +86,7 @@ no_record_for_the_second_line(void **state)
 	assert_int_equal(tsem_try_acquire(plenty, 1, &second), -EAGAIN);
 	assert_int_equal(tsem_try_acquire(tight, 1, &second), -EAGAIN);
 	fake.at_call = fake.calls + (fake.calls - before) + 1;
-	fake.others = others_claim_the_record;
+	fake.others = others_claim_the_records;
 	assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), -EUSERS);
 	assert_null(fake.others); /* they have been there */
 	assert_int_equal(fake.sleeps, sleeps);
