@@ -8,6 +8,16 @@
 #include "queue.h"
 #include "recover.h"
 
+/* Whoever still waits sets its bit again. In this order: who read `idle` before may have set it before it was cleared. */
+static void
+clear_and_wake(struct tsem *sem, uint64_t bits)
+{
+	struct header *header = sem->segment.header;
+	AND_SEQ(&header->concern, ~bits);
+	ADD_SEQ(&header->idle, 1);
+	platform.wake(&header->idle, (uint32_t)bits);
+}
+
 /*
  * The third Dekker pair beside those of lib/protocol.h: who waits sets its bit in `concern` and then looks at the counters
  * and records; who moves G looks at `concern` after that. So either the waiter sees the move, or the mover the bit.
@@ -26,11 +36,22 @@ idle_notify(struct tsem *sem)
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
 	const bool all_back = counter_diff(word_counter(tickets), word_counter(grants)) <= 0;
 	const uint64_t due = concern & (all_back ? CONCERN_IDLE | CONCERN_HOLDERS : CONCERN_HOLDERS);
-	if (due == 0)
-		return;
-	AND_SEQ(&header->concern, ~due);
-	ADD_SEQ(&header->idle, 1);
-	platform.wake(&header->idle, (uint32_t)due);
+	if (due != 0)
+		clear_and_wake(sem, due);
+}
+
+void
+idle_forget(struct tsem *sem, uint64_t bits)
+{
+	const uint64_t left = LOAD_SEQ(&sem->segment.header->concern) & bits;
+	if (left != 0)
+		clear_and_wake(sem, left);
+}
+
+static uint64_t
+bit_of(bool holders_only)
+{
+	return holders_only ? CONCERN_HOLDERS : CONCERN_IDLE;
 }
 
 /* One look, with the bit set before it. 0: idle; -EAGAIN: not yet. */
@@ -46,7 +67,7 @@ static int
 sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned flags)
 {
 	struct header *header = sem->segment.header;
-	const uint64_t bit = holders_only ? CONCERN_HOLDERS : CONCERN_IDLE;
+	const uint64_t bit = bit_of(holders_only);
 	for (;;) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
 		OR_SEQ(&header->concern, bit);
@@ -77,5 +98,9 @@ tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline)
 	if (!sem->segment.writable)
 		return -EPERM;
 	int rc = look(sem, holders_only);
-	return rc == -EAGAIN ? sleep_until_idle(sem, holders_only, queue_deadline(deadline), flags) : rc;
+	if (rc != -EAGAIN)
+		return rc;
+	rc = sleep_until_idle(sem, holders_only, queue_deadline(deadline), flags);
+	idle_forget(sem, bit_of(holders_only));
+	return rc;
 }

@@ -11,4 +11,10 @@
  */
 void idle_notify(struct tsem *sem);
 
+/*
+ * Takes these bits out of `concern`, where they would cost whoever moves G a few looks as long as anybody holds: by who does
+ * not wait any more, and for those who died waiting.
+ */
+void idle_forget(struct tsem *sem, uint64_t bits);
+
 #endif

@@ -357,6 +357,7 @@ tsem_recover(tsem *sem, uint32_t *recovered)
 	uint32_t permits = 0;
 	recover_all(sem, &permits);
 	recover_spare_records(sem);
+	idle_forget(sem, CONCERN_IDLE | CONCERN_HOLDERS);
 	if (recovered != NULL)
 		*recovered = permits;
 	return 0;

@@ -10,7 +10,7 @@ CONFIGURATIONS = [
     "crash", "deaths", "claims", "recoverers", "reuse", "kept", "anonymous", "deadline",
     "lower", "raise", "down-up",
     "hand-over", "lend", "adopt", "kept-handed",
-    "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both",
+    "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit",
     "slots", "abandoned",
 ]
 
@@ -75,6 +75,7 @@ MUTANTS = {
     "CONCERN_SET_AFTER_LOOK": "idle-both",
     "CONCERN_READ_BEFORE_G_MOVED": "idle-both",
     "CONCERN_CLEARED_AFTER_WAKING": "idle",
+    "OTHER_IDLERS_NOT_WOKEN": "idle-quit",
     "T_NOT_COMPARED_AFTER_SCAN": "idle-both",
     "G_NOT_COMPARED_AFTER_SCAN": "idle-holders",
     "LOOK_NOT_REPEATED": "idle-drained",

@@ -205,8 +205,27 @@ inline census_is_idle(kind)
 	FORGET_LOOK
 }
 
-/* sleep_until_idle(), with neither deadline nor signal. The first look, before the bit is set, is left out: it is one more. */
-inline wait_until_idle(kind)
+/* idle_forget() */
+inline idle_forget(kind)
+{
+	STEP(in_bits = (hint >> 12) & (kind));
+	if
+	:: in_bits == 0
+	:: else ->
+		clear_concern;
+#ifndef MUTANT_OTHER_IDLERS_NOT_WOKEN
+		STEP(idle++);
+		STEP(futex_wake(IDLE_WORD, in_bits));
+#endif
+		in_bits = 0
+	fi
+}
+
+/*
+ * sleep_until_idle(): its deadline passes whenever it likes, or never. The first look, before the bit is set, is left out: it
+ * is one more.
+ */
+inline wait_until_idle(kind, quits)
 {
 	do
 	:: STEP(cs_seen = idle);
@@ -218,8 +237,8 @@ inline wait_until_idle(kind)
 		census_is_idle(kind);
 #endif
 		if
-		:: cs_idle -> break
-		:: else
+		:: cs_idle || quits -> break
+		:: !cs_idle
 		fi;
 		STEP(if
 		     :: idle == cs_seen -> asleep[me] = idle_sleep_code(kind)
@@ -229,19 +248,25 @@ inline wait_until_idle(kind)
 		if
 		OR_DIE
 		:: d_step { !asleep[me] -> skip }
+		:: d_step { quits && asleep[me] -> asleep[me] = 0 }
 		:: d_step { over -> asleep[me] = 0 };
 			goto gone
 		fi
-	od
+	od;
+	cs_seen = 0;
+	idle_forget(kind)
 }
 
-#define IDLER(name, kind) \
+#define IDLER(name, kind) IDLER_WHO(name, kind, false)
+#define IDLE_QUITTER(name, kind) IDLER_WHO(name, kind, true)
+
+#define IDLER_WHO(name, kind, quits) \
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
 		IDLER_LOCALS; \
 		BEGINS(me); \
-		wait_until_idle(kind); \
+		wait_until_idle(kind, quits); \
 		goto gone; \
 	dies: atomic { die(); FORGET; FORGET_IDLER }; \
 	gone: atomic { FORGET; FORGET_IDLER } \

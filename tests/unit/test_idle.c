@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What others do in the middle of a look at the records: the look is interrupted when it gets to the second page of them.
+ * What others do in the middle of a look at the records, which is interrupted when it gets to the second page of them; and
+ * what is left behind by those who waited.
  */
 #include "fake.h"
 
@@ -101,6 +102,91 @@ an_arrival_behind_the_look_is_not_slept_over(void **state)
 	assert_int_equal(fake.timed_out, 0);
 }
 
+/* ---- what is left behind ---- */
+
+static uint64_t
+concern(void)
+{
+	return LOAD_SEQ(&sem->segment.header->concern) & (CONCERN_IDLE | CONCERN_HOLDERS);
+}
+
+static void
+somebody_holds(void)
+{
+	set_counters(sem, 1, 0);
+	put_record(sem, FIRST, NOBODY, STATE_HELD, 0, 0, 1);
+}
+
+/* The last that was woken: those who wait, too, set their bits again then. */
+static void
+expect_others_woken(uint32_t bits)
+{
+	assert_int_equal(concern(), 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_ptr_equal(fake.woken[0], &sem->segment.header->idle);
+	assert_int_equal(fake.woken_bits[0], bits);
+	fake.wakes = 0;
+}
+
+static void
+the_word_is_that_of(uint32_t before)
+{
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->idle), before);
+}
+
+/* Whoever moves G would look after it as long as anybody holds. */
+static void
+who_gives_up_leaves_nothing(void **state)
+{
+	(void)state;
+	static const unsigned flags[] = {0, TSEM_HOLDERS};
+	static const uint32_t bits[] = {CONCERN_IDLE, CONCERN_HOLDERS};
+	const struct timespec deadline = {.tv_sec = 1003};
+	somebody_holds();
+	for (int i = 0; i < 2; i++) {
+		the_word_is_that_of((uint32_t)i);
+		assert_int_equal(tsem_wait_idle(sem, flags[i], &deadline), -ETIMEDOUT);
+		expect_others_woken(bits[i]);
+		fake.clock = 1000 * NS_PER_SECOND;
+	}
+	fake.at_sleep = fake.sleeps + 1;
+	fake.sleep_result = -EINTR;
+	assert_int_equal(tsem_wait_idle(sem, TSEM_INTERRUPTIBLE, &deadline), -EINTR);
+	expect_others_woken(CONCERN_IDLE);
+}
+
+static void
+the_first_goes(void)
+{
+	release(FIRST);
+	assert_int_equal(concern(), 0); /* told */
+	fake.wakes = 0;
+}
+
+static void
+who_was_told_leaves_nothing(void **state)
+{
+	(void)state;
+	somebody_holds();
+	fake.others = the_first_goes;
+	assert_int_equal(tsem_wait_idle(sem, 0, NULL), 0);
+	assert_int_equal(concern(), 0);
+}
+
+/* What one leaves that was killed, tsem_recover() takes away, but not the hint of an orphan beside it. */
+static void
+the_bits_of_the_dead(void **state)
+{
+	(void)state;
+	somebody_holds();
+	set_counters(sem, 3, 0);
+	put_record(sem, FIRST + 1, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	STORE_SEQ(&sem->segment.header->concern, concern_next(CONCERN_IDLE | CONCERN_HOLDERS, true, 2));
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_MASK, CONCERN_ORPHANS);
+	expect_others_woken(CONCERN_IDLE | CONCERN_HOLDERS);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int
@@ -109,6 +195,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(whoever_enters_behind_the_look_holds),
 		TEST(an_arrival_behind_the_look_is_not_slept_over),
+		TEST(who_gives_up_leaves_nothing),
+		TEST(who_was_told_leaves_nothing),
+		TEST(the_bits_of_the_dead),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
