@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "slot.h"
 
+#include <pthread.h>
+
 #include "hold.h"
+#include "identity.h"
 
 /*
  * A slot is a word that names a record and the ticket of its hold. It is taken by a CAS, and never given back: once that
@@ -54,16 +57,54 @@ take_slot(struct tsem *sem, uint32_t i, uint64_t own)
 	return false;
 }
 
-/* Makes sure the hold has one slot for each of its permits, as far as there are any. How many it has. */
-static uint32_t
-take_own(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
+/*
+ * Two threads that ask for the slots of one hold would each take as many as it has permits. So one of a process at a time
+ * takes any; its children are born with nobody in here.
+ */
+static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+begin_taking(void)
 {
-	uint32_t found = find_own(sem, own, slots, count);
-	if (found == count)
-		return found;
-	uint32_t missing = count - found;
+	pthread_mutex_lock(&taking);
+}
+
+static void
+end_taking(void)
+{
+	pthread_mutex_unlock(&taking);
+}
+
+static void
+mind_forks(void)
+{
+	pthread_atfork(begin_taking, end_taking, end_taking);
+}
+
+static void
+take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, mind_forks);
+	begin_taking();
+	uint32_t missing = count - find_own(sem, own, slots, count);
 	for (uint32_t i = 0; i < SLOTS_MAX && missing > 0; i++)
 		missing -= take_slot(sem, i, own);
+	end_taking();
+}
+
+/*
+ * Makes sure the hold has one slot for each of its permits, as far as there are any. How many it has. Only its owner takes
+ * some: a child that has a copy of the hold, or who has lent it, sees what there is.
+ */
+static uint32_t
+take_own(struct tsem *sem, const struct hold *hold, uint32_t *slots, uint32_t count)
+{
+	const uint64_t own = slot_make(hold_ticket(hold), hold->record);
+	const uint32_t found = find_own(sem, own, slots, count);
+	if (found == count || hold->who != identity_who())
+		return found;
+	take_missing(sem, own, slots, count);
 	return find_own(sem, own, slots, count);
 }
 
@@ -84,7 +125,7 @@ tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 	uint32_t count = LOAD_ACQ(&record->count);
 	if (count > SLOTS_MAX)
 		count = SLOTS_MAX;
-	count = take_own(sem, slot_make(hold_ticket(hold), (uint32_t)hold->record), own, count);
+	count = take_own(sem, hold, own, count);
 	for (uint32_t i = 0; i < count && i < n; i++)
 		slots[i] = own[i];
 	return count;

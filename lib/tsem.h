@@ -219,7 +219,7 @@ int tsem_reap(tsem_hold *hold, unsigned flags);
 /*
  * The hold's slot: a number from 0 on that no other live hold has, the lowest that is free when it is first asked for; it
  * stays until the hold ends. Below the capacity, unless more is held than that (it was lowered, or more was posted).
- * TSEM_NO_SLOT: the hold is void, or all slots are taken.
+ * Several threads of the holder may ask at the same time. TSEM_NO_SLOT: the hold is void, or all slots are taken.
  */
 uint32_t tsem_hold_slot(const tsem_hold *hold);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_hold_slot, tsem_hold_slots, tsem_hold_recovered. */
+/* tsem_hold_slot, tsem_hold_slots. */
 #include "support.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* ---- slots ---- */
 
 static void
 the_lowest_that_is_free(void **state)
@@ -62,6 +61,78 @@ one_for_each_permit(void **state)
 	assert_int_equal(tsem_hold_slot(&none), 4);
 	tsem_close(sem);
 }
+
+/* ---- of one hold, by several threads ---- */
+
+enum { ASKING = 2, WANTED = 8, TIMES = 2000 };
+
+struct asking {
+	const tsem_hold *hold;
+	pthread_barrier_t *start;
+	uint32_t slots[WANTED];
+	size_t n;
+};
+
+static void *
+ask(void *arg)
+{
+	struct asking *self = arg;
+	pthread_barrier_wait(self->start);
+	self->n = tsem_hold_slots(self->hold, self->slots, WANTED);
+	return NULL;
+}
+
+/* They are told the same ones, and no others are taken. */
+static void
+threads_that_ask_at_once(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(WANTED + 1, 0);
+	pthread_barrier_t start;
+	assert_int_equal(pthread_barrier_init(&start, NULL, ASKING), 0);
+	for (int time = 0; time < TIMES; time++) {
+		tsem_hold hold, next;
+		pthread_t thread;
+		assert_int_equal(tsem_acquire(sem, WANTED, NULL, &hold), 0);
+		struct asking asking[ASKING] = {{.hold = &hold, .start = &start}, {.hold = &hold, .start = &start}};
+		assert_int_equal(pthread_create(&thread, NULL, ask, &asking[1]), 0);
+		ask(&asking[0]);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		for (uint32_t i = 0; i < ASKING * WANTED; i++) {
+			assert_int_equal(asking[i / WANTED].n, WANTED);
+			assert_int_equal(asking[i / WANTED].slots[i % WANTED], i % WANTED);
+		}
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &next), 0);
+		assert_int_equal(tsem_hold_slot(&next), WANTED);
+		assert_int_equal(tsem_release(&next), 0);
+		assert_int_equal(tsem_release(&hold), 0);
+	}
+	pthread_barrier_destroy(&start);
+	tsem_close(sem);
+}
+
+static int
+ask_in_a_child(void *hold)
+{
+	return (int)tsem_hold_slots(hold, NULL, 0);
+}
+
+/* A copy of the hold in a child sees what its owner has, and takes none for it. */
+static void
+only_the_owner_takes_any(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	tsem_hold first, second;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
+	assert_int_equal(end_of_child(start_child(ask_in_a_child, &first)), 0);
+	assert_int_equal(tsem_hold_slot(&second), 0);
+	assert_int_equal(end_of_child(start_child(ask_in_a_child, &second)), 1);
+	tsem_close(sem);
+}
+
+/* ---- shown ---- */
 
 struct seen {
 	uint32_t slots[8];
@@ -163,118 +234,16 @@ no_two_have_one(void **state)
 	munmap(crowd, sizeof(*crowd));
 }
 
-/* ---- abandonment ---- */
-
-static void
-kill_a_holder(tsem *sem)
-{
-	const uint64_t held = stat_of(sem).held;
-	const pid_t holder = start_child(hold_until_killed, sem);
-	EVENTUALLY(stat_of(sem).held == held + 1);
-	kill_child(holder);
-}
-
-static void
-one_is_told(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(2, 0);
-	tsem_hold before, told, after;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &before), 0);
-	kill_a_holder(sem);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &told), 0);
-	assert_false(tsem_hold_recovered(&before));
-	assert_true(tsem_hold_recovered(&told));
-	assert_true(tsem_hold_recovered(&told)); /* stays so */
-	assert_int_equal(tsem_release(&before), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &after), 0);
-	assert_false(tsem_hold_recovered(&after));
-	assert_int_equal(stat_of(sem).recovered, 1);
-	tsem_close(sem);
-}
-
-static int
-expect_to_be_told(void *arg)
-{
-	tsem_hold hold;
-	CHECK(tsem_acquire(arg, 1, NULL, &hold) == 0);
-	return tsem_hold_recovered(&hold) ? 42 : 0;
-}
-
-/* The one who was told dies of it: the next one is told. */
-static void
-told_again(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(1, 0);
-	kill_a_holder(sem);
-	for (int i = 0; i < 3; i++)
-		assert_int_equal(end_of_child(start_child(expect_to_be_told, sem)), 42);
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_true(tsem_hold_recovered(&hold)); /* the last of them ended with its hold */
-	tsem_close(sem);
-}
-
-static int
-wait_briefly(void *arg)
-{
-	const struct timespec soon = deadline_in(30);
-	return tsem_take(arg, 1, &soon) == -ETIMEDOUT ? 0 : 1;
-}
-
-/* Who gives up a place, dies in line, or takes without being recorded has nothing to leave behind. */
-static void
-nobody_is_told_of_waiters(void **state)
-{
-	(void)state;
-	tsem *sem = new_semaphore(1, 0);
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(end_of_child(start_child(wait_briefly, sem)), 0);
-	const pid_t waiter = start_child(hold_until_killed, sem);
-	EVENTUALLY(stat_of(sem).waiting == 1);
-	kill_child(waiter);
-	assert_int_equal(tsem_recover(sem, NULL), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_false(tsem_hold_recovered(&hold));
-	tsem_close(sem);
-}
-
-/* Those who acquire only to give it back pass the news on. */
-static void
-news_is_passed_on(void **state)
-{
-	(void)state;
-	const char *name = fresh_name();
-	tsem *sem = new_semaphore_named(name, 1, 0);
-	tsem *other = new_semaphore(1, 0);
-	tsem *const both[] = {sem, other};
-	const struct timespec past = {0};
-	const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
-	tsem_hold holds[2];
-	kill_a_holder(sem);
-	assert_int_equal(tsem_take(other, 1, NULL), 0);
-	assert_int_equal(tsem_acquire_all(both, 2, &at_once, holds), -ETIMEDOUT);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[0]), 0);
-	assert_true(tsem_hold_recovered(&holds[0]));
-	tsem_close(sem);
-	tsem_close(other);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lowest_that_is_free),
 		cmocka_unit_test(one_for_each_permit),
+		cmocka_unit_test(threads_that_ask_at_once),
+		cmocka_unit_test(only_the_owner_takes_any),
 		cmocka_unit_test(shown),
 		cmocka_unit_test(no_two_have_one),
-		cmocka_unit_test(one_is_told),
-		cmocka_unit_test(told_again),
-		cmocka_unit_test(nobody_is_told_of_waiters),
-		cmocka_unit_test(news_is_passed_on),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

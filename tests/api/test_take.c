@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_take, tsem_try_take, tsem_post: the anonymous pair and its errors. */
+/* tsem_take, tsem_try_take, tsem_post, both in one: the anonymous pair and its errors. */
 #include "support.h"
 
 #include <errno.h>
@@ -213,6 +213,50 @@ a_handler_posts_for_its_own_wait(void **state)
 	tsem_close(sem);
 }
 
+static int
+take_one(void *arg)
+{
+	return -tsem_take(arg, 1, NULL);
+}
+
+static void
+post_and_take(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *full = new_semaphore(1, 1);
+	tsem *other = new_semaphore_named(name, 1, 0);
+	const struct timespec past = {0};
+	const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
+	assert_int_equal(tsem_post_and_take(other, full), 0);
+	assert_int_equal(stat_of(other).available, 2);
+	assert_int_equal(stat_of(full).available, 0);
+	/* Not posted when there is no place to be had; and no place kept when the post fails. */
+	assert_int_equal(tsem_post(full, 1, NULL), 0);
+	assert_int_equal(tsem_post_and_take(full, other), -EOVERFLOW);
+	assert_int_equal(stat_of(other).available, 2);
+	assert_int_equal(stat_of(other).waiting, 0);
+	/* The post has happened although the wait has failed. */
+	assert_int_equal(tsem_take(full, 1, NULL), 0);
+	assert_int_equal(tsem_post_and_take_wait(other, full, &at_once), -ETIMEDOUT);
+	assert_int_equal(stat_of(other).available, 3);
+	assert_int_equal(stat_of(full).waiting, 0);
+	/* With itself: to the end of the line. */
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(tsem_take(other, 1, NULL), 0);
+	const pid_t waiter = start_child(take_one, other);
+	EVENTUALLY(stat_of(other).waiting == 1);
+	assert_int_equal(tsem_post_and_take_wait(other, other, &at_once), -ETIMEDOUT);
+	assert_int_equal(end_of_child(waiter), 0);
+	tsem *gone = open_semaphore(name);
+	assert_int_equal(tsem_remove(name, TSEM_FORCE), 0);
+	assert_int_equal(tsem_post_and_take(full, gone), -EIDRM);
+	assert_int_equal(stat_of(full).available, 0);
+	tsem_close(gone);
+	tsem_close(other);
+	tsem_close(full);
+}
+
 int
 main(void)
 {
@@ -225,6 +269,7 @@ main(void)
 		cmocka_unit_test(a_post_lets_a_waiter_in),
 		cmocka_unit_test(posts_from_a_signal_handler),
 		cmocka_unit_test(a_handler_posts_for_its_own_wait),
+		cmocka_unit_test(post_and_take),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* tsem_hold_recovered: what the next holder is told of one that died. */
+#include "support.h"
+
+#include <errno.h>
+
+static void
+kill_a_holder(tsem *sem)
+{
+	const uint64_t held = stat_of(sem).held;
+	const pid_t holder = start_child(hold_until_killed, sem);
+	EVENTUALLY(stat_of(sem).held == held + 1);
+	kill_child(holder);
+}
+
+static void
+one_is_told(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	tsem_hold before, told, after;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &before), 0);
+	kill_a_holder(sem);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &told), 0);
+	assert_false(tsem_hold_recovered(&before));
+	assert_true(tsem_hold_recovered(&told));
+	assert_true(tsem_hold_recovered(&told)); /* stays so */
+	assert_int_equal(tsem_release(&before), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &after), 0);
+	assert_false(tsem_hold_recovered(&after));
+	assert_int_equal(stat_of(sem).recovered, 1);
+	tsem_close(sem);
+}
+
+static int
+expect_to_be_told(void *arg)
+{
+	tsem_hold hold;
+	CHECK(tsem_acquire(arg, 1, NULL, &hold) == 0);
+	return tsem_hold_recovered(&hold) ? 42 : 0;
+}
+
+/* The one who was told dies of it: the next one is told. */
+static void
+told_again(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	kill_a_holder(sem);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(end_of_child(start_child(expect_to_be_told, sem)), 42);
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_true(tsem_hold_recovered(&hold)); /* the last of them ended with its hold */
+	tsem_close(sem);
+}
+
+static int
+wait_briefly(void *arg)
+{
+	const struct timespec soon = deadline_in(30);
+	return tsem_take(arg, 1, &soon) == -ETIMEDOUT ? 0 : 1;
+}
+
+/* Who gives up a place, dies in line, or takes without being recorded has nothing to leave behind. */
+static void
+nobody_is_told_of_waiters(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(end_of_child(start_child(wait_briefly, sem)), 0);
+	const pid_t waiter = start_child(hold_until_killed, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	kill_child(waiter);
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_false(tsem_hold_recovered(&hold));
+	tsem_close(sem);
+}
+
+/* Those who acquire only to give it back pass the news on. */
+static void
+news_is_passed_on(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, 1, 0);
+	tsem *other = new_semaphore(1, 0);
+	tsem *const both[] = {sem, other};
+	const struct timespec past = {0};
+	const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
+	tsem_hold holds[2];
+	kill_a_holder(sem);
+	assert_int_equal(tsem_take(other, 1, NULL), 0);
+	assert_int_equal(tsem_acquire_all(both, 2, &at_once, holds), -ETIMEDOUT);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[0]), 0);
+	assert_true(tsem_hold_recovered(&holds[0]));
+	tsem_close(sem);
+	tsem_close(other);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_is_told),
+		cmocka_unit_test(told_again),
+		cmocka_unit_test(nobody_is_told_of_waiters),
+		cmocka_unit_test(news_is_passed_on),
+	};
+	support_start(100);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
