@@ -38,7 +38,7 @@ queue_check(const struct tsem *sem, uint32_t count, const struct tsem_wait *opti
 	const bool unlimited = sem->permits == 0 && sem->max == 0;
 	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
 		return -EINVAL;
-	return LOAD_RLX(&sem->segment.header->removed) != 0 ? -EIDRM : 0;
+	return is_marked_removed(sem) ? -EIDRM : 0;
 }
 
 uint64_t

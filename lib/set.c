@@ -115,9 +115,12 @@ tsem_set(tsem *sem, uint32_t permits)
 			record_unclaim(sem, &change.claim);
 		return rc;
 	}
-	/* Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice. */
-	if (permits >= change.old && LOAD_SEQ(&sem->segment.header->removed) != 0) {
-		STORE_SEQ(&sem->segment.header->capacity, 0);
+	/*
+	 * Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice, and so it
+	 * is again then. If we die here, the first who does not get a permit at once sees to that. Until then those who have it open go on among
+	 * themselves, under this capacity.
+	 */
+	if (permits >= change.old && is_marked_removed(sem)) {
 		if (change.claimed)
 			record_unclaim(sem, &change.claim);
 		return -EIDRM;

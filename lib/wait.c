@@ -28,9 +28,21 @@ mark_removed(struct tsem *sem)
 }
 
 bool
+is_marked_removed(const struct tsem *sem)
+{
+	struct header *header = sem->segment.header;
+	if (LOAD_SEQ(&header->removed) == 0)
+		return false;
+	/* Who marked it may have died before the next step; who set a capacity in that moment, too. */
+	if (LOAD_RLX(&header->capacity) != 0)
+		STORE_SEQ(&header->capacity, 0);
+	return true;
+}
+
+bool
 is_removed(struct tsem *sem)
 {
-	if (LOAD_ACQ(&sem->segment.header->removed) != 0)
+	if (is_marked_removed(sem))
 		return true;
 	if (!segment_is_unlinked(&sem->segment))
 		return false;
@@ -117,7 +129,7 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 	const bool ticked = now >= pace->tick;
 	if (ticked)
 		pace->tick = recover_if_due(sem, now) + TICK;
-	if (LOAD_SEQ(&sem->segment.header->removed) != 0)
+	if (is_marked_removed(sem))
 		return -EIDRM;
 	if (LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels)
 		return -ECANCELED;

@@ -77,6 +77,9 @@ void wake_everybody(struct tsem *sem);
 /* The segment was removed: by tsem_remove(), or by somebody who deleted its file. Who notices tells the others. */
 bool is_removed(struct tsem *sem);
 
+/* The same without a look at the file. Sees to it that there is no capacity then, so that everybody has to look. */
+bool is_marked_removed(const struct tsem *sem);
+
 /* From now on everybody fails with EIDRM. */
 void mark_removed(struct tsem *sem);
 

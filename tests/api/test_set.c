@@ -100,6 +100,41 @@ drained(void **state)
 	tsem_close(sem);
 }
 
+static int
+acquire_three(void *arg)
+{
+	tsem_hold hold;
+	return -tsem_acquire(arg, 3, NULL, &hold);
+}
+
+/* One who waits for more than there are any more stays, and those behind it; who comes now may ask for what was created. */
+static void
+counts_beyond_what_is_left(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	tsem_hold hold;
+	assert_int_equal(tsem_try_acquire(sem, 3, &hold), -EINVAL);
+	assert_int_equal(tsem_set(sem, 3), 0);
+	assert_int_equal(tsem_try_acquire(sem, 3, &hold), 0);
+	const pid_t three = start_child(acquire_three, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	const pid_t one = start_child(take_one, sem);
+	EVENTUALLY(stat_of(sem).waiting == 2);
+	assert_int_equal(tsem_set(sem, 1), 0); /* below what is held: taken from nobody */
+	assert_int_equal(stat_of(sem).held, 3);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(stat_of(sem).available, 0);
+	assert_int_equal(stat_of(sem).waiting, 2);
+	assert_int_equal(tsem_try_take(sem, 2), -EAGAIN);
+	assert_int_equal(tsem_try_take(sem, 3), -EINVAL);
+	assert_int_equal(tsem_try_acquire(sem, 3, &hold), -EINVAL);
+	assert_int_equal(tsem_set(sem, 3), 0);
+	assert_int_equal(end_of_child(three), 0);
+	assert_int_equal(end_of_child(one), 0);
+	tsem_close(sem);
+}
+
 /* Permits that were posted to it are all that there is. */
 static void
 made_without_permits(void **state)
@@ -202,6 +237,7 @@ main(void)
 		cmocka_unit_test(a_raise_wakes_whom_it_enables),
 		cmocka_unit_test(a_lowering_takes_from_nobody),
 		cmocka_unit_test(drained),
+		cmocka_unit_test(counts_beyond_what_is_left),
 		cmocka_unit_test(made_without_permits),
 		cmocka_unit_test(the_enabled_are_admitted),
 		cmocka_unit_test(up_and_down),

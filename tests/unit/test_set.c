@@ -176,6 +176,28 @@ one_that_is_removed_meanwhile_has_no_capacity(void **state)
 	assert_int_equal(records_in_use(sem), 0);
 }
 
+/*
+ * A setter that found no capacity because of a remover has stored one, and died before it took it away again: everybody is
+ * told of the removal all the same, as soon as one has looked.
+ */
+static void
+a_capacity_in_a_removed_semaphore(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	mark_removed(sem);
+	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
+	STORE_SEQ(&sem->segment.header->capacity, 3);
+	assert_int_equal(tsem_try_take(sem, 3), 0); /* nobody has looked */
+	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
+	assert_int_equal(stat_of(sem).capacity, 0);
+	STORE_SEQ(&sem->segment.header->capacity, 9);
+	assert_int_equal(tsem_cancel(sem), -EIDRM);
+	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
+	assert_int_equal(tsem_set(sem, 1), -EIDRM);
+}
+
 int
 main(void)
 {
@@ -189,6 +211,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(who_meant_to_lower_and_raises, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(who_meant_to_lower_and_cannot_raise, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_is_removed_meanwhile_has_no_capacity, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_capacity_in_a_removed_semaphore, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
