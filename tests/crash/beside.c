@@ -15,21 +15,32 @@ name_beside(pid_t driver, uint32_t capacity, int i, char name[80])
 	snprintf(name, 80, "sweep.%d.%u.beside%d", (int)driver, capacity, i);
 }
 
-/* The lowest UUID there is, and the highest, so that the order in which several are acquired is known. */
+/*
+ * The lowest UUID there is, and the highest, so that the order in which several are acquired is known. The first is in
+ * memory of this program's own, the other has a name.
+ */
+static int
+open_one(struct scene *scene, int i)
+{
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	char name[80];
+	name_beside(getpid(), scene->capacity, i, name);
+	tsem *sem = NULL;
+	int rc =
+		i == 0 ? tsem_init_at(scene->own_memory, SEGMENT_BYTES_MIN, &config, &sem) : tsem_create(name, &config, &sem);
+	if (rc != 0)
+		return rc;
+	memset(sem->segment.header->uuid, i == 0 ? 0 : 0xff, sizeof(sem->segment.header->uuid));
+	tsem_close(sem);
+	return i == 0 ? tsem_open_at(scene->own_memory, SEGMENT_BYTES_MIN, &scene->beside[i])
+	              : tsem_open(name, 0, &scene->beside[i]);
+}
+
 void
 beside_open(struct scene *scene)
 {
-	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
 	for (int i = 0; i < BESIDE; i++) {
-		char name[80];
-		name_beside(getpid(), scene->capacity, i, name);
-		tsem *sem = NULL;
-		int rc = tsem_create(name, &config, &sem);
-		if (rc == 0) {
-			memset(sem->segment.header->uuid, i == 0 ? 0 : 0xff, sizeof(sem->segment.header->uuid));
-			tsem_close(sem);
-			rc = tsem_open(name, 0, &scene->beside[i]);
-		}
+		int rc = open_one(scene, i);
 		if (rc != 0) {
 			fprintf(stderr, "cannot create the semaphore beside: %s\n", strerror(-rc));
 			abort();
@@ -96,6 +107,12 @@ find_record_left(struct tsem *sem)
 			return i;
 	}
 	return NO_RECORD;
+}
+
+bool
+is_waited_for_idleness(const struct tsem *sem)
+{
+	return (LOAD_SEQ(&sem->segment.header->concern) & (CONCERN_IDLE | CONCERN_HOLDERS)) != 0;
 }
 
 /* What is available of both, given what the actor has. */

@@ -25,4 +25,7 @@ void beside_check(struct cast *cast);
 /* The first record of `sem` that somebody uses, or has left as nobody may; NO_RECORD if there is none. */
 uint32_t find_record_left(struct tsem *sem);
 
+/* Whether whoever moves G looks after somebody who waits until nobody holds. */
+bool is_waited_for_idleness(const struct tsem *sem);
+
 #endif

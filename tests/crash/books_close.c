@@ -122,6 +122,8 @@ books_close(struct cast *cast)
 	if (rc != 0)
 		cast_fault(cast, "recover: %s", strerror(-rc));
 	check_records(cast);
+	if (is_waited_for_idleness(cast->scene->sem))
+		cast_fault(cast, "whoever moves G looks after somebody who waits until nobody holds, and there is nobody");
 
 	const int64_t expected = (int64_t)cast->scene->capacity + cast->extra;
 	if (!books_is_possible(cast, (int64_t)stat.available, expected))

@@ -30,6 +30,7 @@ static const struct {
 	{"acquire-late", {"set-raise"}},
 	{"release", {"set-lower", "set-raise", "wait-idle", "wait-holders", "slots"}},
 	{"post", {"set-lower", "set-raise", "wait-idle"}},
+	{"post-max", {"set-lower", "wait-idle", "release", "post-max"}},
 	{"recover", {"set-lower", "set-raise", "wait-idle", "slots"}},
 	{"wait-idle", {"release"}},
 	{"wait-holders", {"release"}},

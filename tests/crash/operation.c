@@ -43,6 +43,16 @@ warm_up_spinning(struct actor *actor)
 	return 0;
 }
 
+/* As if it had been made with a maximum, which it does not come near: another road of a post. */
+static int
+post_below_a_maximum(struct actor *actor)
+{
+	enum { FAR = 100 };
+	actor->sem->max = actor->capacity + FAR;
+	actor->sem->post_at_once = 0;
+	return 0;
+}
+
 static int
 hold_one(struct actor *actor)
 {
@@ -236,6 +246,7 @@ const struct operation operations[] = {
 	{"take", 0, 1, false, 0, 0, nothing, take, put_back},
 	{"take-late", NEEDS_FULL, 1, false, -ETIMEDOUT, 0, warm_up_anyway, take_too_late, put_back},
 	{"post", 0, -1, false, 0, 0, nothing, post, nothing},
+	{"post-max", 0, -1, false, 0, 0, post_below_a_maximum, post, nothing},
 	{"acquire-first", 0, 0, true, 0, 0, nothing, acquire, give_back},
 	{"acquire", 0, 0, true, 0, 0, warm_up_anyway, acquire, give_back},
 	{"acquire-spin", NEEDS_FULL, 0, true, 0, 0, warm_up_spinning, acquire, give_back},

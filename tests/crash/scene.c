@@ -40,14 +40,24 @@ scene_sweep_up(pid_t driver)
 	}
 }
 
+static void *
+share(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		abort();
+	return memory;
+}
+
 void
 scene_open(struct scene *scene, uint32_t capacity)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = capacity};
 	if (scene->shared == NULL) {
-		scene->shared = mmap(NULL, sizeof(*scene->shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		scene->shared = share(sizeof(*scene->shared));
+		scene->own_memory = share(SEGMENT_BYTES_MIN);
 		scene->before = malloc((BESIDE + 2) * SEGMENT_BYTES_MIN);
-		if (scene->shared == MAP_FAILED || scene->before == NULL)
+		if (scene->before == NULL)
 			abort();
 	}
 	name_scene(getpid(), capacity, scene->name, scene->absent);

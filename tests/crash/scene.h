@@ -29,6 +29,7 @@ struct scene {
 	uint32_t capacity;
 	tsem *sem;
 	tsem *beside[BESIDE];
+	void *own_memory; /* the first of those is in */
 	struct shared *shared;
 	unsigned char *before; /* what scene_changes() compares with */
 };

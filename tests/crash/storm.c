@@ -243,16 +243,26 @@ run(struct storm *storm, double seconds)
 	return storm->faults == 0 && !interrupted ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int
+create_in_own_memory(const struct storm *storm, const struct tsem_config *config, tsem **sem)
+{
+	const size_t size = tsem_size_at(4 * storm->workers); /* those of the dead are not free at once */
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? -errno : tsem_init_at(memory, size, config, sem);
+}
+
 static void
 create_semaphores(struct storm *storm)
 {
 	static const uint32_t capacities[SEMAPHORES] = {1, 3, 7, 7};
 	for (unsigned i = 0; i < SEMAPHORES; i++) {
-		const struct tsem_config config = {.size = sizeof(config), .permits = capacities[i]};
+		const struct tsem_config config = {
+			.size = sizeof(config), .permits = capacities[i], .max = i == ANONYMOUS ? MOST_POSTED : 0};
 		storm->capacity[i] = capacities[i];
 		snprintf(storm->names[i], sizeof(storm->names[i]), "storm.%d.%u%s", (int)getpid(), i,
 		         i == ANONYMOUS ? ".anonymous" : "");
-		int rc = tsem_create(storm->names[i], &config, &storm->sems[i]);
+		int rc = i == SET_FIRST ? create_in_own_memory(storm, &config, &storm->sems[i])
+		                        : tsem_create(storm->names[i], &config, &storm->sems[i]);
 		if (rc < 0) {
 			fprintf(stderr, "cannot create %s: %s\n", storm->names[i], strerror(-rc));
 			exit(EXIT_FAILURE);

@@ -15,7 +15,8 @@
 
 /*
  * SINGLE has one permit and keeps it. Those from SET_FIRST on, up to ANONYMOUS, change their capacity; waiters of the last
- * of them are told to give up now and then.
+ * of them are told to give up now and then. SET_FIRST is in memory of this program's own. ANONYMOUS has a maximum, of which
+ * every other worker knows nothing: there are two roads for a post.
  */
 enum {
 	SEMAPHORES = 4,
@@ -26,6 +27,8 @@ enum {
 	WORKERS_MAX = 1000,
 	CHANGES_MAX = 1 << 18, /* for about half an hour; then the capacities stay */
 	STORM_FAULTS_MAX = 5,
+	MOST_POSTED = 1 << 24,              /* the maximum */
+	TOO_MANY = MOST_POSTED + (1 << 16), /* whoever waits */
 };
 
 /* How a worker stands to the semaphore it uses, as it knows itself. */

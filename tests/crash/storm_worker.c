@@ -102,8 +102,25 @@ expect(int rc, int also, const char *what)
 }
 
 static void
+forget_maximum(tsem *sem)
+{
+	sem->max = 0;
+	sem->post_at_once = POST_AT_ONCE_MAX;
+}
+
+static void
+post_too_many(tsem *sem)
+{
+	const int rc = tsem_post(sem, TOO_MANY, NULL);
+	if (rc != -EOVERFLOW)
+		storm_fault(storm, "post beyond the maximum of %s returned %d", storm->names[used], rc);
+}
+
+static void
 use_anonymously(tsem *sem)
 {
+	if (sem->max != 0 && below(&state, 16) == 0)
+		post_too_many(sem);
 	const uint32_t count = 1 + below(&state, 2);
 	call(count, true);
 	int rc = tsem_take(sem, count, NULL);
@@ -228,6 +245,8 @@ storm_work(struct storm *shared, unsigned worker, unsigned life)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sleep_of_library = platform.sleep;
 	platform.sleep = sleep_in_line;
+	if (worker % 2 != 0)
+		forget_maximum(storm->sems[ANONYMOUS]);
 	while (!atomic_load(&storm->ending)) {
 		used = below(&state, SEMAPHORES);
 		if (below(&state, 8) == 0)
