@@ -61,6 +61,29 @@ setup_file() {
     'until:tsem remove c' 'gone:^c ' 'key:\n' 'see:: d: 1 permit' key:q restored:0
 }
 
+@test "top: the selection goes up and down, and not beyond the ends" {
+  TOP=(-s name)
+  local script='for name in a b c; do tsem create $name; done' up='key:\x1bOA' down='key:\x1bOB'
+  alone_on_screen "$script" 80x12 'see:^c ' "$down" "$down" "$down" "$down" "$up" 'key:\n' 'see:: b: 1 permit' \
+    'key:\x1bOD' 'see:^c ' "$up" "$up" "$up" "$up" 'key:\x1bOC' 'see:: a: 1 permit' \
+    'key:\x7f' 'see:^c ' "$down" 'key:\n' 'see:: b: 1 permit' key:q restored:0
+}
+
+@test "top: as often as one likes, within limits" {
+  tsem create "$SEM"
+  TOP=("$SEM" -d 200ms)
+  local slower=key:------------
+  on_screen 100x10 'see:every 0\.2 s' key:+ 'see:every 0\.1 s' key:+++ key:- 'see:every 0\.2 s' "$slower" 'see:every 102\.4 s' \
+    key:+ 'see:every 51\.2 s' key:q restored:0
+}
+
+@test "top: keys that mean nothing change nothing" {
+  tsem create "$SEM"
+  TOP=("$SEM")
+  on_screen 100x10 'see:1 permit, 1 available' 'key:xyzXYZ\t\x1bOP' key:h 'see:^r +recover' key:q 'gone:^r +recover' \
+    'see:1 permit, 1 available' key:q restored:0
+}
+
 @test "top: one thousand semaphores" {
   TOP=(-s name)
   alone_on_screen 'for i in {1000..1999}; do tsem create s$i; done' 100x20 'see:1000 semaphores' 'see:^s1000 ' \
