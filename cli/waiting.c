@@ -75,7 +75,7 @@ static int
 wait_with_line(const struct options *o, struct request *request)
 {
 	struct waiting_line line;
-	waiting_line_begin(&line, request->sems[0], o);
+	waiting_line_begin(&line, request->sems, request->n, o);
 	const struct tsem_wait wait = {
 		.size = sizeof(wait),
 		.deadline = o->has_timeout ? &o->deadline : NULL,

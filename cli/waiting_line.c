@@ -54,15 +54,37 @@ describe_holders(tsem *sem, char *text, size_t size)
 		snprintf(text + length, size - (size_t)length, " and %u more", holders.n - 1);
 }
 
-enum { TEXT_BYTES_MAX = 512, COLUMNS_MAX_SHOWN = 512 };
+static int
+is_our_place(const struct tsem_owner *owner, void *arg)
+{
+	(void)arg;
+	return owner->position != 0 && owner->pid == getpid() && !owner->foreign_pid;
+}
+
+/* Of several, one is waited for after the other, in an order that the library knows. */
+static size_t
+find_ours(const struct waiting_line *line)
+{
+	for (size_t i = 0; line->n > 1 && i < line->n; i++) {
+		if (tsem_owners(line->sems[i], is_our_place, NULL) > 0)
+			return i;
+	}
+	return line->at;
+}
+
+enum { TEXT_BYTES_MAX = 640, NAMES_BYTES_MAX = 200, COLUMNS_MAX_SHOWN = 512 };
 
 static void
 describe_wait(const struct waiting_line *line, uint32_t position, char text[TEXT_BYTES_MAX])
 {
 	char holders[160];
-	describe_holders(line->sem, holders, sizeof(holders));
-	snprintf(text, TEXT_BYTES_MAX, "tsem: %s: waiting for %.0f s, place %u in the queue, %s", line->o->name,
-	         seconds_since(&line->began), position, holders);
+	const char *name = line->o->name;
+	for (size_t i = 0; i < line->at; i++)
+		name += strcspn(name, ",") + 1;
+	describe_holders(line->sems[line->at], holders, sizeof(holders));
+	snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u in the queue%s%.*s, %s", NAMES_BYTES_MAX,
+	         line->o->name, seconds_since(&line->began), position, line->n > 1 ? " of " : "",
+	         line->n > 1 ? (int)strcspn(name, ",") : 0, name, holders);
 }
 
 /* ---- on a terminal ---- */
@@ -149,9 +171,9 @@ stop_if_told(struct waiting_line *line)
 /* ---- from beginning to end ---- */
 
 void
-waiting_line_begin(struct waiting_line *line, tsem *sem, const struct options *o)
+waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o)
 {
-	*line = (struct waiting_line){.sem = sem, .o = o, .terminal = isatty(STDERR_FILENO) == 1};
+	*line = (struct waiting_line){.sems = sems, .n = n, .o = o, .terminal = isatty(STDERR_FILENO) == 1};
 	clock_gettime(CLOCK_MONOTONIC, &line->began);
 	if (!line->terminal)
 		return;
@@ -171,20 +193,20 @@ void
 waiting_line_renew(struct waiting_line *line, uint32_t position)
 {
 	char text[TEXT_BYTES_MAX];
-	const bool news = line->position != position;
+	const size_t was_at = line->at;
 	if (line->terminal)
 		stop_if_told(line);
-	if (line->terminal && is_in_foreground()) {
-		if (!line->o->verbose && seconds_since(&line->began) < 1)
-			return;
-		describe_wait(line, position, text);
-		show(line, text);
-	} else if (line->o->verbose && news) {
-		describe_wait(line, position, text);
-		complain(NULL, "%s", text + strlen("tsem: "));
-	} else {
+	const bool on_screen = line->terminal && is_in_foreground();
+	if (!line->o->verbose && (!on_screen || seconds_since(&line->began) < 1))
 		return;
-	}
+	line->at = find_ours(line);
+	if (!on_screen && line->position == position && line->at == was_at)
+		return;
+	describe_wait(line, position, text);
+	if (on_screen)
+		show(line, text);
+	else
+		complain(NULL, "%s", text + strlen("tsem: "));
 	line->told = true;
 	line->position = position;
 }

@@ -12,7 +12,9 @@
 #include "tsem.h"
 
 struct waiting_line {
-	tsem *sem; /* the first of several */
+	tsem *const *sems; /* those that are named, in that order */
+	size_t n;
+	size_t at; /* the one that is waited for; of --any, the first */
 	const struct options *o;
 	struct timespec began;
 	bool terminal;
@@ -23,7 +25,7 @@ struct waiting_line {
 };
 
 /* Until it is finished, a stop by Ctrl-Z waits for the next call of waiting_line_renew(). */
-void waiting_line_begin(struct waiting_line *line, tsem *sem, const struct options *o);
+void waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o);
 
 /* How often it wants to be renewed; 0: not at all. */
 uint32_t waiting_line_every_ms(const struct waiting_line *line);

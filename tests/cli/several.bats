@@ -124,6 +124,29 @@ free() {
   expect_equal 'free' "$(free)" '5 5'
 }
 
+@test "several: who waits is told for which one, and who holds that" {
+  tsem create "$SEM-a"
+  tsem create "$SEM-b"
+  local names taken
+  for taken in a b; do
+    start sleep 1000
+    tsem acquire --owner "$PID" "$SEM-$taken"
+    for names in "$SEM-a,$SEM-b" "$SEM-b,$SEM-a"; do
+      attempt tsem run -v -w 400ms "$names" touch ran
+      expect_status 75
+      expect_match 'standard error' "$ERR" \
+        "^tsem: $names: waiting for 0 s, place 1 in the queue of $SEM-$taken, held by $PID \(sleep 1000\) for "
+    done
+    kill "$PID"
+  done
+  start sleep 1000
+  tsem take "$SEM-a"
+  tsem acquire --owner "$PID" "$SEM-b"
+  attempt tsem run --any -v -w 400ms "$SEM-b,$SEM-a" touch ran
+  expect_match 'standard error' "$ERR" "place 1 in the queue of $SEM-b, held by $PID "
+  [[ ! -e ran ]]
+}
+
 @test "several: SIGTERM while it waits ends it, and leaves no place in line" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
