@@ -47,7 +47,11 @@ draw_question(const struct top *top, char *text, size_t size)
 			snprintf(text + length, size - (size_t)length, "? (y/n)");
 		break;
 	default:
-		snprintf(text, size, "%s", top->said[0] != '\0' ? top->said : "q quit  h help");
+		if (top->said[0] != '\0')
+			snprintf(text, size, "%s", top->said);
+		else
+			snprintf(text, size, "q quit  h help  %s  r recover  c cancel  n permits",
+			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort  i invert");
 		break;
 	}
 }

@@ -18,6 +18,28 @@ static const int widths_of_one[] = {6, 9, 9, 10, 6, 5, 8, 9, 8, 0};
 
 enum { COLUMNS_OF_ONE = sizeof(of_one) / sizeof(of_one[0]) };
 
+/* As in `tsem show`, a column that has nothing for anybody is left out: the command needs the room. */
+static uint32_t
+columns_in_use(const struct snapshot *snapshot)
+{
+	uint32_t used = 0;
+	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+		if ((show_columns.items[of_one[i]].flags & COLUMN_SPARSE) == 0)
+			used |= 1U << i;
+	}
+	for (size_t n = 0; n < snapshot->n; n++) {
+		for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+			char text[CELL_BYTES_MAX];
+			if ((used & 1U << i) != 0)
+				continue;
+			owner_to_cell(&snapshot->owners[n], of_one[i], text);
+			if (text[0] != '\0')
+				used |= 1U << i;
+		}
+	}
+	return used;
+}
+
 static void
 draw_cell(struct pen *pen, size_t i, enum ink ink, const char *text)
 {
@@ -31,7 +53,7 @@ draw_cell(struct pen *pen, size_t i, enum ink ink, const char *text)
 }
 
 static void
-draw_owner(const struct tsem_owner *owner, int y)
+draw_owner(const struct tsem_owner *owner, uint32_t used, int y)
 {
 	struct pen pen = pen_at(y);
 	const enum ink ink = owner->alive == TSEM_DEAD   ? INK_BAD
@@ -40,13 +62,15 @@ draw_owner(const struct tsem_owner *owner, int y)
 	                                                 : INK_PLAIN;
 	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
 		char text[CELL_BYTES_MAX];
+		if ((used & 1U << i) == 0)
+			continue;
 		owner_to_cell(owner, of_one[i], text);
 		draw_cell(&pen, i, ink, text);
 	}
 }
 
 static void
-draw_one_head(const struct top *top)
+draw_one_head(const struct top *top, uint32_t used)
 {
 	const struct tsem_stat *stat = &top->snapshot.stat;
 	char text[CELL_BYTES_MAX];
@@ -67,8 +91,10 @@ draw_one_head(const struct top *top)
 	pen_finish(&pen, INK_PLAIN);
 
 	pen = pen_at(2);
-	for (size_t i = 0; i < COLUMNS_OF_ONE; i++)
-		draw_cell(&pen, i, INK_TITLE, show_columns.items[of_one[i]].name);
+	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+		if ((used & 1U << i) != 0)
+			draw_cell(&pen, i, INK_TITLE, show_columns.items[of_one[i]].name);
+	}
 }
 
 void
@@ -84,10 +110,11 @@ draw_one(struct top *top)
 		draw_title(top, text);
 		return;
 	}
-	draw_one_head(top);
+	const uint32_t used = columns_in_use(&top->snapshot);
+	draw_one_head(top, used);
 	if (top->first + room > n)
 		top->first = n > room ? n - room : 0;
 	int y = HEAD_LINES;
 	for (size_t i = top->first; i < n && i < top->first + room; i++)
-		draw_owner(&top->snapshot.owners[i], y++);
+		draw_owner(&top->snapshot.owners[i], used, y++);
 }

@@ -101,7 +101,8 @@ setup_file() {
   on_screen 120x12 "see:: $SEM: 3 permits, 0 available, 2 held, 1 waiting" 'see:use █+░+ +wait █' \
     "see:^holds +$COMMAND_PID .* 2 +0? .* yes +sleep 1000" "see:^waits +1 +$waiter .* 2 .* (16m|[0-9.]+s).* yes +tsem take" \
     "until:kill -STOP $COMMAND_PID" 'see:^holds .* stopped ' "until:kill -CONT $COMMAND_PID" 'see:^holds .* yes ' \
-    "until:kill $waiter" 'gone:^waits' 'key:\x1b' "see:^$SEM|[0-9]+ semaphores" key:q restored:0
+    'see:^STATE POSITION +PID' "until:kill $waiter" 'gone:^waits' 'see:^STATE +PID' 'see:^q quit .* Esc all ' \
+    'key:\x1b' "see:^$SEM|[0-9]+ semaphores" 'see:^q quit .* Enter show ' key:q restored:0
 }
 
 @test "top: one that is removed, and comes again" {
