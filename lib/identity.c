@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "layout.h"
@@ -136,6 +138,27 @@ time_namespace_of(const char *pid)
 	return inode == 0 && errno == ENOENT && namespace_of(pid, "pid") != 0 ? 1 : inode;
 }
 
+/* Where there is no /proc: Linux knows it since 6.11, and 0 if it does not. */
+static uint32_t
+pid_namespace_without_proc(void)
+{
+	uint32_t inode = 0;
+#ifdef SYS_pidfd_open
+	enum { PIDFD_GET_PID_NAMESPACE_OF_LINUX = _IO(0xff, 5) }; /* from linux/pidfd.h, which is mostly older */
+	const int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (process < 0)
+		return 0;
+	const int namespace = ioctl(process, PIDFD_GET_PID_NAMESPACE_OF_LINUX, 0);
+	struct stat st;
+	if (namespace >= 0 && fstat(namespace, &st) == 0)
+		inode = (uint32_t)st.st_ino;
+	if (namespace >= 0)
+		close(namespace);
+	close(process);
+#endif
+	return inode;
+}
+
 int
 identity_read(struct identity *identity)
 {
@@ -148,6 +171,11 @@ identity_read(struct identity *identity)
 		rc = -errno;
 	identity->who = who_owner((uint32_t)getpid(), stat.start);
 	identity->pid_ns = namespace_of("self", "pid");
+	errno = 0;
+	if (identity->pid_ns == 0)
+		identity->pid_ns = pid_namespace_without_proc();
+	if (identity->pid_ns == 0 && (errno == EMFILE || errno == ENFILE))
+		rc = -errno;
 	identity->time_ns = time_namespace_of("self");
 	identity->uid = geteuid();
 	errno = saved;

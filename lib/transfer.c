@@ -2,6 +2,7 @@
 /* A hold changes its owner, and ends although its owner does not end it. */
 #include <errno.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hold.h"
@@ -211,6 +212,20 @@ tsem_adopt(tsem_hold *out)
 	return -EPERM;
 }
 
+/* What a parent knows of its child, also where nobody else can find out: without /proc, say. */
+static bool
+is_our_ended_child(const struct record *record, uint64_t who)
+{
+	struct identity self;
+	siginfo_t info = {0};
+	const pid_t pid = (pid_t)who_pid(who);
+	const int saved = errno;
+	const bool ended = pid > 0 && identity_get(&self) && LOAD_ACQ(&record->pid_ns) == self.pid_ns
+	                   && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+	errno = saved;
+	return ended;
+}
+
 int
 tsem_reap(tsem_hold *out, unsigned flags)
 {
@@ -226,7 +241,8 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = &sem->segment.records[hold->record];
 	const uint64_t who = LOAD_ACQ(&record->who);
-	const bool dead = who != 0 && owner_liveness(sem, record, who) == LIVENESS_DEAD;
+	const bool dead =
+		who != 0 && (owner_liveness(sem, record, who) == LIVENESS_DEAD || is_our_ended_child(record, who));
 	uint64_t what;
 	if (hold_is_held(record, hold_ticket(hold), &what)) {
 		if (!dead)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+# No /proc at all, as in a chroot that nobody has mounted one in. Linux tells a process its PID namespace without one since 6.11;
+# refuse makes it an older one.
+load strangers
+
+# In front of a command.
+NO_PROC=(unshare --mount -- sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh)
+
+setup_file() {
+  not_under any 'sanitizers need /proc'
+}
+
+need_no_proc() {
+  need 'a /proc that is empty' "${NO_PROC[@]}" sh -c '! test -e /proc/self'
+}
+
+@test "no proc: the end of a command gives its permit back" {
+  need_no_proc
+  tsem create "$SEM"
+  local old
+  for old in '' 'refuse pidfd_open'; do
+    # shellcheck disable=SC2086
+    attempt "${NO_PROC[@]}" $old tsem run "$SEM" sh -c 'tsem take -n "$SEM"; echo $?'
+    expect_status 0
+    expect_out 75
+    expect_at_rest 1
+    # shellcheck disable=SC2086
+    attempt "${NO_PROC[@]}" $old tsem run "$SEM" sh -c 'kill -KILL $$'
+    expect_status 137
+    expect_at_rest 1
+  done
+}
+
+@test "no proc: an older kernel, where nobody but its parent knows that the holder is dead" {
+  need_no_proc
+  tsem create "$SEM"
+  start "${NO_PROC[@]}" refuse pidfd_open bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
+  eventually is_shown .held 1
+  kill -KILL "$PID"
+  finish "$PID"
+  expect_not_robbed HERE NO_PROC
+}
+
+@test "no proc: who is killed is recovered from, there and from where there is a /proc" {
+  need_no_proc
+  [[ $(printf '%s\n' 6.11 "$(uname -r)" | sort -V | head -n 1) == 6.11 ]] ||
+    skip 'this kernel does not tell the PID namespace without /proc'
+  local prefix
+  for prefix in HERE NO_PROC; do
+    local -n words=$prefix
+    tsem create "$SEM"
+    start "${NO_PROC[@]}" bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
+    eventually is_shown .held 1
+    expect_not_robbed HERE NO_PROC
+    kill -KILL "$PID"
+    finish "$PID"
+    expect_recovered "${words[@]}"
+    tsem remove "$SEM"
+  done
+}
