@@ -14,5 +14,8 @@ cmd_remove(const struct verb *verb, int argc, char **argv)
 	int rc = tsem_remove(o.name, (o.force ? TSEM_FORCE : 0) | (o.foreign ? TSEM_FOREIGN : 0));
 	if (rc == -ENOENT)
 		return complain(o.name, "no such semaphore (see 'tsem list')");
+	/* The directory is sticky: for those who are not root, --foreign would not help. */
+	if (rc == -EPERM && geteuid() != 0)
+		return complain(o.name, "it belongs to another user (only that user and root can remove it)");
 	return rc < 0 ? complain_error(o.name, rc) : EXIT_DONE;
 }

@@ -84,7 +84,7 @@ struct explanation {
 static const struct explanation explanations[] = {
 	{EINVAL, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')"},
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
-	{ENOENT, "no such semaphore (make it with 'tsem create', or let 'tsem run -j N' do so)"},
+	{ENOENT, "no such semaphore (see 'tsem list'; 'tsem create' makes one, and so does 'tsem run -j N')"},
 	{EEXIST, "it exists already (see 'tsem show'; --exist-ok accepts it)"},
 	{EACCES, "permission denied (ask its owner for another --mode, or choose another name)"},
 	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},

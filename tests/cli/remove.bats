@@ -129,3 +129,16 @@ load helper
   done
   [[ ! -e beside ]]
 }
+
+@test "remove: nobody but its owner and root, whatever its mode and --foreign" {
+  need_another_user
+  tsem create -m 0666 "$SEM"
+  local option
+  for option in -f --foreign; do
+    attempt "${AS_NOBODY[@]}" tsem remove $option "$SEM"
+    expect_failure "^$SEM: it belongs to another user \\(only that user and root can remove it\\)"
+  done
+  attempt "${AS_NOBODY[@]}" tsem remove "$SEM"
+  expect_failure "^$SEM: it belongs to another user \\(only"
+  expect_at_rest 1
+}
