@@ -10,6 +10,9 @@ static int cmd_help(const struct verb *verb, int argc, char **argv);
 
 /* clang-format off */
 static const struct verb verbs[] = {
+	{"run", "NAME[,NAME]... [--] COMMAND [ARG]...",
+	 "Hold permits while a command runs. With -j, create the semaphore if there is none.",
+	 (const int[]){'j', 'k', 'n', 'w', 'E', OPT_ANY, OPT_ON_RECOVERED, OPT_JOBSERVER, OPT_JOBSERVER_STYLE, 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
 	{"create", "NAME",
 	 "Create a semaphore with N permits.",
 	 (const int[]){'j', OPT_MAX, 'm', OPT_EXIST_OK, OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_create},
@@ -25,9 +28,6 @@ static const struct verb verbs[] = {
 	{"release", "NAME",
 	 "Give back the newest hold that 'tsem acquire' made for the process PID.",
 	 (const int[]){OPT_OWNER, OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_release},
-	{"run", "NAME[,NAME]... [--] COMMAND [ARG]...",
-	 "Hold permits while a command runs. With -j, create the semaphore if there is none.",
-	 (const int[]){'j', 'k', 'n', 'w', 'E', OPT_ANY, OPT_ON_RECOVERED, OPT_JOBSERVER, OPT_JOBSERVER_STYLE, 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
 	{"show", "NAME",
 	 "Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
 	 (const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, 0, 0, &show_columns, cmd_view},
@@ -64,7 +64,8 @@ static void
 print_usage(void)
 {
 	printf("Usage: tsem VERB [OPTION]... [NAME] ...\n\n"
-	       "Semaphores between processes: first come, first served; what the dead held comes back.\n\nVerbs:\n");
+	       "Semaphores between processes: first come, first served; what the dead held comes back.\n"
+	       "At most three such commands at a time: tsem run -j 3 NAME -- COMMAND\n\nVerbs:\n");
 	for (size_t i = 0; i < VERBS; i++)
 		printf("  %-9s %s\n", verbs[i].name, verbs[i].summary);
 	printf("\n'tsem VERB --help' explains a verb, tsem(1) all of them.\n");
