@@ -105,6 +105,19 @@ setup_file() {
     'key:\x1b' "see:^$SEM|[0-9]+ semaphores" 'see:^q quit .* Enter show ' key:q restored:0
 }
 
+@test "top: more holders than fit on the screen" {
+  tsem create -j 210 "$SEM"
+  start sleep 1000
+  local count
+  for count in {1..20}; do
+    tsem acquire --owner "$PID" -k "$count" "$SEM"
+  done
+  TOP=("$SEM")
+  on_screen 120x12 'see:^holds .* root +1 ' 'gone:^holds .* root +20 ' 'key:\x1bOF' 'see:^holds .* root +20 ' \
+    'gone:^holds .* root +1 ' 'key:\x1bOH' 'see:^holds .* root +1 ' 'key:\x1bOB' 'gone:^holds .* root +1 ' 'see:^holds .* root +2 ' \
+    'key:\x1b[6~' 'gone:^holds .* root +2 ' 'key:\x1b[5~\x1bOA' 'see:^holds .* root +1 ' key:q restored:0
+}
+
 @test "top: one that is removed, and comes again" {
   tsem create "$SEM"
   TOP=("$SEM")

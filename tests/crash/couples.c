@@ -29,6 +29,7 @@ static const struct {
 	{"take", {"set-lower", "cancel"}},
 	{"acquire-late", {"set-raise"}},
 	{"release", {"set-lower", "set-raise", "wait-idle", "wait-holders", "slots"}},
+	{"release-first", {"release", "acquire", "recover-acquire", "set-lower", "wait-idle"}},
 	{"post", {"set-lower", "set-raise", "wait-idle"}},
 	{"post-max", {"set-lower", "wait-idle", "release", "post-max"}},
 	{"recover", {"set-lower", "set-raise", "wait-idle", "slots"}},
