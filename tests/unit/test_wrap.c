@@ -3,6 +3,7 @@
 #include "inside.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -133,6 +134,40 @@ wait_in_line(void *arg)
 	tsem_hold hold;
 	int rc = tsem_acquire(arg, 1, NULL, &hold);
 	return rc != 0 ? 1 : -tsem_release(&hold);
+}
+
+static int
+wait_until_killed(void *arg)
+{
+	tsem_hold hold;
+	return tsem_acquire(arg, 1, NULL, &hold);
+}
+
+/* A waiter that dies with its ticket below the seam, and is enabled when E is beyond it; or still next in line. */
+static void
+recovery_of_waiters(void **state)
+{
+	(void)state;
+	for (uint64_t below_it = 1; below_it <= 3; below_it++) {
+		for (int enabled = 0; enabled <= 1; enabled++) {
+			tsem *sem = semaphore_below_the_seam(1, 0, below_it);
+			tsem_hold hold;
+			assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+			const pid_t child = start_child(wait_until_killed, sem);
+			EVENTUALLY(stat_of(sem).waiting == 1);
+			kill(child, SIGSTOP);
+			if (enabled)
+				assert_int_equal(tsem_release(&hold), 0);
+			kill_child(child);
+			assert_int_equal(tsem_recover(sem, NULL), 0);
+			expect_counts(sem, enabled ? 1 : 0, enabled ? 0 : 1);
+			assert_int_equal(stat_of(sem).waiting, 0);
+			if (!enabled)
+				assert_int_equal(tsem_release(&hold), 0);
+			expect_counts(sem, 1, 0);
+			tsem_close(sem);
+		}
+	}
 }
 
 /* Real waiters on both sides of the seam are woken by one release after the other. */
@@ -301,6 +336,7 @@ main(void)
 		cmocka_unit_test(acquire_and_release),
 		cmocka_unit_test(timeouts),
 		cmocka_unit_test(recovery),
+		cmocka_unit_test(recovery_of_waiters),
 		cmocka_unit_test(waiters),
 		cmocka_unit_test(billions_at_once),
 		cmocka_unit_test(posts_beyond_the_range_are_refused),
