@@ -31,6 +31,22 @@ split(const struct options *o, struct group *group)
 	return -1;
 }
 
+/* What makes a list useless is found before the first of them is created. Returns -1 to go on, or an exit status. */
+static int
+look_before_creating(const struct options *o)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	tsem *sem;
+	int rc = tsem_open(o->name, TSEM_READ_ONLY | TSEM_FOREIGN, &sem);
+	if (rc == -ENOENT || rc == -EIDRM)
+		return -1;
+	if (rc < 0)
+		return complain_error(o->name, rc);
+	rc = tsem_stat(sem, &stat);
+	tsem_close(sem);
+	return rc == 0 && stat.permits != o->permits ? complain_about_limit(o) : -1;
+}
+
 int
 group_open(const struct options *o, struct group *group)
 {
@@ -39,9 +55,13 @@ group_open(const struct options *o, struct group *group)
 		return complain_error(o->name, -ENOMEM);
 	int status = split(o, group);
 	const size_t n = group->n;
+	struct options one = *o;
+	for (size_t i = 0; status < 0 && n > 1 && o->has_permits && i < n; i++) {
+		one.name = group->names[i];
+		status = look_before_creating(&one);
+	}
 	group->n = 0;
 	while (status < 0 && group->n < n) {
-		struct options one = *o;
 		one.name = group->names[group->n];
 		status = open_for_use(&one, &group->sems[group->n]);
 		if (status < 0)

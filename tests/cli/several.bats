@@ -118,6 +118,10 @@ free() {
   expect_failure "^'': not a name"
   attempt tsem run "${many%,}" touch ran
   expect_failure '^more than 64 names'
+  attempt tsem run --any "$SEM-a,$SEM-b,$SEM-a" touch ran
+  expect_failure "^$SEM-a: named twice"
+  attempt tsem run --any "${many%,}" touch ran
+  expect_failure '^more than 64 names'
   attempt tsem run -k 2 "$SEM-a,$SEM-b" touch ran
   expect_failure "^$SEM-a,$SEM-b: -k is for one semaphore"
   [[ ! -e ran ]]
@@ -144,6 +148,33 @@ free() {
   tsem acquire --owner "$PID" "$SEM-b"
   attempt tsem run --any -v -w 400ms "$SEM-b,$SEM-a" touch ran
   expect_match 'standard error' "$ERR" "place 1 in the queue of $SEM-b, held by $PID "
+}
+
+@test "several: a list that is wrong: nothing is created" {
+  tsem create -j 5 "$SEM-a"
+  attempt tsem run -j 2 "$SEM-b,$SEM-a" touch ran
+  expect_failure "^$SEM-a: it exists with -j 5, not -j 2"
+  attempt tsem run -j 5 --any "$SEM-b,$SEM-a,up/../up" touch ran
+  expect_failure "^up/../up: not a name"
+  attempt tsem run -j 5 "$SEM-b,$SEM-b" touch ran
+  expect_failure "^$SEM-b: named twice"
+  head -c 40960 /dev/zero >"$FILE-c"
+  attempt tsem run -j 5 "$SEM-b,$SEM-c" touch ran
+  expect_failure "^$SEM-c: not a semaphore"
+  [[ ! -e ran && ! -e $FILE-b ]]
+}
+
+@test "several: 64 of them, and -n is for all of them together" {
+  local many
+  many=$(printf "%s," "$SEM-"{1..64})
+  attempt tsem run -j 1 -n "${many%,}" true
+  expect_silence
+  tsem take "$SEM-33"
+  attempt tsem run -n "${many%,}" touch ran
+  expect_silence 75
+  attempt tsem run -n --any "${many%,}" sh -c 'echo "$TSEM_NAME"'
+  expect_out "$SEM-1"
+  expect_equal 'held' "$(tsem list -J | jq --arg name "$SEM-" '[.semaphores[] | select(.name | startswith($name)) | .held] | add')" 1
   [[ ! -e ran ]]
 }
 

@@ -82,8 +82,9 @@ full_room() {
 
 # ---- spool.sh ----
 
+# Against hanging: an item that never comes would be waited for for ever.
 spool() {
-  "$EXAMPLES/spool.sh" "$1" "$SEM" spool "${@:2}"
+  timeout 30 "$EXAMPLES/spool.sh" "$1" "$SEM" spool "${@:2}"
 }
 
 put_numbers() {

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+# Under a jobserver somebody dies, or does not say what it does: no permit is lost, and none that is in use comes free.
+load helper
+load jobserver
+
+@test "jobserver: tokens of a killed client come back; those of the living stay" {
+  tsem create -j 5 "$SEM"
+  mkfifo fifo
+  client
+  start tsem run --jobserver "$SEM" bash -c '
+    python3 -S client.py good 2 sh -c "sleep 1000 & sleep 1000 & wait" &
+    python3 -S client.py bad 2 sleep 1000 & echo $! >pid
+    read -r _ <fifo'
+  eventually test -e good -a -e bad
+  eventually is_shown '[.held, .waiting] | @csv' 5,1
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  kill -KILL "$(<pid)"
+  # One at least is lost for certain, and offered again; or given to who waits.
+  eventually is_shown '[.held, .waiting] | @csv' 5,0
+  attempt tsem run "$SEM" true
+  expect_silence
+  expect_shown '.held >= 3' true # those of the living, and the command's own
+}
+
+@test "jobserver: a killed client's jobs keep their tokens while they live" {
+  tsem create -j 6 "$SEM"
+  mkfifo fifo
+  client
+  start tsem run --jobserver "$SEM" bash -c '
+    python3 -S client.py parent 2 sh -c "sleep 1000 & sleep 1000 & sleep 1000 & touch children; wait" & echo $! >pids
+    python3 -S client.py bad 3 sleep 1000 & echo $! >>pids
+    read -r _ <fifo'
+  eventually test -e parent -a -e bad -a -e children
+  eventually is_shown '[.held, .waiting] | @csv' 6,1
+  xargs kill -KILL <pids
+  # Three threads and the command are left: two of five tokens are lost, and one permit is offered.
+  eventually is_shown '[.available, .held, .waiting] | @csv' 1,5,0
+}
+
+@test "jobserver: tokens that a client keeps come back at the end of the command" {
+  tsem create -j 3 "$SEM"
+  client
+  attempt tsem run --jobserver "$SEM" python3 -S client.py took 2 true
+  expect_silence
+  expect_at_rest 3
+}
+
+@test "jobserver: returning more than was claimed brings nothing" {
+  tsem create -j 3 "$SEM"
+  mkfifo gate
+  client
+  cat >liar.py <<'EOF'
+import os, sys
+sys.path.insert(0, ".")
+import jobs
+tokens, back = jobs.connect()
+open("gate").read()
+os.write(back, b"++++++")
+open("returned", "w").close()
+open("gate").read()
+os.read(tokens, 1)
+open("gate").read()
+EOF
+  start tsem run --jobserver "$SEM" python3 -S liar.py
+  eventually is_shown .held 2
+  : >gate
+  eventually test -e returned
+  sees_everything "$PID"
+  : >gate
+  # The command has one, the client has claimed one, and one is offered: had what came back been believed, one was missing.
+  eventually is_shown .held 3
+  : >gate
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 3
+}
+
+@test "jobserver: tsem is killed: nothing that is in use comes free, and the build goes on" {
+  makefile 3
+  tsem create -j 3 "$SEM"
+  start tsem run --jobserver "$SEM" -- make -j N=6
+  eventually running 3
+  kill -KILL "$PID"
+  finish "$PID"
+  tsem recover "$SEM"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  touch open
+  eventually tsem run -n -k 3 "$SEM" true # with the end of make
+  expect_ran 6
+}
+
+@test "jobserver: make is killed: all comes back" {
+  makefile 3
+  start tsem run -j 3 --jobserver "$SEM" -- make -j N=6
+  eventually running 3
+  pkill -KILL -P "$PID" -x make
+  finish "$PID"
+  expect_status 137
+  expect_at_rest 3
+}
+
+@test "jobserver: orphans of the build are waited for by nobody, and do no harm" {
+  makefile 2
+  touch open
+  attempt tsem run -j 2 --jobserver "$SEM" sh -c '(sh -c "exit 7" & sh -c "exit 8" &) ; make N=4'
+  expect_status 0
+  expect_ran 4
+  expect_at_rest 2
+}
