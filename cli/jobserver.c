@@ -57,14 +57,16 @@ jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver
 static size_t
 count_claimed(const struct jobserver *js)
 {
-	return js->out - (token_is_unclaimed(&js->pipes) ? 1 : 0);
+	const size_t unclaimed = token_is_unclaimed(&js->pipes) ? 1 : 0;
+	return js->out > unclaimed ? js->out - unclaimed : 0; /* what lies there may be of a client's own making */
 }
 
 /* A token has come back, or is gone: its permit is for whoever is first in line. */
 static void
 give_back_permit(struct jobserver *js)
 {
-	tsem_end_loan(&js->holds[--js->out]);
+	if (js->out > 0)
+		tsem_end_loan(&js->holds[--js->out]);
 	js->traffic++;
 }
 

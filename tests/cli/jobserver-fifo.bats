@@ -121,6 +121,30 @@ EOF
   expect_at_rest 3
 }
 
+@test "jobserver fifo: tokens of a client's own making bring nothing" {
+  tsem create "$SEM"
+  mkfifo gate
+  # No token is offered: the command has the only permit. What is written to the end that it was born with can be claimed.
+  start tsem run "${FIFO[@]}" "$SEM" bash -c '
+    path=$(grep -o "fifo:[^ ]*" <<<"$MAKEFLAGS")
+    for fd in {10..30}; do
+      [[ $(readlink "/proc/$$/fd/$fd") != */ptmx ]] || printf + >&"$fd"
+    done
+    printf ++ >"${path#fifo:}"
+    touch returned
+    read -r _ <gate'
+  eventually test -e returned
+  local before
+  before=$(sleeps "$PID")
+  kill -CONT "$PID" # to have another look
+  eventually has_slept "$PID" "$before"
+  expect_shown '[.held, .available] | @csv' 1,0
+  echo >gate
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 1
+}
+
 @test "jobserver fifo: a token is a byte, whatever it is" {
   tsem create -j 2 "$SEM"
   client
