@@ -28,7 +28,7 @@ acquire_for(tsem *sem, const struct options *o)
 		complain(o->name, "a holder died before it gave its permits back (look after what they protect)");
 	if (rc == 0)
 		return EXIT_DONE;
-	tsem_release(&hold);
+	give_back_unused(&hold);
 	if (rc == -ESRCH)
 		return complain_about_owner(o);
 	return complain_error(o->name, rc);

@@ -85,11 +85,14 @@ set_environment(const struct options *o, const char *name, const struct luggage 
 
 /* ---- the command ---- */
 
+/* `unused`: what came with a hold nobody got to hear, so it is told to the next one. */
 static void
-give_back(const struct luggage *luggage, bool abandoned)
+give_back(const struct luggage *luggage, bool abandoned, bool unused)
 {
-	for (size_t i = 0; i < luggage->n; i++)
-		tsem_reap(&luggage->holds[i], abandoned ? TSEM_ABANDONED : 0);
+	for (size_t i = 0; i < luggage->n; i++) {
+		const bool told = abandoned || (unused && tsem_hold_recovered(&luggage->holds[i]));
+		tsem_reap(&luggage->holds[i], told ? TSEM_ABANDONED : 0);
+	}
 }
 
 /* Runs the command as the owner of the holds, and gives them back the moment it has ended. */
@@ -105,7 +108,7 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	if (rc < 0) {
 		if (jobserver != NULL)
 			jobserver_close(jobserver, 0);
-		give_back(luggage, false);
+		give_back(luggage, false, true);
 		return complain(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-rc));
 	}
 
@@ -115,12 +118,10 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 		spawn_wait(spawned.pid, &end);
 	const bool repair_failed =
 		o->on_recovered != NULL && end.si_code == CLD_EXITED && end.si_status == EXIT_TSEM_FAILED;
-	/* What nobody got to hear is told to the next one. */
-	const bool untold = is_recovered(luggage) && (spawned.adopt_error != 0 || spawned.exec_error != 0);
-	const bool abandoned = end.si_code != CLD_EXITED || repair_failed || untold;
+	const bool abandoned = end.si_code != CLD_EXITED || repair_failed;
 	if (jobserver != NULL)
 		jobserver_close(jobserver, abandoned ? TSEM_ABANDONED : 0);
-	give_back(luggage, abandoned);
+	give_back(luggage, abandoned, spawned.adopt_error != 0 || spawned.exec_error != 0);
 	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
 		return complain(o->name, "the command would get a PID or time namespace of its own (use 'unshare --fork')");
@@ -168,7 +169,7 @@ run_with(const struct options *o, const struct group *group, const struct reques
 	if (o->jobserver) {
 		int status = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
 		if (status >= 0) {
-			give_back(&luggage, false);
+			give_back(&luggage, false, true);
 			return status;
 		}
 	}

@@ -13,6 +13,7 @@
 #include "jobserver_flags.h"
 #include "message.h"
 #include "spawn.h"
+#include "waiting.h"
 
 enum {
 	PATIENCE_MS = 50,   /* how long an unclaimed token may lie while others wait */
@@ -89,7 +90,7 @@ static void
 offer_token(struct jobserver *js, tsem_hold *hold)
 {
 	if (!make_room(js) || tsem_lend(hold, js->pid) < 0) {
-		tsem_release(hold);
+		give_back_unused(hold);
 		return;
 	}
 	js->holds[js->out++] = *hold;

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "waiting.h"
+
 static void
 interrupt(int number)
 {
@@ -90,5 +92,5 @@ request_cancel(struct request_in_line *request)
 		nanosleep(&soon, NULL);
 	}
 	if (settle(request) == 0)
-		tsem_release(&request->hold);
+		give_back_unused(&request->hold);
 }

@@ -102,13 +102,19 @@ try(const struct options *o, struct request *r)
 	return r->n == 1 ? tsem_try_acquire(r->sems[0], o->count, r->holds) : wait_in_line(o, r, &at_once);
 }
 
+void
+give_back_unused(tsem_hold *hold)
+{
+	tsem_reap(hold, tsem_hold_recovered(hold) ? TSEM_ABANDONED : 0);
+}
+
 static void
 undo_wait(const struct options *o, const struct request *r)
 {
 	if (r->holds == NULL)
 		tsem_post(r->sems[0], o->count, NULL);
 	for (size_t i = 0; r->holds != NULL && i < granted(r); i++)
-		tsem_release(&r->holds[i]);
+		give_back_unused(&r->holds[i]);
 }
 
 size_t

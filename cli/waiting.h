@@ -33,4 +33,7 @@ int wait_for_permits(const struct options *o, struct request *request);
 /* The exit status for what wait_for_permits returned, with a message where one is due. */
 int explain_wait(const struct options *o, const struct request *request, int error);
 
+/* Gives back a hold that nobody has used: what came with it, that a holder died, is told to the next one. */
+void give_back_unused(tsem_hold *hold);
+
 #endif

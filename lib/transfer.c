@@ -234,6 +234,9 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	struct hold *hold = hold_inside(out);
 	if (hold->who == 0)
 		return -EPERM;
+	/* Noted first, for whoever gets these permits; if it is not released here, for nothing. */
+	if ((flags & TSEM_ABANDONED) != 0 && hold->who == identity_who())
+		STORE_SEQ(&hold_sem(hold)->segment.header->abandoned, 1);
 	if (tsem_release(out) == 0)
 		return 0;
 

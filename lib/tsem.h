@@ -211,7 +211,8 @@ int tsem_adopt(tsem_hold *hold);
  * somebody else. EBUSY: the owner may be alive. A hold that nobody adopted, and that is the caller's own, is released. The
  * same for what was lent to a process that has ended.
  *
- * `flags`: TSEM_ABANDONED, if the child was killed, say: then the next holder is told, see tsem_hold_recovered(). A child
+ * `flags`: TSEM_ABANDONED, if the child was killed, or the caller was told so and has not used the hold: then the next
+ * holder is told, see tsem_hold_recovered(). A child
  * that ended by itself has given its permits back in order, unless the parent was dead before it.
  */
 int tsem_reap(tsem_hold *hold, unsigned flags);

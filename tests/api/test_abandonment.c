@@ -102,6 +102,25 @@ news_is_passed_on(void **state)
 	tsem_close(other);
 }
 
+static void
+given_back_unused(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	tsem_hold hold;
+	kill_a_holder(sem);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		assert_true(tsem_hold_recovered(&hold));
+		assert_int_equal(tsem_reap(&hold, TSEM_ABANDONED), 0);
+	}
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_reap(&hold, 0), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_false(tsem_hold_recovered(&hold));
+	tsem_close(sem);
+}
+
 int
 main(void)
 {
@@ -110,6 +129,7 @@ main(void)
 		cmocka_unit_test(told_again),
 		cmocka_unit_test(nobody_is_told_of_waiters),
 		cmocka_unit_test(news_is_passed_on),
+		cmocka_unit_test(given_back_unused),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

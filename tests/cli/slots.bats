@@ -68,6 +68,42 @@ load helper
   expect_out 1
 }
 
+expect_told() {
+  attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
+  expect_out "$1"
+}
+
+@test "recovered: what came with a permit that was not used is told to the next one" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt tsem run "$SEM" no-such-command-anywhere
+  expect_status 127
+  expect_told 1
+  expect_told none
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt bash -c 'ulimit -n 10; exec tsem run --jobserver "$SEM" true' # its descriptors are from 10 on
+  expect_failure "^$SEM: cannot make the pipes of a jobserver"
+  expect_told 1
+}
+
+@test "recovered: what came with a permit for one who has died meanwhile is told to the next one" {
+  tsem create "$SEM"
+  hold
+  local holder=$PID
+  start sleep 1000
+  local owner=$PID
+  enqueue tsem acquire --owner "$owner" "$SEM"
+  local waiter=$PID
+  kill "$owner"
+  finish "$owner"
+  kill -KILL "$COMMAND_PID"
+  finish "$holder"
+  finish "$waiter"
+  expect_status 125
+  expect_told 1
+  expect_told none
+}
+
 @test "recovered: nobody is told of commands that end by themselves, even when others see it first" {
   tsem create "$SEM"
   local pids=()
