@@ -141,6 +141,16 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options)
 	return 0;
 }
 
+/* As of each line by itself. */
+static void
+count_in_vain(struct line *lines, size_t n, uint64_t waited)
+{
+	for (size_t i = 0; i < n; i++) {
+		wait_count(lines[i].sem, waited);
+		ADD_RLX(&lines[i].sem->segment.header->statistics.timeouts, 1);
+	}
+}
+
 /* In the lines of all n; leaves those that it does not bring to an end. */
 static int
 wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tsem_hold *hold, size_t *which)
@@ -156,6 +166,8 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 		hold_become(lines[first].sem, &lines[first].place, hold);
 		*which = first;
 		rc = 0;
+	} else {
+		count_in_vain(lines, n, platform.now() - began);
 	}
 	leave(lines, n, first);
 	return rc;

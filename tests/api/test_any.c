@@ -160,6 +160,8 @@ any_loses_patience(void **state)
 	}
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(stat_of(sems[i]).waiting, 0);
+		assert_int_equal(stat_of(sems[i]).timeouts, 2);
+		assert_int_equal(stat_of(sems[i]).contended, 2);
 		tsem_close(sems[i]);
 	}
 }
