@@ -148,8 +148,9 @@ complain_about_count(const struct options *o, const struct request *request)
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (request->n > 1 || tsem_stat(request->sems[0], &stat) != 0)
 		return complain_error(o->name, -EINVAL);
-	return complain(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count,
-	                stat.max > stat.capacity ? stat.max : stat.capacity);
+	uint32_t most = stat.max > stat.capacity ? stat.max : stat.capacity;
+	most = stat.permits > most ? stat.permits : most;
+	return complain(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count, most);
 }
 
 int

@@ -40,6 +40,7 @@ load helper
   attempt tsem run -n -j 2 "$SEM" true
   expect_silence 75
   refuses "^$SEM: it exists with -j 2, not -j 3" run -j 3 "$SEM" true
+  refuses "^$SEM: 3 permits are more than there are \(ask for 1 to 2\)" run -k 3 "$SEM" true
   enqueue tsem run -j 2 -k 2 "$SEM" touch ran
   tsem set "$SEM" -j 2
   finish "$PID"
