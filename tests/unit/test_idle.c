@@ -189,6 +189,49 @@ the_bits_of_the_dead(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
+/* ---- the short roads, on which nothing but the counters moves ---- */
+
+static tsem *one;
+static tsem_hold its_hold;
+
+static void
+others_post_one(void)
+{
+	assert_int_equal(tsem_post(one, 1, NULL), 0);
+}
+
+static void
+others_release_it(void)
+{
+	assert_int_equal(tsem_release(&its_hold), 0);
+}
+
+/* Who sleeps is woken, and does not find out by itself after a while. */
+static void
+idle_after(void (*others)(void), unsigned flags)
+{
+	const uint64_t timed_out = fake.timed_out;
+	fake.others = others;
+	assert_int_equal(tsem_wait_idle(one, flags, NULL), 0);
+	assert_null(fake.others);
+	assert_int_equal(fake.timed_out, timed_out);
+}
+
+static void
+woken_by_a_post_and_by_a_release(void **state)
+{
+	(void)state;
+	one = new_semaphore(1, 0);
+	assert_int_equal(tsem_take(one, 1, NULL), 0);
+	idle_after(others_post_one, 0);
+	/* The second time with the record that is kept. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tsem_acquire(one, 1, NULL, &its_hold), 0);
+		idle_after(others_release_it, i == 0 ? 0 : TSEM_HOLDERS);
+	}
+	tsem_close(one);
+}
+
 int
 main(void)
 {
@@ -198,6 +241,7 @@ main(void)
 		TEST(who_gives_up_leaves_nothing),
 		TEST(who_was_told_leaves_nothing),
 		TEST(the_bits_of_the_dead),
+		TEST(woken_by_a_post_and_by_a_release),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

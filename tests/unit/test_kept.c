@@ -2,6 +2,7 @@
 /* Records that a thread keeps between its uses: which it may use again, and that none is lost. */
 #include "inside.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -153,6 +154,47 @@ holds_within_holds(void **state)
 	assert_int_equal(grants_of(sem), tickets_of(sem));
 }
 
+/* A try in vain has claimed one, too. */
+static void
+none_is_left_by_a_try(void **state)
+{
+	(void)state;
+	tsem_hold hold, none;
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(tsem_try_acquire(sem, 1, &none), -EAGAIN);
+	assert_in_range(records_taken(), 1, 2);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+enum { TAKES = 10 };
+
+static void *
+post_for_each_waiter(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < TAKES; i++) {
+		EVENTUALLY(stat_of(sem).waiting == 1);
+		assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	}
+	return NULL;
+}
+
+/* And a take that has stood in line. */
+static void
+none_is_left_by_a_take(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	assert_int_equal(tsem_take(sem, 2, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, post_for_each_waiter, NULL), 0);
+	for (int i = 0; i < TAKES; i++)
+		assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(records_in_use(sem), 0);
+	assert_in_range(records_taken(), 1, 2);
+}
+
 static void
 none_in_a_forked_child(void **state)
 {
@@ -211,6 +253,7 @@ main(void)
 		TEST(the_same_one_every_time),    TEST(not_one_that_others_have_used_since),
 		TEST(one_that_was_claimed_again), TEST(generations_begin_again),
 		TEST(holds_within_holds),         TEST(none_in_a_forked_child),
+		TEST(none_is_left_by_a_try),      TEST(none_is_left_by_a_take),
 		TEST(not_when_it_was_removed),    TEST(for_as_many_as_are_asked_for),
 	};
 	support_start(60);

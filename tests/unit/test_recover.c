@@ -13,6 +13,21 @@ idle(void **state)
 	expect_freed(0, 0);
 }
 
+/* With owners from several namespaces about, a record that is being claimed may still carry its last owner's. */
+static void
+idle_with_strangers_about(void **state)
+{
+	(void)state;
+	STORE_SEQ(&sem->segment.header->mixed, 1);
+	put(NOBODY, STATE_IDLE, 8);
+	STORE_SEQ(&sem->segment.records[RECORD].start, who_owner(1, 1));
+	assert_int_equal(recover(), 0);
+	expect_untouched(NOBODY, what_next(0, STATE_IDLE, 8));
+	STORE_SEQ(&sem->segment.records[RECORD].start, NOBODY);
+	assert_int_equal(recover(), 0);
+	expect_freed(0, 0);
+}
+
 static void
 claimed_without_a_ticket(void **state)
 {
@@ -223,6 +238,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(idle),
+		TEST(idle_with_strangers_about),
 		TEST(claimed_without_a_ticket),
 		TEST(claimed_with_a_stale_tag_of_its_own),
 		TEST(claimed_with_its_ticket),

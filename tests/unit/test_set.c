@@ -94,6 +94,7 @@ what_cannot_be_lowered_stays_as_it_is(void **state)
 	assert_int_equal(tsem_set(sem, 1), 0);
 	assert_int_equal(stat_of(sem).capacity, 1);
 	assert_int_equal(tsem_set(sem, 0), -EOVERFLOW);
+	assert_int_equal(tsem_set(sem, 1), 0); /* no change, and no place needed */
 	assert_int_equal(tsem_set(sem, 9), 0);
 }
 
