@@ -118,6 +118,19 @@ setup_file() {
     'key:\x1b[6~' 'gone:^holds .* root +2 ' 'key:\x1b[5~\x1bOA' 'see:^holds .* root +1 ' key:q restored:0
 }
 
+has_command_line() {
+  [[ $(tr '\0' ' ' <"/proc/$1/cmdline") == "$2 " ]]
+}
+
+@test "top: in a locale that knows nothing but ASCII" {
+  tsem create -j 2 "$SEM"
+  start bash -c 'exec -a näme sleep 1000'
+  eventually has_command_line "$PID" 'näme 1000'
+  tsem acquire --owner "$PID" "$SEM"
+  TOP=("$SEM")
+  LC_ALL=C on_screen 120x12 'see:use #+\.+ ' 'see:^holds .* yes +n\?\?me 1000' key:q restored:0
+}
+
 @test "top: one that is removed, and comes again" {
   tsem create "$SEM"
   TOP=("$SEM")

@@ -10,6 +10,7 @@
 
 #include "describe.h"
 #include "top_model.h"
+#include "top_pen.h"
 
 static struct top_model model;
 
@@ -217,6 +218,25 @@ cells(void **state)
 	assert_string_equal(cell_of(&idle, TOP_WAIT), "");
 }
 
+static const char *
+bar_of(double share)
+{
+	static char text[CELL_BYTES_MAX];
+	bar(share, 10, text);
+	return text;
+}
+
+static void
+bars(void **state)
+{
+	(void)state;
+	assert_string_equal(bar_of(0), "..........");
+	assert_string_equal(bar_of(0.001), "#........."); /* somebody holds: that is seen */
+	assert_string_equal(bar_of(0.5), "#####.....");
+	assert_string_equal(bar_of(1), "##########");
+	assert_string_equal(bar_of(7), "##########");
+}
+
 int
 main(void)
 {
@@ -228,6 +248,7 @@ main(void)
 		cmocka_unit_test_teardown(what_cannot_be_read_is_counted, tear_down),
 		cmocka_unit_test_teardown(each_column_sorts_by_what_it_shows, tear_down),
 		cmocka_unit_test_teardown(cells, tear_down),
+		cmocka_unit_test(bars),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
