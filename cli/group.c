@@ -37,7 +37,7 @@ look_before_creating(const struct options *o)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *sem;
-	int rc = tsem_open(o->name, TSEM_READ_ONLY | TSEM_FOREIGN, &sem);
+	int rc = tsem_open(o->name, o->foreign ? TSEM_FOREIGN : 0, &sem);
 	if (rc == -ENOENT || rc == -EIDRM)
 		return -1;
 	if (rc < 0)

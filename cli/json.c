@@ -149,9 +149,9 @@ print_json(json_t *json)
 {
 	if (json == NULL)
 		return -ENOMEM;
-	/* Write errors show when stdout is closed. */
-	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	const int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(json);
-	return 0;
+	/* Write errors show when stdout is closed. */
+	return rc != 0 && !ferror(stdout) ? -ENOMEM : 0;
 }

@@ -228,8 +228,11 @@ top_sort(struct top_model *model, enum top_column column, bool inverted)
 static void
 seconds_to_cell(double seconds, char *text)
 {
+	const double most = 1e9; /* which only a damaged segment has */
 	if (seconds < 1)
 		snprintf(text, CELL_BYTES_MAX, "%.1fms", seconds * 1e3);
+	else if (seconds > most)
+		snprintf(text, CELL_BYTES_MAX, "?");
 	else
 		duration_to_text((uint64_t)(seconds * 1e9), text);
 }

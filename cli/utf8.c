@@ -31,8 +31,19 @@ utf8_length(const unsigned char *s, size_t available)
 	return length;
 }
 
+/* Ends a line, or reorders the text around it: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+static bool
+is_layout(const unsigned char *s)
+{
+	if (s[0] != 0xe2)
+		return false;
+	if (s[1] == 0x80)
+		return s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae);
+	return s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
+}
+
 bool
 utf8_is_control(const unsigned char *s)
 {
-	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+	return s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0) || is_layout(s);
 }

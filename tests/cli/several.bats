@@ -178,6 +178,18 @@ free() {
   [[ ! -e ran ]]
 }
 
+@test "several: with -j, a list that is wrong creates nothing" {
+  tsem create -j 2 "$SEM-b"
+  attempt tsem run -j 1 "$SEM-a,$SEM/b" touch ran
+  expect_failure "^$SEM/b: not a name"
+  attempt tsem run -j 1 "$SEM-a,$SEM-b" touch ran
+  expect_failure "^$SEM-b: it exists with -j 2, not -j 1"
+  echo garbage >"$FILE-c"
+  attempt tsem run -j 1 "$SEM-a,$SEM-c" touch ran
+  expect_failure "^$SEM-c: not a semaphore"
+  [[ ! -e ran && ! -e $FILE-a ]]
+}
+
 @test "several: SIGTERM while it waits ends it, and leaves no place in line" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"

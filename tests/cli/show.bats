@@ -81,13 +81,13 @@ load helper
   tsem create "$SEM"
   tsem take "$SEM"
   enqueue tsem take "$SEM" -E 1 # a plain one first
-  start bash -c 'exec -a "$0" tsem take "$SEM"' $'x\xff\xc3(\xed\xa0\x80\xf5 "\\\n\t\e[31m ä€𝄞\xc2\x9b31m'
+  start bash -c 'exec -a "$0" tsem take "$SEM"' $'x\xff\xc3(\xed\xa0\x80\xf5 "\\\n\t\e[31m ä€𝄞\xc2\x9b31m\u202ea\u2067\u200dz'
   eventually is_shown .waiting 2
   attempt tsem show -J "$SEM"
   expect_status 0
   expect_err ''
   iconv -f UTF-8 -t UTF-8 attempt.out >/dev/null
-  expect_match 'command' "$(jq -r '.waiters[1].command' attempt.out)" '^x.*"\\.*ä€𝄞 31m take '
+  expect_match 'command' "$(jq -r '.waiters[1].command' attempt.out)" '^x.*"\\.*ä€𝄞 31m a '$'\u200dz take '
   attempt tsem show "$SEM"
   expect_status 0
   iconv -f UTF-8 -t UTF-8 attempt.out >/dev/null

@@ -198,6 +198,16 @@ has_command_line() {
   on_screen 1x1 "${steps[@]}" size:90x50 'see:semaphore' 'see:q quit' key:q restored:0
 }
 
+@test "top: keys for the pace, and to go there and back" {
+  tsem create "$SEM"
+  TOP=(-d 100 "$SEM")
+  on_screen 120x10 'see:every 100 s' 'see:1 available' "until:tsem take $SEM" 'key: ' 'see:0 available' \
+    key:+ 'see:every 50 s' key:- 'see:every 100 s' "until:tsem post $SEM" 'key:\x1b[C\x7f' 'see:semaphore' \
+    'key:\x1bOD' 'see:semaphore' 'key:\x1bOC' 'see:permits?, .* available' 'key:\x1bOD' 'see:semaphore' key:q restored:0
+  TOP=()
+  on_screen 120x10 'see:every 0.05 s' key:+ 'see:every 0.05 s' key:- 'see:every 0.1 s' key:+ 'see:every 0.1 s' key:q restored:0
+}
+
 @test "top: the keys are explained" {
   TOP=()
   on_screen 80x24 'see:q quit' key:h 'see:^r +recover' 'see:^c +cancel' 'see:^n +change' 'see:^q +end' key:h 'gone:^r +recover' \

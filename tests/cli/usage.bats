@@ -226,7 +226,8 @@ VERBS=(create take post acquire release run show list top recover remove help)
 
 @test "usage: nothing controls the terminal, and what is no character is shown as what it is" {
   local word
-  for word in $'\xff' $'a\xc3' $'\xc3(' $'\xed\xa0\x80' $'\xf5\x80\x80\x80' $'\xc0\x80' $'\x9b31m' $'\xc2\x9b31m' $'\xc2\x85'; do
+  for word in $'\xff' $'a\xc3' $'\xc3(' $'\xed\xa0\x80' $'\xf5\x80\x80\x80' $'\xc0\x80' $'\x9b31m' $'\xc2\x9b31m' $'\xc2\x85' $'\u202e' $'\u200f' \
+    $'\u2028' $'\u2066'; do
     refuses '\\x[0-9a-f]{2}' "$word"
     refuses '\\x[0-9a-f]{2}' take "$word"
     refuses '\\x[0-9a-f]{2}' take "$SEM" "$word"
