@@ -31,7 +31,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 };
 
 static const struct column of_list[LIST_COLUMNS] = {
-	[LIST_NAME] = {"NAME", "name", DEFAULT, "name of the semaphore"},
+	[LIST_NAME] = {"NAME", "name", DEFAULT | CUT, "name of the semaphore"},
 	[LIST_PERMITS] = {"PERMITS", "permits", DEFAULT | RIGHT, "its creator's number of permits"},
 	[LIST_CAPACITY] = {"CAPACITY", "capacity", RIGHT, "permits that exist now"},
 	[LIST_MAX] = {"MAX", "max", RIGHT, "what posting may raise AVAILABLE to; 0: no maximum"},
@@ -48,7 +48,7 @@ static const struct column of_list[LIST_COLUMNS] = {
 };
 
 static const struct column of_top[TOP_COLUMNS] = {
-	[TOP_NAME] = {"NAME", "name", DEFAULT, "name of the semaphore"},
+	[TOP_NAME] = {"NAME", "name", DEFAULT | CUT, "name of the semaphore"},
 	[TOP_USE] = {"USE", "use", DEFAULT | RIGHT, "share of the capacity that is held or taken"},
 	[TOP_HELD] = {"HELD", "held", DEFAULT | RIGHT, "permits taken or held"},
 	[TOP_CAPACITY] = {"CAPACITY", "capacity", DEFAULT | RIGHT, "permits that exist now"},

@@ -100,8 +100,8 @@ draw_all(struct top *top)
 		held += model->lines[i].stat.held;
 		waiting += model->lines[i].stat.waiting;
 	}
-	int length = snprintf(title, sizeof(title), "%zu semaphore%s, %" PRIu64 " permits held, %" PRIu64 " waiting",
-	                      model->n, model->n == 1 ? "" : "s", held, waiting);
+	int length = snprintf(title, sizeof(title), "%zu semaphore%s, %" PRIu64 " permit%s held, %" PRIu64 " waiting",
+	                      model->n, model->n == 1 ? "" : "s", held, held == 1 ? "" : "s", waiting);
 	if (model->unreadable > 0)
 		snprintf(title + length, sizeof(title) - (size_t)length, ", %" PRIu64 " that cannot be read",
 		         model->unreadable);

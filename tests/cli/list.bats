@@ -45,6 +45,19 @@ alone() {
   expect_out $'one 3\ntwo 1'
 }
 
+@test "list: as wide as the terminal, and as wide as it must be elsewhere" {
+  need_private_shm
+  local name verb
+  name=$(printf 'x%.0s' {1..200})
+  for verb in list 'top -b -i 1'; do
+    attempt "${PRIVATE_SHM[@]}" 1m script -qec "stty cols 80 && tsem create $name && tsem $verb" /dev/null
+    expect_status 0
+    expect_equal "width of $verb" "$(sed 's/\r//; s/ *$//' attempt.out | wc -L)" 80
+    attempt "${PRIVATE_SHM[@]}" 1m sh -c "tsem create $name && tsem $verb"
+    expect_match 'not cut in a pipe' "$OUT" "$name"
+  done
+}
+
 @test "list: other files are no semaphores" {
   need_private_shm
   alone 'tsem create one; cd /dev/shm; touch sem.x other .tsem.y tsem. tsem.-z "tsem.a b"; tsem list -o NAME --noheadings'

@@ -42,7 +42,7 @@ setup_file() {
 @test "top: what cannot be read is counted" {
   TOP=()
   alone_on_screen 'tsem create one; echo garbage >/dev/shm/tsem.two' 100x10 \
-    'see:1 semaphore, .*, 1 that cannot be read' 'see:^one ' key:q restored:0
+    'see:1 semaphore, 0 permits held, .*, 1 that cannot be read' 'see:^one ' key:q restored:0
 }
 
 @test "top: sorting, by keys and by -s" {
