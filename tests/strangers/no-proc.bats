@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # No /proc at all, as in a chroot that nobody has mounted one in. Linux tells a process its PID namespace without one since 6.11;
 # refuse makes it an older one.
+# shellcheck disable=SC2016,SC2086 # scripts in quotes are for shells inside; words of a prefix are split
 load strangers
 
 # In front of a command.
@@ -19,12 +20,10 @@ need_no_proc() {
   tsem create "$SEM"
   local old
   for old in '' 'refuse pidfd_open'; do
-    # shellcheck disable=SC2086
     attempt "${NO_PROC[@]}" $old tsem run "$SEM" sh -c 'tsem take -n "$SEM"; echo $?'
     expect_status 0
     expect_out 75
     expect_at_rest 1
-    # shellcheck disable=SC2086
     attempt "${NO_PROC[@]}" $old tsem run "$SEM" sh -c 'kill -KILL $$'
     expect_status 137
     expect_at_rest 1
