@@ -5,6 +5,7 @@ load helper
 owner() {
   start sleep 1000
   OWNER=$PID
+  eventually grep -qx sleep "/proc/$OWNER/comm"
 }
 
 @test "acquire: records the owner, who need not do anything" {

@@ -374,7 +374,7 @@ printing() {
 # One line, which says that standard output is the trouble. What list says of other tests' semaphores does not count.
 expect_one_complaint() {
   expect_status 125
-  sed -i '/^tsem: bats-/{/standard output/!d}' attempt.err
+  sed -i "/^tsem: $SEM/!{/standard output/!d}" attempt.err
   expect_equal 'lines on standard error' "$(wc -l <attempt.err)" 1
   expect_match 'standard error' "$(<attempt.err)" '^tsem: .*standard output.* \(.+\)$'
 }

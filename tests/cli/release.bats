@@ -4,6 +4,7 @@ load helper
 owner() {
   start sleep 1000
   OWNER=$PID
+  eventually grep -qx sleep "/proc/$OWNER/comm"
 }
 
 @test "release: gives back the newest hold of that process" {
