@@ -80,8 +80,8 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 			rc = look(sem, holders_only);
 			return rc == -EAGAIN ? -ETIMEDOUT : rc;
 		}
-		const uint64_t tick = recover_if_due(sem, now) + TICK;
-		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(tick, until));
+		recover_if_due(sem, now);
+		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(next_tick(now), until));
 		if (rc == -EINTR && (flags & TSEM_INTERRUPTIBLE) != 0) {
 			rc = look(sem, holders_only);
 			return rc == -EAGAIN ? -EINTR : rc;

@@ -320,7 +320,7 @@ recover_spare_records(struct tsem *sem)
 	return freed;
 }
 
-uint64_t
+void
 recover_if_due(struct tsem *sem, uint64_t now)
 {
 	_Atomic uint64_t *stamp = &sem->segment.header->scanned;
@@ -328,13 +328,12 @@ recover_if_due(struct tsem *sem, uint64_t now)
 	/* In another time namespace the clock may run far ahead or behind: a stamp from the future counts as old. */
 	if (scanned > now)
 		now = platform.now();
-	if (scanned <= now && now - scanned < LOOK_EVERY)
-		return scanned;
+	if (scanned <= now && now - scanned < LOOK_EVERY && now < next_tick(scanned))
+		return;
 	if (!CAS_SEQ(stamp, scanned, now))
-		return now;
+		return;
 	recover_all(sem, NULL);
 	is_removed(sem);
-	return now;
 }
 
 bool

@@ -118,17 +118,15 @@ wait_pace(const struct tsem_wait *options)
 	return pace;
 }
 
-/*
- * Of all waiters one looks for dead owners, not more often than every 100 ms; the others come back no later than TICK
- * after that look.
- */
 int
 wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
 {
 	const bool first = pace->tick == 0;
 	const bool ticked = now >= pace->tick;
-	if (ticked)
-		pace->tick = recover_if_due(sem, now) + TICK;
+	if (ticked) {
+		recover_if_due(sem, now);
+		pace->tick = next_tick(now);
+	}
 	if (is_marked_removed(sem))
 		return -EIDRM;
 	if (LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels)
