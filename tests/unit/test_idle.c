@@ -232,6 +232,23 @@ woken_by_a_post_and_by_a_release(void **state)
 	tsem_close(one);
 }
 
+/* A signal that comes when it is idle already does not hide that. */
+static void
+idle_when_interrupted(void **state)
+{
+	(void)state;
+	one = new_semaphore(1, 0);
+	assert_int_equal(tsem_take(one, 1, NULL), 0);
+	for (int idle = 0; idle <= 1; idle++) {
+		fake.at_sleep = fake.sleeps + 1;
+		fake.sleep_result = -EINTR;
+		fake.others = idle ? others_post_one : NULL;
+		assert_int_equal(tsem_wait_idle(one, TSEM_INTERRUPTIBLE, NULL), idle ? 0 : -EINTR);
+		assert_int_equal(fake.sleeps, fake.at_sleep);
+	}
+	tsem_close(one);
+}
+
 int
 main(void)
 {
@@ -242,6 +259,7 @@ main(void)
 		TEST(who_was_told_leaves_nothing),
 		TEST(the_bits_of_the_dead),
 		TEST(woken_by_a_post_and_by_a_release),
+		TEST(idle_when_interrupted),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
