@@ -34,25 +34,33 @@ fake_now(void)
 }
 
 static int
-fake_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+fake_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
 {
 	fake.sleeps++;
 	if (fake.sleeps <= sizeof(fake.slept_until) / sizeof(fake.slept_until[0]))
 		fake.slept_until[fake.sleeps - 1] = until;
-	fake.slept_bits = bits;
 	count_call();
 	if (fake.at_call == 0)
 		let_act(&fake.others);
 	if (fake.at_sleep != 0 && fake.sleeps == fake.at_sleep)
 		return fake.sleep_result;
-	if (LOAD_SEQ(word) != expected)
-		return -EAGAIN;
+	for (size_t i = 0; i < n; i++) {
+		if (LOAD_SEQ(words[i]) != expected[i])
+			return -EAGAIN;
+	}
 	if (until == NS_FOREVER || fake.sleeps > 10000)
 		fail_msg("sleeps for ever, or without end: %lu times", (unsigned long)fake.sleeps);
 	if (until > fake.clock)
 		fake.clock = until;
 	fake.timed_out++;
 	return -ETIMEDOUT;
+}
+
+static int
+fake_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	fake.slept_bits = bits;
+	return fake_sleep_any(&word, &expected, 1, until);
 }
 
 static void
@@ -86,8 +94,12 @@ fake_begin(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.clock = 1000 * NS_PER_SECOND;
 	real = platform;
-	platform = (struct platform){
-		.now = fake_now, .sleep = fake_sleep, .wake = fake_wake, .pause = fake_pause, .judge = fake_judge};
+	platform = (struct platform){.now = fake_now,
+	                             .sleep = fake_sleep,
+	                             .sleep_any = fake_sleep_any,
+	                             .wake = fake_wake,
+	                             .pause = fake_pause,
+	                             .judge = fake_judge};
 }
 
 void

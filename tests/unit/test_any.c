@@ -95,12 +95,42 @@ no_record_for_the_second_line(void **state)
 	assert_int_equal(tsem_release(&first), 0);
 }
 
+/* A signal ends the wait if that was asked for; neither the ticks before it nor one that was not asked for do. */
+static void
+signals_while_it_waits(void **state)
+{
+	(void)state;
+	enum { TICKS = 3 };
+	tsem *const sems[] = {plenty, tight};
+	const struct timespec deadline = {.tv_sec = 1010};
+	tsem_hold hold;
+	size_t which = 9;
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(tsem_take(sems[i], 1, NULL), 0);
+	fake.sleep_result = -EINTR;
+	for (int asked_for = 0; asked_for <= 1; asked_for++) {
+		const struct tsem_wait wait = {
+			.size = sizeof(wait), .deadline = &deadline, .flags = asked_for ? TSEM_INTERRUPTIBLE : 0};
+		fake.at_sleep = fake.sleeps + TICKS;
+		fake.clock = 1000 * NS_PER_SECOND;
+		assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), asked_for ? -EINTR : -ETIMEDOUT);
+		if (asked_for)
+			assert_int_equal(fake.sleeps, fake.at_sleep);
+		else
+			assert_true(fake.sleeps > fake.at_sleep);
+		for (size_t i = 0; i < 2; i++)
+			assert_int_equal(stat_of(sems[i]).waiting, 0);
+	}
+	assert_int_equal(which, 9);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_permit_elsewhere_needs_no_record_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_record_for_the_second_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(signals_while_it_waits, set_up, tear_down),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
