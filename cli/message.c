@@ -91,6 +91,7 @@ static const struct explanation explanations[] = {
 	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f')"},
 	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f')"},
 	{ENOSPC, "shared memory is full (free some space in /dev/shm)"},
+	{EROFS, "shared memory is read-only (mount /dev/shm writable)"},
 	{EFBIG, "the file size limit is too low (raise 'ulimit -f' to 2100 KiB or more)"},
 	{ENOMEM, "not enough memory (raise 'ulimit -v', or close some programs)"},
 	{EMFILE, "too many open files (raise 'ulimit -n')"},
@@ -103,6 +104,8 @@ static const struct explanation explanations[] = {
 const char *
 error_text(int error)
 {
+	if (error == -ENOENT && access("/dev/shm", F_OK) != 0)
+		return "there is no /dev/shm (mount a tmpfs there, for example)";
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
 		if (explanations[i].error == -error)
 			return explanations[i].text;

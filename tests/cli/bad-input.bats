@@ -320,6 +320,21 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   [[ ! -e ran ]]
 }
 
+@test "bad input: shared memory is missing, or read-only" {
+  need_private_shm
+  local verb
+  for verb in 'create x' 'run -j 1 x true' 'take x' list; do
+    # shellcheck disable=SC2086
+    attempt unshare --mount --map-root-user -- bash -c 'mount -t tmpfs tmpfs /dev && exec "$@"' bash tsem $verb
+    expect_failure '(x: )?there is no /dev/shm \('
+  done
+  for verb in 'create x' 'run -j 1 x true'; do
+    # shellcheck disable=SC2086
+    attempt "${PRIVATE_SHM[@]}" 1m bash -c 'mount -o remount,ro /dev/shm && exec "$@"' bash tsem $verb
+    expect_failure 'x: shared memory is read-only \('
+  done
+}
+
 @test "bad input: the limit of file sizes" {
   need_to_count_nothing
   attempt bash -c 'ulimit -f 8; exec tsem create "$SEM"'
