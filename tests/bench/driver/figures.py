@@ -31,6 +31,7 @@ class Results:
         self.samples = {}
         self.units = {}
         self.missing = []
+        self.separate = False  # measured by more than one run
 
     def add_line(self, workload, line):
         word = json.loads(line)
@@ -46,6 +47,7 @@ class Results:
     def add_file(self, path, without):
         """What as_json() made of an earlier run, but for the workloads `without`."""
         kept = json.loads(path.read_text(encoding="utf-8"))
+        self.separate = True
         for entry in kept["figures"]:
             if entry["workload"] not in without:
                 key = (entry["workload"], entry["metric"], entry["participants"], entry["peer"])

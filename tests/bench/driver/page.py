@@ -23,14 +23,18 @@ LOSES = """## What loses, and why
 """
 
 
-def write(results, machine, directory):
+SEPARATE = ["Workloads may come from separate runs (--add) with other options than the defaults: compare within a workload.",
+            "The machine is described as it was at the last of them."]
+
+
+def write(results, machine, directory, by_default):
     drawn = plots.draw(results, directory)
     reach = tables.target_table(results)
     lines = ["# Results of the benchmark", "",
              "Written by `./dev bench`. Peers take turns within one run; a figure is the median of its repetitions, with the",
              "quartiles in brackets; behind it, in bold, how many times better tsem is: above 1 tsem is ahead, below 1 the peer.",
-             "Workloads may come from separate runs (--add) with other options than the defaults: compare within a workload.",
-             "The machine is described as it was at the last of them.",
+             *(SEPARATE if results.separate else ["All of it is one run, with the options that it has by default."
+                                                  if by_default else "All of it is one run."]),
              "Each repetition has a new semaphore on another cache line. The semaphores of Dice and Kogan are rendered here from",
              "their ideas; the paper's own code may differ in details.", ""]
     lines += tables.rows(["", ""], [[name, value] for name, value in machine.items()]) + [""]

@@ -4,7 +4,7 @@ import subprocess
 
 PLOTS = (
     ("semabench", "rate", "semabench, processes", "participants", "rounds per second"),
-    ("semabench-threads", "rate", "semabench, threads", "participants", "rounds per second"),
+    ("semabench-threads", "rate", "semabench, threads (Figure 1 of Dice and Kogan)", "threads", "rounds per second"),
     ("hand-over", "hand-over", "Hand-over to a sleeping waiter", "waiters in the queue", "microseconds"),
     ("fairness", "longest wait", "The longest wait", "participants", "milliseconds"),
 )
