@@ -9,13 +9,16 @@ LOSES = """## What loses, and why
   than CPUs, an unfair lock lets whoever runs already have it again and again, out of its own cache and without a wake;
   a queue has to hand the permit to the one whose turn it is, who may be asleep. The robust mutex and glibc's semaphore
   are ahead there. What that costs the others is in the table of fairness: their longest waits.
-- An uncontended acquire and release writes down whose the permit is, in which of four states, and since when: about 30
-  stores and a look at the clock beside the two locked instructions, which alone are nearly all that glibc's pair takes.
-  A pair that one instruction each could do would not know what to give back when its owner dies.
+- An uncontended acquire and release writes down whose the permit is, in which of five states, and since when: five stores
+  around the two locked instructions, which alone are nearly all that glibc's pair takes. How far that alone is from
+  glibc's, with what a hold has to say and a look at the clock, is told by owned-floor in the table of pairs. The rest is
+  what a library needs: whose thread and whose hold this is, whether there is room, whether somebody waits. Each of these
+  costs a few tenths of a nanosecond, since whatever stands between two locked instructions has to be over before the
+  second one. A pair that one instruction each could do would not know what to give back when its owner dies.
 - Sleeping waiters wake up about twice a second, each a context switch of the kernel, since nobody else might be left to
-  notice a death. On the virtual machine of two CPUs where this was looked into, a thousand processes that only slept in
-  futex(2) for as long took 9 to 9.5 us for each wake, tsem's 9.6 to 12: most of it is not tsem's to save, and the figure
-  may come out on either side of 2% from one run to the next.
+  notice a death: whichever of them die, one that lives has to look within half a second. ticking-sleep in the table of
+  idle waiters does nothing but sleep and wake up as often, all at the same time, which is the cheapest; each at its own
+  time it takes the kernel about twice as much.
 - Recovery waits for somebody to look: peers whose locks lie in the kernel, or that the kernel walks at exit (SysV with
   SEM_UNDO, flock, robust mutexes), give back within a millisecond; tsem's waiters look within half a second. A semaphore
   of plain shared memory that needs no daemon has no other moment, and the others have limits of their own: SEM_UNDO

@@ -4,6 +4,7 @@ import dataclasses
 PROCESS_PEERS = ("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
                  "ticket-semaphore", "twa-semaphore")
 THREAD_PEERS = ("waiting-chains", "key-wait")
+FLOORS = ("owned-floor", "ticking-sleep")  # no semaphores, but what tsem cannot be better than
 
 
 @dataclasses.dataclass
@@ -23,8 +24,10 @@ class Workload:
 
 
 WORKLOADS = (
-    Workload("pair", "pair", "Take and give without contention", 0.05, 21, peers=PROCESS_PEERS + THREAD_PEERS,
-             metrics=("rate",)),
+    Workload("pair", "pair", "Take and give without contention", 0.05, 21,
+             peers=PROCESS_PEERS + THREAD_PEERS + ("owned-floor",), metrics=("rate",),
+             note="owned-floor is no semaphore: of acquire and release the locked instructions, the stores that the protocol "
+                  "asks for, the contents of a hold, and a look at the clock; nothing else."),
     Workload("contend", "contend", "Two processes contending for one permit, each on its own CPU", 0.1, 15,
              metrics=("rate",),
              note="Nothing between take and give, and nothing after it. The unfair ones let one process run in bursts, "
@@ -52,8 +55,8 @@ WORKLOADS = (
     Workload("post", "post", "Post for n sleeping waiters", 0, 9, (1, 10, 100), peers=("tsem", "glibc", "sysv")),
     Workload("wrapper", "wrapper", "A command around `true`", 0, 15, peers=()),
     Workload("drain", "drain", "Each of 30 queued jobs, once the one in front ends", 0, 9, (30,), peers=()),
-    Workload("idle", "idle", "CPU of 1,000 sleeping waiters", 2, 7, (1000,), peers=("tsem", "tsem-owned", "glibc", "sysv"),
-             note="Over five of tsem's ticks."),
+    Workload("idle", "idle", "CPU of 1,000 sleeping waiters", 2, 7, (1000,), peers=("tsem", "tsem-owned", "glibc", "sysv", "ticking-sleep"),
+             note="Over five of tsem's ticks. ticking-sleep: what only sleeps, and wakes up as often."),
     Workload("memory", "memory", "Memory of a semaphore", 0, 1, (1000,), peers=PROCESS_PEERS + THREAD_PEERS),
     Workload("recovery", "recovery", "From a SIGKILL to the next admission, by number of waiters", 0, 7, (10, 100, 1000),
              peers=("tsem-owned", "sysv-undo", "robust-mutex", "flock"),

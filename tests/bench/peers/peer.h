@@ -51,7 +51,8 @@ struct peer {
 	}
 
 extern const struct peer peer_glibc, peer_sysv, peer_sysv_undo, peer_mutex, peer_flock, peer_tsem, peer_tsem_owned,
-	peer_ticket_futex, peer_ticket_semaphore, peer_twa_semaphore, peer_chains, peer_key_wait;
+	peer_ticket_futex, peer_ticket_semaphore, peer_twa_semaphore, peer_chains, peer_key_wait, peer_owned_floor,
+	peer_ticking_sleep;
 
 extern const struct peer *const all_peers[];
 

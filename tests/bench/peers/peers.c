@@ -17,6 +17,8 @@ const struct peer *const all_peers[] = {
 	&peer_twa_semaphore,
 	&peer_chains,
 	&peer_key_wait,
+	&peer_owned_floor,
+	&peer_ticking_sleep,
 	NULL,
 };
 
