@@ -54,7 +54,7 @@ class Results:
                 self.samples[key] = entry["values"]
                 self.units[key[:2]] = entry["unit"]
         for entry in kept["missing"]:
-            if entry["workload"] not in without:
+            if entry["workload"] and entry["workload"] not in without:  # that it was interrupted is of that run
                 self.missing.append((entry["workload"], entry["peer"], entry["participants"], entry["why"]))
 
     def figure(self, workload, metric, participants, peer):
