@@ -5,21 +5,11 @@
 
 /* In this order they take turns, and stand in the tables. */
 const struct peer *const all_peers[] = {
-	&peer_tsem,
-	&peer_tsem_owned,
-	&peer_glibc,
-	&peer_sysv,
-	&peer_sysv_undo,
-	&peer_mutex,
-	&peer_flock,
-	&peer_ticket_futex,
-	&peer_ticket_semaphore,
-	&peer_twa_semaphore,
-	&peer_chains,
-	&peer_key_wait,
-	&peer_owned_floor,
-	&peer_ticking_sleep,
-	NULL,
+	&peer_tsem,          &peer_tsem_owned,    &peer_glibc,
+	&peer_sysv,          &peer_sysv_undo,     &peer_mutex,
+	&peer_flock,         &peer_ticket_futex,  &peer_ticket_semaphore,
+	&peer_twa_semaphore, &peer_chains,        &peer_key_wait,
+	&peer_owned_floor,   &peer_ticking_sleep, NULL,
 };
 
 const struct peer *
