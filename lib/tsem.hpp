@@ -588,7 +588,10 @@ class hold
 		return result;
 	}
 
-	/* A holder has died since the last one was told: what the semaphore protects may be half-done. */
+	/*
+	 * A holder has died since the last one was told: what the semaphore protects may be half-done. std::lock() gives back
+	 * what it got as long as it cannot have all, and the word goes with that; acquire_all() passes it on.
+	 */
 	bool recovered() const noexcept
 	{
 		return owns_ && ::tsem_hold_recovered(&hold_);
