@@ -54,7 +54,7 @@ bit_of(bool holders_only)
 	return holders_only ? CONCERN_HOLDERS : CONCERN_IDLE;
 }
 
-/* One look, with the bit set before it. 0: idle; -EAGAIN: not yet. */
+/* One look; whoever sleeps behind it has set the bit before it. 0: idle; -EAGAIN: not yet. */
 static int
 look(struct tsem *sem, bool holders_only)
 {
@@ -63,23 +63,27 @@ look(struct tsem *sem, bool holders_only)
 	return census_is_idle(sem, holders_only) ? 0 : -EAGAIN;
 }
 
+/* The time is up. */
+static int
+look_once_more(struct tsem *sem, bool holders_only)
+{
+	recover_all(sem, NULL);
+	int rc = look(sem, holders_only);
+	return rc == -EAGAIN ? -ETIMEDOUT : rc;
+}
+
 static int
 sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned flags)
 {
 	struct header *header = sem->segment.header;
 	const uint64_t bit = bit_of(holders_only);
-	for (;;) {
+	uint64_t now;
+	while ((now = platform.now()) < until) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
 		OR_SEQ(&header->concern, bit);
 		int rc = look(sem, holders_only);
 		if (rc != -EAGAIN)
 			return rc;
-		const uint64_t now = platform.now();
-		if (now >= until) {
-			recover_all(sem, NULL);
-			rc = look(sem, holders_only);
-			return rc == -EAGAIN ? -ETIMEDOUT : rc;
-		}
 		recover_if_due(sem, now);
 		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(next_tick(now), until));
 		if (rc == -EINTR && (flags & TSEM_INTERRUPTIBLE) != 0) {
@@ -87,6 +91,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 			return rc == -EAGAIN ? -EINTR : rc;
 		}
 	}
+	return look_once_more(sem, holders_only);
 }
 
 int
@@ -100,7 +105,11 @@ tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline)
 	int rc = look(sem, holders_only);
 	if (rc != -EAGAIN)
 		return rc;
-	rc = sleep_until_idle(sem, holders_only, queue_deadline(deadline), flags);
+	/* A try leaves the others asleep. */
+	const uint64_t until = queue_deadline(deadline);
+	if (platform.now() >= until)
+		return look_once_more(sem, holders_only);
+	rc = sleep_until_idle(sem, holders_only, until, flags);
 	idle_forget(sem, bit_of(holders_only));
 	return rc;
 }

@@ -155,6 +155,20 @@ who_gives_up_leaves_nothing(void **state)
 	expect_others_woken(CONCERN_IDLE);
 }
 
+/* Again and again, it would have all of them look at all records. */
+static void
+a_try_wakes_nobody(void **state)
+{
+	(void)state;
+	static const struct timespec past;
+	somebody_holds();
+	STORE_SEQ(&sem->segment.header->concern, CONCERN_IDLE | CONCERN_HOLDERS);
+	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
+	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
+	assert_int_equal(concern(), CONCERN_IDLE | CONCERN_HOLDERS);
+	assert_int_equal(fake.wakes, 0);
+}
+
 static void
 the_first_goes(void)
 {
@@ -253,13 +267,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(whoever_enters_behind_the_look_holds),
-		TEST(an_arrival_behind_the_look_is_not_slept_over),
-		TEST(who_gives_up_leaves_nothing),
-		TEST(who_was_told_leaves_nothing),
-		TEST(the_bits_of_the_dead),
-		TEST(woken_by_a_post_and_by_a_release),
-		TEST(idle_when_interrupted),
+		TEST(whoever_enters_behind_the_look_holds), TEST(an_arrival_behind_the_look_is_not_slept_over),
+		TEST(who_gives_up_leaves_nothing),          TEST(a_try_wakes_nobody),
+		TEST(who_was_told_leaves_nothing),          TEST(the_bits_of_the_dead),
+		TEST(woken_by_a_post_and_by_a_release),     TEST(idle_when_interrupted),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
