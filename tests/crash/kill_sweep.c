@@ -127,7 +127,8 @@ play_again(struct sweep *sweep, const char *text)
 	return atomic_load(&sweep->tally->faults) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static void
+/* How many points were tried. */
+static unsigned long
 print_tally(const struct tally *tally)
 {
 	unsigned long singles = 0;
@@ -149,6 +150,7 @@ print_tally(const struct tally *tally)
 		"left to --full: %lu points that leave what the one before leaves, in long loops, with counts above 1 and with "
 		"several semaphores\n",
 		singles, pairs, grid, tally->astray, tally->passed_over);
+	return singles + pairs + grid;
 }
 
 static void
@@ -259,7 +261,9 @@ main(int argc, char **argv)
 	catch_termination();
 	const double began = seconds_now();
 	const bool well = run_workers(&sweep, seconds);
-	print_tally(sweep.tally);
+	const unsigned long tried = print_tally(sweep.tally);
+	if (tried == 0)
+		fprintf(stderr, "kill sweep: nothing was tried: no such operation, or this pair is not in the list\n");
 	printf("kill sweep: %u faults in %.0f s\n", sweep.tally->faults, seconds_now() - began);
-	return well && sweep.tally->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return well && tried > 0 && sweep.tally->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
