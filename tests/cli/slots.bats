@@ -76,11 +76,6 @@ expect_told() {
 @test "recovered: what came with a permit that was not used is told to the next one" {
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
-  attempt tsem run "$SEM" no-such-command-anywhere
-  expect_status 127
-  expect_told 1
-  expect_told none
-  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
   attempt bash -c 'ulimit -n 10; exec tsem run --jobserver "$SEM" true' # its descriptors are from 10 on
   expect_failure "^$SEM: cannot make the pipes of a jobserver"
   expect_told 1
