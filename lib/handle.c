@@ -3,6 +3,7 @@
 #include "handle.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,8 +21,10 @@ spin_ceiling(void)
 {
 	static _Atomic uint32_t ceiling = UINT32_MAX;
 	uint32_t known = LOAD_RLX(&ceiling);
+	cpu_set_t cpus;
 	if (known == UINT32_MAX) {
-		known = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPIN_MAX : 0;
+		/* It fails where there are more CPUs than the set has room for. */
+		known = sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1 ? SPIN_MAX : 0;
 		STORE_RLX(&ceiling, known);
 	}
 	return known;

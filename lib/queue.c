@@ -184,13 +184,14 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 
 	queue_line_up(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
-	int rc = wait_sleeping(sem, waiter);
+	uint64_t now;
+	int rc = wait_sleeping(sem, waiter, &now);
 	if (rc < 0)
 		rc = give_up(sem, place, rc);
 	if (rc < 0)
 		return rc;
 	PROBE(admit, sem, waiter->ticket, waiter->count);
-	STORE_RLX(&waiter->record->since, coarse_now()); /* held since now, and no longer waiting since then */
+	STORE_RLX(&waiter->record->since, now); /* held since now, and no longer waiting since then */
 	return 0;
 }
 

@@ -152,7 +152,7 @@ wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **
 }
 
 static int
-sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t now)
+sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
 {
 	_Atomic uint32_t *word;
 	const struct tsem_wait *options = waiter->options;
@@ -160,17 +160,17 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t now)
 
 	while (!wait_is_over(sem, waiter)) {
 		const uint32_t seen = wait_announce(sem, waiter, &word);
-		int rc = wait_look_around(sem, waiter, now, &pace);
+		int rc = wait_look_around(sem, waiter, *now, &pace);
 		if (rc < 0)
 			return rc;
 		if (wait_is_over(sem, waiter))
 			break;
-		if (now >= waiter->until)
+		if (*now >= waiter->until)
 			return -ETIMEDOUT;
 
 		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(pace.tick, pace.progress));
 		rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
-		now = platform.now();
+		*now = platform.now();
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}
@@ -193,11 +193,11 @@ wait_count(struct tsem *sem, uint64_t ns)
 }
 
 int
-wait_sleeping(struct tsem *sem, const struct waiter *waiter)
+wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
 {
-	const uint64_t began = platform.now();
-	int rc = sleep_until_enabled(sem, waiter, began);
-	wait_count(sem, platform.now() - began);
+	const uint64_t began = *now = platform.now();
+	int rc = sleep_until_enabled(sem, waiter, now);
+	wait_count(sem, *now - began);
 	return rc;
 }
 

@@ -43,9 +43,9 @@ bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
 
 /*
  * Returns 0 once the ticket is enabled, or the record was made HELD by somebody who lowered the capacity. Otherwise
- * -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the place in line is still ours, and to be given up.
+ * -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the place in line is still ours, and to be given up. `now`: when that was.
  */
-int wait_sleeping(struct tsem *sem, const struct waiter *waiter);
+int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
 
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 
