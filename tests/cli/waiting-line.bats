@@ -2,12 +2,9 @@
 # The line that says how a wait is going, on an emulated screen with a shell (see screen.py), and elsewhere.
 load helper
 
-setup_file() {
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
-}
-
 # in_shell COLUMNSxROWS STEP...: in an interactive shell, which is left at the end.
 in_shell() {
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$1" 'see:^\$' "${@:2}" 'key:exit 3\n' restored:3 \
     -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
   expect_status 0

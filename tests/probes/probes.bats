@@ -3,10 +3,6 @@
 # examples of the manual page are run as they stand there, but for the path of the command and the minute that one goes on.
 load ../cli/helper
 
-setup_file() {
-  [[ -x ${TSEM_PROBED-} ]] || skip 'there is no command with probes'
-}
-
 # ---- gdb, which needs nothing of the kernel but ptrace ----
 
 # watched EXPECTED ARGUMENT...: what `tsem ARGUMENT...` meets, a line each.

@@ -7,11 +7,8 @@ load strangers
 # In front of a command.
 NO_PROC=(unshare --mount -- sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh)
 
-setup_file() {
-  not_under any 'sanitizers need /proc'
-}
-
 need_no_proc() {
+  not_under any 'sanitizers need /proc'
   need 'a /proc that is empty' "${NO_PROC[@]}" sh -c '! test -e /proc/self'
 }
 
