@@ -84,8 +84,8 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 		int rc = look(sem, holders_only);
 		if (rc != -EAGAIN)
 			return rc;
-		recover_if_due(sem, now);
-		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(next_tick(now), until));
+		const uint64_t again = recover_if_due(sem, now);
+		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(again, until));
 		if (rc == -EINTR && (flags & TSEM_INTERRUPTIBLE) != 0) {
 			rc = look(sem, holders_only);
 			return rc == -EAGAIN ? -EINTR : rc;

@@ -320,7 +320,7 @@ recover_spare_records(struct tsem *sem)
 	return freed;
 }
 
-void
+uint64_t
 recover_if_due(struct tsem *sem, uint64_t now)
 {
 	_Atomic uint64_t *stamp = &sem->segment.header->scanned;
@@ -329,11 +329,15 @@ recover_if_due(struct tsem *sem, uint64_t now)
 	if (scanned > now)
 		now = platform.now();
 	if (scanned <= now && now - scanned < LOOK_EVERY && now < next_tick(scanned))
-		return;
+		return next_tick(now);
 	if (!CAS_SEQ(stamp, scanned, now))
-		return;
+		return next_tick(now);
+	const uint64_t grants = LOAD_RLX(&sem->segment.header->grants);
 	recover_all(sem, NULL);
 	is_removed(sem);
+	/* Many die together, and yet one after another: where permits have just come back, more may be about to. */
+	const bool moved = LOAD_RLX(&sem->segment.header->grants) != grants;
+	return moved ? earlier_of(now + LOOK_EVERY, next_tick(now)) : next_tick(now);
 }
 
 bool

@@ -27,9 +27,10 @@ void recover_all(struct tsem *sem, uint32_t *permits);
 
 /*
  * The same, and whether the segment was removed, unless somebody did so within the last 100 ms and since the last tick:
- * of all who wake up at one, the first looks, for everybody. `now` may be a little behind the clock.
+ * of all who wake up at one, the first looks, for everybody. `now` may be a little behind the clock. Returns when the
+ * caller should look again.
  */
-void recover_if_due(struct tsem *sem, uint64_t now);
+uint64_t recover_if_due(struct tsem *sem, uint64_t now);
 
 /* The same for a try that is about to fail, of this handle not more often than every 10 ms. True: look again. */
 bool recover_before_failing(struct tsem *sem);

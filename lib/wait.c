@@ -123,10 +123,8 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 {
 	const bool first = pace->tick == 0;
 	const bool ticked = now >= pace->tick;
-	if (ticked) {
-		recover_if_due(sem, now);
-		pace->tick = next_tick(now);
-	}
+	if (ticked)
+		pace->tick = recover_if_due(sem, now);
 	if (is_marked_removed(sem))
 		return -EIDRM;
 	if (LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels)

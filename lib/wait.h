@@ -12,7 +12,7 @@
  * is promised, and a loaded machine wants some of it. They all do it at the same moments, the multiples of this time: a
  * thousand who wake up one after another, each from an idle machine, cost it twice as much.
  */
-#define TICK (450 * NS_PER_MS)
+#define TICK (400 * NS_PER_MS)
 
 static inline uint64_t
 next_tick(uint64_t now)

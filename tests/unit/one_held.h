@@ -7,7 +7,7 @@
 #include "record.h"
 #include "wait.h"
 
-#define TICK_MAX (450 * NS_PER_MS)
+#define TICK_MAX (400 * NS_PER_MS)
 
 static tsem *sem;
 static const char *name;
