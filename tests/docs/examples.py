@@ -154,7 +154,7 @@ class Session:
         self.shell.stdin.write(f"{command}\necho {self.END}\n".encode())
         printed = b""
         end = time.monotonic() + DEADLINE
-        while not printed.endswith(f"{self.END}\n".encode()):
+        while f"{self.END}\n".encode() not in printed:
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.shell.stdout], [], [], left)[0]:
                 raise Failure(f"no end of: {command}\n{printed.decode()}")
@@ -162,8 +162,8 @@ class Session:
             if data == b"":
                 raise Failure(f"the shell ended in: {command}\n{printed.decode()}")
             printed += data
-        lines = printed.decode()[: -len(self.END) - 1].splitlines()
-        # That a job was killed, bash says sooner or later, behind one command or another.
+        lines = printed.decode().replace(f"{self.END}\n", "").splitlines()
+        # That a job was killed, bash says sooner or later, behind one command or another, or behind the end.
         return [line for line in lines if not re.match(r"bash: line \d+: +\d+ Killed ", line)]
 
     def close(self):

@@ -34,7 +34,8 @@ load strangers
   attempt "${OWN_PIDS[@]}" bash -c 'tsem run "$SEM" sleep 1000 &
     until tsem show "$SEM" --raw --noheadings -o COMMAND | grep -q ^sleep; do :; done
     tsem take -n "$SEM"; echo "alive: $?"
-    kill -KILL "$(pgrep sleep)" %1; wait
+    PID=$(pgrep sleep); kill -KILL "$PID" %1; wait
+    while [[ $(ps -o stat= -p "$PID") == [!Z]* ]]; do :; done
     tsem take -n "$SEM"; echo "dead: $?"'
   expect_out $'alive: 75\ndead: 0'
 }
