@@ -90,8 +90,10 @@ static void
 give_back(const struct luggage *luggage, bool abandoned, bool unused)
 {
 	for (size_t i = 0; i < luggage->n; i++) {
-		const bool told = abandoned || (unused && tsem_hold_recovered(&luggage->holds[i]));
-		tsem_reap(&luggage->holds[i], told ? TSEM_ABANDONED : 0);
+		if (unused && !abandoned)
+			give_back_unused(&luggage->holds[i]);
+		else
+			tsem_reap(&luggage->holds[i], abandoned ? TSEM_ABANDONED : 0);
 	}
 }
 

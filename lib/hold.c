@@ -18,12 +18,6 @@ hold_inside(tsem_hold *hold)
 
 /* ---- acquire ---- */
 
-static inline struct tsem *
-sem_of(const struct kept *entry)
-{
-	return (struct tsem *)(uintptr_t)entry->hold.sem;
-}
-
 /*
  * The first holder after a recovery is told of it. Relaxed: recoverers say it before they move G, and whoever is admitted
  * has read G behind that.
@@ -35,26 +29,21 @@ is_told_of_abandonment(struct tsem *sem)
 	return LOAD_RLX(abandoned) != 0 && atomic_exchange(abandoned, 0) != 0;
 }
 
-static inline void
-fill_hold(struct tsem *sem, uint32_t index, uint64_t who, uint64_t ticket, tsem_hold *out)
-{
-	*hold_inside(out) = (struct hold){
-		.sem = (uint64_t)(uintptr_t)sem,
-		.who = who,
-		.what = what_next(LOAD_RLX(&sem->segment.records[index].what), STATE_HELD, ticket),
-		.record = index,
-		.recovered = is_told_of_abandonment(sem),
-	};
-}
-
 void
 hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
 {
 	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
 	struct record *record = place->claim.record;
 	STORE_RLX(&record->until, 0);
-	STORE_REL(&record->what, what_next(LOAD_RLX(&record->what), STATE_HELD, place->waiter.ticket));
-	fill_hold(sem, place->claim.index, place->claim.who, place->waiter.ticket, out);
+	const uint64_t held = what_next(LOAD_RLX(&record->what), STATE_HELD, place->waiter.ticket);
+	STORE_REL(&record->what, held);
+	*hold_inside(out) = (struct hold){
+		.sem = (uint64_t)(uintptr_t)sem,
+		.who = place->claim.who,
+		.what = held,
+		.record = place->claim.index,
+		.recovered = is_told_of_abandonment(sem),
+	};
 }
 
 /*
@@ -92,7 +81,7 @@ acquire_at_once(struct kept *entry, uint32_t count, tsem_hold *out)
 		entry->idle = LOAD_RLX(&entry->record->what);
 		return false;
 	}
-	PROBE_AT_ONCE(take, sem_of(entry));
+	PROBE_AT_ONCE(take, hold_sem(&entry->hold));
 	/* A plain store, as in hold_become(). */
 	const uint64_t held = (tickets & ~TAG_MASK) | (entry->idle & WHAT_FACES) | STATE_HELD;
 	STORE_REL(&entry->record->what, held);
@@ -100,7 +89,7 @@ acquire_at_once(struct kept *entry, uint32_t count, tsem_hold *out)
 	*hold = entry->hold;
 	hold->what = held;
 	if (__builtin_expect(LOAD_RLX(&entry->header->abandoned) != 0, 0))
-		hold->recovered = is_told_of_abandonment(sem_of(entry));
+		hold->recovered = is_told_of_abandonment(hold_sem(&entry->hold));
 	return true;
 }
 
@@ -151,13 +140,14 @@ tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_
 static __attribute__((noinline)) int
 acquire_kept(struct kept *entry, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
-	return acquire_at_once(entry, count, hold) ? stamp(entry) : acquire_until(sem_of(entry), count, deadline, hold);
+	return acquire_at_once(entry, count, hold) ? stamp(entry)
+	                                           : acquire_until(hold_sem(&entry->hold), count, deadline, hold);
 }
 
 static __attribute__((noinline)) int
 try_acquire_kept(struct kept *entry, uint32_t count, tsem_hold *hold)
 {
-	return acquire_at_once(entry, count, hold) ? stamp(entry) : acquire_or_fail(sem_of(entry), count, hold);
+	return acquire_at_once(entry, count, hold) ? stamp(entry) : acquire_or_fail(hold_sem(&entry->hold), count, hold);
 }
 
 int
@@ -208,7 +198,7 @@ release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
 static __attribute__((noinline)) int
 after_release(struct kept *entry, uint64_t grants)
 {
-	struct tsem *sem = sem_of(entry);
+	struct tsem *sem = hold_sem(&entry->hold);
 	const struct claim claim = {.index = entry->hold.record, .record = entry->record, .who = entry->hold.who};
 	const uint32_t count = LOAD_RLX(&claim.record->count);
 	if ((LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0) {
@@ -246,8 +236,8 @@ release_kept(struct kept *entry, uint64_t held)
 	const uint64_t tag = tag_make(entry->hold.record, what_b(releasing));
 	const uint64_t next = word_advance(grants, LOAD_RLX(&entry->record->count), tag);
 	if (!is_finished(word_tag(grants), word_tag(next)) || !CAS_SEQ(&header->grants, grants, next))
-		return release_the_long_way(sem_of(entry), entry->hold.record, releasing);
-	PROBE_AT_ONCE(post, sem_of(entry));
+		return release_the_long_way(hold_sem(&entry->hold), entry->hold.record, releasing);
+	PROBE_AT_ONCE(post, hold_sem(&entry->hold));
 	const uint64_t idle = what_released(entry->record, releasing);
 	STORE_REL(&entry->record->what, idle);
 	entry->idle = idle;

@@ -328,16 +328,16 @@ recover_if_due(struct tsem *sem, uint64_t now)
 	/* In another time namespace the clock may run far ahead or behind: a stamp from the future counts as old. */
 	if (scanned > now)
 		now = platform.now();
-	if (scanned <= now && now - scanned < LOOK_EVERY && now < next_tick(scanned))
-		return next_tick(now);
-	if (!CAS_SEQ(stamp, scanned, now))
-		return next_tick(now);
+	const uint64_t tick = next_tick(now);
+	const bool recent = scanned <= now && now - scanned < LOOK_EVERY && now < next_tick(scanned);
+	if (recent || !CAS_SEQ(stamp, scanned, now))
+		return tick;
 	const uint64_t grants = LOAD_RLX(&sem->segment.header->grants);
 	recover_all(sem, NULL);
 	is_removed(sem);
 	/* Many die together, and yet one after another: where permits have just come back, more may be about to. */
 	const bool moved = LOAD_RLX(&sem->segment.header->grants) != grants;
-	return moved ? earlier_of(now + LOOK_EVERY, next_tick(now)) : next_tick(now);
+	return moved ? earlier_of(now + LOOK_EVERY, tick) : tick;
 }
 
 bool

@@ -115,7 +115,7 @@ tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 	uint64_t what;
 	if (hold->who == 0)
 		return 0;
-	struct tsem *sem = (struct tsem *)(uintptr_t)hold->sem;
+	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
 	if (!sem->segment.writable || LOAD_ACQ(&record->who) != hold->who
 	    || !hold_is_held(record, hold_ticket(hold), &what))

@@ -170,7 +170,7 @@ tsem_end_loan(tsem_hold *out)
 	uint64_t what;
 	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
 	if (hold_is_held(record, hold_ticket(hold), &what))
-		release_foreign(sem, (uint32_t)hold->record, hold->who, what);
+		release_foreign(sem, hold->record, hold->who, what);
 	hold->who = 0;
 	return 0;
 }
@@ -206,9 +206,9 @@ tsem_adopt(tsem_hold *out)
 	/* What the recoverer began it leaves to the new owner, who has to finish it. */
 	const uint64_t releasing = what_next(what, STATE_RELEASING, hold_ticket(hold));
 	if (LOAD_ACQ(&record->what) == releasing)
-		finish_foreign(sem, (uint32_t)hold->record, self.who, releasing);
+		finish_foreign(sem, hold->record, self.who, releasing);
 	else
-		record_free_for(sem, (uint32_t)hold->record, record, self.who);
+		record_free_for(sem, hold->record, record, self.who);
 	return -EPERM;
 }
 
@@ -254,7 +254,7 @@ tsem_reap(tsem_hold *out, unsigned flags)
 		const uint32_t count = LOAD_ACQ(&record->count);
 		if (abandoned)
 			STORE_SEQ(&sem->segment.header->abandoned, 1);
-		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, (uint32_t)hold->record, who, what) && abandoned) {
+		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, hold->record, who, what) && abandoned) {
 			PROBE(recover, sem, hold_ticket(hold), count);
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 		}

@@ -245,20 +245,20 @@ class semaphore
 
 	bool try_take(std::uint32_t count = 1)
 	{
-		return taken(::tsem_try_take(handle_, count));
+		return in_time(::tsem_try_take(handle_, count), "tsem_take");
 	}
 
 	template <class Rep, class Period>
 	bool try_take_for(const std::chrono::duration<Rep, Period> &time, std::uint32_t count = 1)
 	{
-		return taken(::tsem_take(handle_, count, detail::deadline(time).get()));
+		return in_time(::tsem_take(handle_, count, detail::deadline(time).get()), "tsem_take");
 	}
 
 	template <class Duration>
 	bool try_take_until(const std::chrono::time_point<std::chrono::steady_clock, Duration> &time,
 	                    std::uint32_t count = 1)
 	{
-		return taken(::tsem_take(handle_, count, detail::deadline(time).get()));
+		return in_time(::tsem_take(handle_, count, detail::deadline(time).get()), "tsem_take");
 	}
 
 	/* In a way of tsem.h: with progress, interruptible. That its deadline has passed is an error here. */
@@ -306,13 +306,13 @@ class semaphore
 	template <class Rep, class Period>
 	bool wait_idle_for(const std::chrono::duration<Rep, Period> &time, unsigned flags = 0)
 	{
-		return is_idle(::tsem_wait_idle(handle_, flags, detail::deadline(time).get()));
+		return in_time(::tsem_wait_idle(handle_, flags, detail::deadline(time).get()), "tsem_wait_idle");
 	}
 
 	template <class Duration>
 	bool wait_idle_until(const std::chrono::time_point<std::chrono::steady_clock, Duration> &time, unsigned flags = 0)
 	{
-		return is_idle(::tsem_wait_idle(handle_, flags, detail::deadline(time).get()));
+		return in_time(::tsem_wait_idle(handle_, flags, detail::deadline(time).get()), "tsem_wait_idle");
 	}
 
 	void cancel()
@@ -397,20 +397,12 @@ class semaphore
 		return config;
 	}
 
-	static bool taken(int rc)
+	static bool in_time(int rc, const char *what)
 	{
 		std::error_code error;
 		const bool got = detail::has_got(rc, error);
-		detail::throw_if(error, "tsem_take");
+		detail::throw_if(error, what);
 		return got;
-	}
-
-	static bool is_idle(int rc)
-	{
-		std::error_code error;
-		const bool idle = detail::has_got(rc, error);
-		detail::throw_if(error, "tsem_wait_idle");
-		return idle;
 	}
 
 	::tsem *handle_ = nullptr;
