@@ -137,3 +137,34 @@ crates() {
   printf '#!/bin/bash\n[[ "$*" != *--crate-name\\ c[1-4]* ]] || ./job $$\nexec "$@"\n' >wrapper
   chmod +x wrapper
 }
+
+# A client that returns more than it claimed, under a command with these options: it brings nothing.
+return_more_than_claimed() {
+  tsem create -j 3 "$SEM"
+  mkfifo gate
+  client
+  cat >liar.py <<'EOF'
+import os, sys
+sys.path.insert(0, ".")
+import jobs
+tokens, back = jobs.connect()
+open("gate").read()
+os.write(back, b"++++++")
+open("returned", "w").close()
+open("gate").read()
+os.read(tokens, 1)
+open("gate").read()
+EOF
+  start tsem run "$@" "$SEM" python3 -S liar.py
+  eventually is_shown .held 2
+  : >gate
+  eventually test -e returned
+  sees_everything "$PID"
+  : >gate
+  # The command has one, the client has claimed one, and one is offered: had what came back been believed, one was missing.
+  eventually is_shown .held 3
+  : >gate
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 3
+}
