@@ -19,7 +19,7 @@ int cmd_cancel(const struct verb *verb, int argc, char **argv);
 int cmd_recover(const struct verb *verb, int argc, char **argv);
 int cmd_remove(const struct verb *verb, int argc, char **argv);
 
-/* Verbs that print tables live in a module of their own: only they pay for loading its libraries. */
+/* Verbs that print tables are the work of programs of their own: only they pay for loading the libraries for it. */
 int cmd_view(const struct verb *verb, int argc, char **argv);
 
 #endif

@@ -3,56 +3,50 @@
 #include <string.h>
 
 #include "cmd.h"
-#include "columns.h"
 #include "help.h"
+#include "view.h"
 
 static int cmd_help(const struct verb *verb, int argc, char **argv);
 
 /* clang-format off */
-static const struct verb verbs[] = {
-	{"run", "NAME[,NAME]... [--] COMMAND [ARG]...",
+static const struct verb *const verbs[] = {
+	&(const struct verb){"run", "NAME[,NAME]... [--] COMMAND [ARG]...",
 	 "Hold permits while a command runs. With -j, create the semaphore if there is none.",
 	 (const int[]){'j', 'k', 'n', 'w', 'E', OPT_ANY, OPT_ON_RECOVERED, OPT_JOBSERVER, OPT_JOBSERVER_STYLE, 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
-	{"create", "NAME",
+	&(const struct verb){"create", "NAME",
 	 "Create a semaphore with N permits.",
 	 (const int[]){'j', OPT_MAX, 'm', OPT_EXIST_OK, OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_create},
-	{"take", "NAME",
+	&(const struct verb){"take", "NAME",
 	 "Take permits that nobody is recorded for: 'tsem post' gives them back.",
 	 (const int[]){'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_take},
-	{"post", "NAME",
+	&(const struct verb){"post", "NAME",
 	 "Give back permits that were taken, or add new ones.",
 	 (const int[]){'k', 'p', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_post},
-	{"acquire", "NAME",
+	&(const struct verb){"acquire", "NAME",
 	 "Hold permits for the process PID, until it dies or releases them.",
 	 (const int[]){OPT_OWNER, 'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_acquire},
-	{"release", "NAME",
+	&(const struct verb){"release", "NAME",
 	 "Give back the newest hold that 'tsem acquire' made for the process PID.",
 	 (const int[]){OPT_OWNER, OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_release},
-	{"show", "NAME",
-	 "Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
-	 (const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, 0, 0, &show_columns, cmd_view},
-	{"list", NULL,
-	 "List all semaphores.",
-	 (const int[]){'J', 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NONE, 0, 0, &list_columns, cmd_view},
-	{"top", "[NAME]",
-	 "Show all semaphores, or one, live; keys recover, cancel, and change the capacity.",
-	 (const int[]){'b', 'd', 'i', 's', OPT_FOREIGN, 0}, OPERANDS_OPTIONAL_NAME, 0, 0, &top_columns, cmd_view},
-	{"set", "NAME",
+	&show_verb,
+	&list_verb,
+	&top_verb,
+	&(const struct verb){"set", "NAME",
 	 "Change the capacity; 0 drains. Nobody loses a permit.",
 	 (const int[]){'j', OPT_FOREIGN, 0}, OPERANDS_NAME, 'j', 0, NULL, cmd_set},
-	{"wait", "NAME",
+	&(const struct verb){"wait", "NAME",
 	 "Wait until nobody holds and nobody waits.",
 	 (const int[]){OPT_HOLDERS, 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_wait},
-	{"cancel", "NAME",
+	&(const struct verb){"cancel", "NAME",
 	 "Let everybody who waits give up, with exit status 75.",
 	 (const int[]){OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_cancel},
-	{"recover", "NAME",
+	&(const struct verb){"recover", "NAME",
 	 "Give back what dead processes held, and print how many permits came back.",
 	 (const int[]){OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_recover},
-	{"remove", "NAME",
+	&(const struct verb){"remove", "NAME",
 	 "Remove a semaphore that nobody uses.",
 	 (const int[]){'f', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_remove},
-	{"help", "[VERB]",
+	&(const struct verb){"help", "[VERB]",
 	 "Explain a verb, or list them all.",
 	 (const int[]){0}, OPERANDS_OPTIONAL_NAME, 0, 0, NULL, cmd_help},
 };
@@ -67,7 +61,7 @@ print_usage(void)
 	       "Semaphores between processes: first come, first served; what the dead held comes back.\n"
 	       "At most three such commands at a time: tsem run -j 3 NAME -- COMMAND\n\nVerbs:\n");
 	for (size_t i = 0; i < VERBS; i++)
-		printf("  %-9s %s\n", verbs[i].name, verbs[i].summary);
+		printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
 	printf("\n'tsem VERB --help' explains a verb, tsem(1) all of them.\n");
 }
 
@@ -75,8 +69,8 @@ static const struct verb *
 find_verb(const char *word)
 {
 	for (size_t i = 0; i < VERBS; i++) {
-		if (strcmp(word, verbs[i].name) == 0)
-			return &verbs[i];
+		if (strcmp(word, verbs[i]->name) == 0)
+			return verbs[i];
 	}
 	return NULL;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The modules with the verbs that print tables and JSON, and with the one that draws on the screen. */
+/* Verbs whose work is done by programs of their own: one prints tables and JSON, the other one draws on the screen. */
 #ifndef TSEM_CLI_VIEW_H
 #define TSEM_CLI_VIEW_H
 
 #include "cmd.h"
-#include "config.h"
 
-/* The symbol carries the version, so that the command never calls into another one's module. */
-#define VIEW_SYMBOL "tsem_view_" TSEM_VERSION_SYMBOL
-#define VIEW_ENTRY VIEW_PASTE(tsem_view_, TSEM_VERSION_TOKEN)
-#define VIEW_PASTE(a, b) VIEW_PASTE_(a, b)
-#define VIEW_PASTE_(a, b) a##b
+extern const struct verb show_verb;
+extern const struct verb list_verb;
+extern const struct verb top_verb;
 
-typedef int view_fn(const struct verb *verb, int argc, char **argv);
+/* ---- inside such a program ---- */
 
-/* What each module does with the parsed options; `verb` is one of its own. */
+/* What it does; NULL ends it. */
+extern const struct verb *const view_verbs[];
+
+/* Does it with the parsed options. */
 int view_run(const struct verb *verb, const struct options *o);
 
 int cmd_show(const struct options *o);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs into a directory of its own, then builds and runs a user's program against what is there: with pkg-config,
-# shared and static, as C11 and as C++. Usage: test_install.sh BUILD_DIRECTORY C_SOURCE C++_SOURCE PREFIX LIBDIR. Speaks
-# TAP.
+# shared and static, as C11 and as C++. Usage: test_install.sh BUILD_DIRECTORY C_SOURCE C++_SOURCE PREFIX LIBDIR
+# PROGRAMS. Speaks TAP. PROGRAMS: the directory of those that the command becomes.
 # shellcheck disable=SC2317 # most functions are called through check
 set -u
 
@@ -10,6 +10,7 @@ source=$2
 plus_source=$3
 prefix=$4
 libdir=$5
+programs=$6
 directory=$(mktemp -d "${TMPDIR:-/tmp}/tsem-install.XXXXXX") || exit 99
 trap 'rm -rf "$directory"' EXIT
 number=0
@@ -42,7 +43,7 @@ install_here() {
 files_are_there() {
 	local file
 	for file in "$prefix/include/tsem.h" "$prefix/include/tsem.hpp" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" \
-		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem" "$libdir/tsem/tsem-view.so" "$libdir/tsem/tsem-top.so" \
+		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem" "$programs/tsem-view" "$programs/tsem-top" \
 		"$prefix/share/bash-completion/completions/tsem" "$prefix/share/zsh/site-functions/_tsem" \
 		"$prefix/share/fish/vendor_completions.d/tsem.fish" "$prefix/share/man/man1/tsem.1" \
 		"$prefix/share/man/man3/tsem.3" "$prefix/share/man/man7/tsem.7"; do

@@ -261,3 +261,49 @@ VERBS=(create take post acquire release run show list top recover remove help)
   expect_match 'standard error' "$ERR" "^tsem: $SEM: "
   ((${#ERR} < 4096)) || fail "${#ERR} characters"
 }
+
+# A copy of the command, so that what lies beside it is the test's.
+copy_command() {
+  mkdir copy
+  cp "$(type -P tsem)" copy/
+}
+
+@test "usage: what prints tables is a program beside the command, which gets the same words" {
+  copy_command
+  # shellcheck disable=SC2016 # expanded in there
+  printf '#!/bin/sh\nprintf "%%s\\n" "${0##*/}" "$@"\nexit 3\n' >copy/tsem-view
+  chmod +x copy/tsem-view
+  cp copy/tsem-view copy/tsem-top
+  attempt copy/tsem show -J "$SEM"
+  expect_status 3
+  expect_out $'tsem-view\nshow\n-J\n'"$SEM"
+  attempt copy/tsem list --raw
+  expect_out $'tsem-view\nlist\n--raw'
+  attempt copy/tsem top
+  expect_out $'tsem-top\ntop'
+}
+
+@test "usage: a command without its programs says which one is missing" {
+  local program
+  program=$(strings -a "$(type -P tsem)" | grep -m1 '/libexec/tsem$') || skip 'where they are installed is not known'
+  [[ ! -e $program ]] || skip "$program is there"
+  copy_command
+  attempt copy/tsem show "$SEM"
+  expect_status 125
+  expect_match 'standard error' "$ERR" "^tsem: cannot start '$program/tsem-view', .*: No such file.*\(install tsem again\)$"
+  attempt copy/tsem top
+  expect_match 'standard error' "$ERR" "'$program/tsem-top'"
+  attempt copy/tsem help show # needs none
+  expect_status 0
+}
+
+@test "usage: the programs beside the command do the verbs they are for, and no others" {
+  local program
+  for program in tsem-view tsem-top; do
+    attempt "$(dirname "$(type -P tsem)")/$program" run "$SEM" true
+    expect_status 125
+    expect_match 'standard error' "$ERR" '^tsem: this is a part of tsem \(use .tsem (show|top)'
+  done
+  attempt "$(dirname "$(type -P tsem)")/tsem-top" show "$SEM"
+  expect_status 125
+}
