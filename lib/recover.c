@@ -9,7 +9,6 @@
 #include "record.h"
 #include "wait.h"
 
-#define LOOK_EVERY (100 * NS_PER_MS)
 #define TRY_LOOK_EVERY (10 * NS_PER_MS)
 
 /* ---- is the owner dead? ---- */
@@ -334,6 +333,7 @@ recover_if_due(struct tsem *sem, uint64_t now)
 		return tick;
 	const uint64_t grants = LOAD_RLX(&sem->segment.header->grants);
 	recover_all(sem, NULL);
+	wake_overlooked(sem);
 	is_removed(sem);
 	/* Many die together, and yet one after another: where permits have just come back, more may be about to. */
 	const bool moved = LOAD_RLX(&sem->segment.header->grants) != grants;

@@ -10,7 +10,11 @@
 
 #include "handle.h"
 #include "liveness.h"
+#include "platform.h"
 #include "protocol.h"
+
+/* Of many who would look for dead owners one does, if nobody has within this time. */
+#define LOOK_EVERY (100 * NS_PER_MS)
 
 /* The owner of `record` in the words of tsem.h; `who` as it was read from it. */
 enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who);

@@ -74,8 +74,8 @@ struct tsem_config {
 /*
  * How to wait. `progress`, if given, is called from within the waiting call, about every `every_ms` milliseconds, with
  * the place in line (1: next). With 0 it is called whenever the waiter wakes up anyway to look around, at least every
- * 400 ms, and the place is not looked up: it is 0 then, and also while the waiter has no place because all records are
- * in use. If it returns non-zero the wait is given up with ECANCELED.
+ * 800 ms, or 400 ms unless many wait, and the place is not looked up: it is 0 then, and also while the waiter has no place
+ * because all records are in use. If it returns non-zero the wait is given up with ECANCELED.
  */
 struct tsem_wait {
 	size_t size; /* sizeof(struct tsem_wait) */

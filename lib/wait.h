@@ -8,11 +8,17 @@
 #include "protocol.h"
 
 /*
- * Every sleeper looks around at least this often: whoever should have woken it may have died before it did. Half a second
- * is promised, and a loaded machine wants some of it. They all do it at the same moments, the multiples of this time: a
- * thousand who wake up one after another, each from an idle machine, cost it twice as much.
+ * Somebody of those who sleep looks around at least this often, for all of them: whoever should have woken them may have
+ * died before it did. Half a second is promised, and a loaded machine wants some of it. They do it at the same moments,
+ * the multiples of this time: a thousand who wake up one after another, each from an idle machine, cost it twice as much.
+ *
+ * What they cost is the wake itself. So of a long line only those near its front and near its end, fewer than
+ * TICKETS_NEAR tickets away when they fall asleep, wake up at each multiple, and the others at every second one, neighbours
+ * in turns: the even multiples and the odd. Whoever dies, then, somebody looks in time, unless all who are left were in
+ * the middle and have the same turn: then they look a tick later than promised.
  */
 #define TICK (400 * NS_PER_MS)
+enum { TICKETS_NEAR = 64 };
 
 static inline uint64_t
 next_tick(uint64_t now)
@@ -59,7 +65,7 @@ struct pace wait_pace(const struct tsem_wait *options);
 
 /*
  * What every waiter does when it is about to sleep and whenever it wakes up by itself. 0, -EIDRM, -ECANCELED. Sets when
- * to do it again.
+ * to do it again. What it is the first to notice, at a tick, it tells the others.
  */
 int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
 
@@ -74,6 +80,9 @@ void wait_count(struct tsem *sem, uint64_t ns);
 
 /* Wakes those whom the grant enabled, and nobody else. No system call if nobody waits. Async-signal-safe. */
 void wake_enabled(struct tsem *sem, const struct grant *grant);
+
+/* Wakes those who are enabled or admitted and sleep on: whoever should have woken them has died before it did. */
+void wake_overlooked(struct tsem *sem);
 
 /* Wakes those who may sleep on the word of this ticket, to look again. */
 void wake_ticket(struct tsem *sem, uint64_t ticket);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* A line of 300 processes, most of which wake up but rarely; many are killed at one blow: who lives is admitted, in order. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "handle.h"
+
+enum { WAITERS = 300 };
+
+/* Who was admitted, in order; written by whoever has the only permit. */
+struct order {
+	uint32_t n;
+	uint32_t who[WAITERS];
+};
+
+static tsem *sem;
+static struct order *order;
+static pid_t holder;
+static pid_t waiters[WAITERS];
+
+static int
+wait_in_line(void *arg)
+{
+	const uint32_t *number = arg;
+	tsem_hold hold;
+	const int rc = tsem_acquire(sem, 1, NULL, &hold);
+	if (rc == -ECANCELED)
+		return ECANCELED;
+	CHECK(rc == 0);
+	CHECK(order->n < WAITERS);
+	order->who[order->n++] = *number;
+	CHECK(tsem_release(&hold) == 0);
+	return 0;
+}
+
+static uint64_t
+tickets(void)
+{
+	return word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+}
+
+static uint64_t
+last_look(void)
+{
+	return LOAD_SEQ(&sem->segment.header->scanned);
+}
+
+/* One permit, its holder, and all waiters fast asleep: each has looked around since the line stopped growing. */
+static int
+set_up(void **state)
+{
+	(void)state;
+	enum { LOOKS = 2 };
+	sem = new_semaphore(1, 0);
+	order = shared_memory(sizeof(*order));
+	holder = start_child(hold_until_killed, sem);
+	EVENTUALLY(tickets() == 1);
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		waiters[i] = start_child(wait_in_line, &i);
+		EVENTUALLY(tickets() == i + 2);
+	}
+	for (int i = 0; i < LOOKS; i++) {
+		const uint64_t before = last_look();
+		EVENTUALLY(last_look() != before);
+	}
+	assert_int_equal(stat_of(sem).waiting, WAITERS);
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	tsem_close(sem);
+	munmap(order, sizeof(*order));
+	return 0;
+}
+
+/* Kills all waiters but those from `first` on, `n` of them, and then the holder: the rest comes in, one after another. */
+static void
+only_these_live(uint32_t first, uint32_t n)
+{
+	for (uint32_t i = 0; i < WAITERS; i++) {
+		if (i < first || i >= first + n)
+			kill(waiters[i], SIGKILL);
+	}
+	kill_child(holder);
+	for (uint32_t i = 0; i < WAITERS; i++)
+		assert_int_equal(end_of_child(waiters[i]), i < first || i >= first + n ? 128 + SIGKILL : 0);
+	assert_int_equal(order->n, n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(order->who[i], first + i);
+	/* Places of the dead behind the last one who lived are there until somebody comes. */
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	assert_int_equal(stat_of(sem).available, 1);
+	assert_int_equal(stat_of(sem).held, 0);
+	assert_int_equal(stat_of(sem).waiting, 0);
+}
+
+static void
+the_holder_dies(void **state)
+{
+	(void)state;
+	only_these_live(0, WAITERS);
+}
+
+static void
+and_the_first_200(void **state)
+{
+	(void)state;
+	only_these_live(200, WAITERS - 200);
+}
+
+static void
+and_all_but_the_last(void **state)
+{
+	(void)state;
+	only_these_live(WAITERS - 1, 1);
+}
+
+static void
+and_all_but_the_first(void **state)
+{
+	(void)state;
+	only_these_live(0, 1);
+}
+
+/* Of two neighbours one looks at the next tick. */
+static void
+and_all_but_two_in_the_middle(void **state)
+{
+	(void)state;
+	only_these_live(150, 2);
+}
+
+/* Later than that, but not never. */
+static void
+and_all_but_one_in_the_middle(void **state)
+{
+	(void)state;
+	only_these_live(150, 1);
+}
+
+/* Whoever let the first one in died before it woke it; the others follow. */
+static void
+the_first_is_let_in_and_not_woken(void **state)
+{
+	(void)state;
+	ADD_SEQ(&sem->segment.header->grants, word_make(1, 0));
+	for (uint32_t i = 0; i < WAITERS; i++)
+		assert_int_equal(end_of_child(waiters[i]), 0);
+	assert_int_equal(order->n, WAITERS);
+	kill_child(holder);
+}
+
+static void
+all_are_told_to_give_up_and_nobody_is_woken(void **state)
+{
+	(void)state;
+	ADD_SEQ(&sem->segment.header->cancels, 1);
+	for (uint32_t i = 0; i < WAITERS; i++)
+		assert_int_equal(end_of_child(waiters[i]), ECANCELED);
+	kill_child(holder);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(the_holder_dies),
+		TEST(and_the_first_200),
+		TEST(and_all_but_the_last),
+		TEST(and_all_but_the_first),
+		TEST(and_all_but_two_in_the_middle),
+		TEST(and_all_but_one_in_the_middle),
+		TEST(the_first_is_let_in_and_not_woken),
+		TEST(all_are_told_to_give_up_and_nobody_is_woken),
+	};
+	support_start(300);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
