@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/wait.c. The spinning is left out: it is only one more look. */
+/* lib/wait.c, lib/wake.c. The spinning is left out: it is only one more look. */
 
 /* FUTEX_WAKE_BITSET */
 inline futex_wake(s, bits)
