@@ -23,5 +23,5 @@ main(int argc, char **argv)
 		if (strcmp((*verb)->name, argv[1]) == 0)
 			return (*verb)->run(*verb, argc - 1, argv + 1);
 	}
-	return complain(NULL, "this is a part of tsem (use 'tsem %s')", view_verbs[0]->name);
+	return complain(NULL, "this is a part of tsem (see 'tsem --help')");
 }

@@ -302,7 +302,7 @@ copy_command() {
   for program in tsem-view tsem-top; do
     attempt "$(dirname "$(type -P tsem)")/$program" run "$SEM" true
     expect_status 125
-    expect_match 'standard error' "$ERR" '^tsem: this is a part of tsem \(use .tsem (show|top)'
+    expect_match 'standard error' "$ERR" "^tsem: this is a part of tsem \\(see 'tsem --help'\\)$"
   done
   attempt "$(dirname "$(type -P tsem)")/tsem-top" show "$SEM"
   expect_status 125
