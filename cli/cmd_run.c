@@ -12,8 +12,8 @@
 #include "cmd.h"
 #include "ending.h"
 #include "group.h"
-#include "jobserver.h"
-#include "jobserver_flags.h"
+#include "jobserver/flags.h"
+#include "jobserver/jobserver.h"
 #include "spawn.h"
 #include "waiting.h"
 

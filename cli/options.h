@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "columns.h"
-#include "jobserver_flags.h"
+#include "jobserver/flags.h"
 
 /* Options without a short form. */
 enum {

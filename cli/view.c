@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that the command becomes for some of its verbs, with the same words behind it. */
+/* Rows of the table of verbs that the command shares with the programs that do the work. */
+#include "columns.h"
 #include "view.h"
 
-#include <locale.h>
-#include <string.h>
+/* clang-format off */
+const struct verb show_verb = {
+	"show", "NAME",
+	"Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
+	(const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, 0, 0, &show_columns, cmd_view,
+};
 
-int
-cmd_view(const struct verb *verb, int argc, char **argv)
-{
-	struct options o;
-	setlocale(LC_CTYPE, ""); /* the width of what is printed depends on it */
-	int status = options_parse(verb, argc, argv, &o);
-	if (status < 0)
-		status = check_stdout(o.name) == EXIT_DONE ? -1 : EXIT_TSEM_FAILED;
-	return status < 0 ? view_run(verb, &o) : status;
-}
+const struct verb list_verb = {
+	"list", NULL,
+	"List all semaphores.",
+	(const int[]){'J', 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NONE, 0, 0, &list_columns, cmd_view,
+};
 
-int
-main(int argc, char **argv)
-{
-	for (const struct verb *const *verb = view_verbs; argc > 1 && *verb != NULL; verb++) {
-		if (strcmp((*verb)->name, argv[1]) == 0)
-			return (*verb)->run(*verb, argc - 1, argv + 1);
-	}
-	return complain(NULL, "this is a part of tsem (see 'tsem --help')");
-}
+const struct verb top_verb = {
+	"top", "[NAME]",
+	"Show all semaphores, or one, live; keys recover, cancel, and change the capacity.",
+	(const int[]){'b', 'd', 'i', 's', OPT_FOREIGN, 0}, OPERANDS_OPTIONAL_NAME, 0, 0, &top_columns, cmd_view,
+};
+/* clang-format on */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "describe.h"
+#include "view/describe.h"
 
 static void
 durations(void **state)

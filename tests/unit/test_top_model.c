@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "describe.h"
-#include "top_model.h"
-#include "top_pen.h"
+#include "top/model.h"
+#include "top/pen.h"
+#include "view/describe.h"
 
 static struct top_model model;
 

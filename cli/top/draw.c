@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#define NCURSES_WIDECHAR 1
+#include "top/draw.h"
+
+#include <ncurses.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "top/act.h"
+
+enum ink
+ink_of(const struct tsem_stat *stat)
+{
+	return stat->waiting > 0 ? INK_BAD : stat->available == 0 ? INK_BUSY : INK_GOOD;
+}
+
+/* ---- the frame ---- */
+
+void
+draw_title(const struct top *top, const char *text)
+{
+	char line[512];
+	char clock[16] = "";
+	const time_t now = time(NULL);
+	struct tm tm;
+	if (localtime_r(&now, &tm) != NULL)
+		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	snprintf(line, sizeof(line), "tsem top %s, every %.4g s: %s", clock, (double)top->delay_ns / 1e9, text);
+	struct pen pen = pen_at(0);
+	pen_write(&pen, INK_TITLE, line);
+	pen_finish(&pen, INK_PLAIN);
+}
+
+static void
+draw_question(const struct top *top, char *text, size_t size)
+{
+	int length = 0;
+	switch (top->asking) {
+	case ASK_NUMBER:
+		snprintf(text, size, "%s of '%.80s': %s_ (Enter, or Esc)", top->action->asks_for, top->target, top->number);
+		break;
+	case ASK_CONFIRM:
+		length = snprintf(text, size, "%s '%.80s'", top->action->question, top->target);
+		if (top->action->asks_for != NULL && length > 0 && (size_t)length < size)
+			length += snprintf(text + length, size - (size_t)length, " to %s", top->number);
+		if (length > 0 && (size_t)length < size)
+			snprintf(text + length, size - (size_t)length, "? (y/n)");
+		break;
+	default:
+		if (top->said[0] != '\0')
+			snprintf(text, size, "%s", top->said);
+		else
+			snprintf(text, size, "q quit  h help  %s  r recover  c cancel  n permits",
+			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort  i invert");
+		break;
+	}
+}
+
+static void
+draw_last_line(const struct top *top)
+{
+	char text[512];
+	if (LINES < 2)
+		return;
+	draw_question(top, text, sizeof(text));
+	struct pen pen = pen_at(LINES - 1);
+	const bool asks = top->asking == ASK_NUMBER || top->asking == ASK_CONFIRM;
+	pen_write(&pen, asks ? INK_TITLE : INK_DIM, text);
+	pen_finish(&pen, INK_PLAIN);
+}
+
+size_t
+room_for_list(int from)
+{
+	return LINES - 1 > from ? (size_t)(LINES - 1 - from) : 0;
+}
+
+/* ---- help ---- */
+
+static void
+draw_help(const struct top *top)
+{
+	static const char *const keys[] = {
+		"Up Down PgUp PgDn Home End   move",
+		"Enter                        show one semaphore, with its holders and its queue",
+		"Esc, Backspace, Left         back to all of them",
+		"s, i                         sort by the next column; the other way round",
+		"+, -                         look more often; less often",
+		"Space                        look now",
+	};
+	int y = 1;
+	char text[128];
+	draw_title(top, "keys");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		struct pen pen = pen_at(y++);
+		pen_write(&pen, INK_PLAIN, keys[i]);
+		pen_finish(&pen, INK_PLAIN);
+	}
+	for (const struct action *action = actions; action->key != 0; action++) {
+		struct pen pen = pen_at(y++);
+		snprintf(text, sizeof(text), "%c                            %s", action->key, action->help);
+		pen_write(&pen, INK_PLAIN, text);
+		pen_finish(&pen, INK_PLAIN);
+	}
+	struct pen pen = pen_at(y++);
+	pen_write(&pen, INK_PLAIN, "q                            end");
+	pen_finish(&pen, INK_PLAIN);
+}
+
+void
+top_draw(struct top *top)
+{
+	erase();
+	if (top->asking == ASK_HELP)
+		draw_help(top);
+	else if (top->one[0] != '\0')
+		draw_one(top);
+	else
+		draw_all(top);
+	draw_last_line(top);
+	refresh();
+}

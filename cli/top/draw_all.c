@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#define NCURSES_WIDECHAR 1
+#include <inttypes.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "top/draw.h"
+#include "view/describe.h"
+
+enum { NAME_WIDTH_MIN = 8, NAME_WIDTH_MAX = 40, GAP = 2, BAR_WIDTH_MIN = 8, BAR_WIDTH_MAX = 30, TREND_MAX = 60 };
+
+struct widths {
+	int of[TOP_COLUMNS];
+	int bar; /* behind USE, with a gap; 0: no room for one */
+};
+
+/* The name gives way first, then there is no trend, then no bar; the rest is cut at the edge of the screen. */
+static struct widths
+widths_for(const struct top_model *model)
+{
+	struct widths w = {
+		.of = {[TOP_USE] = 5, [TOP_HELD] = 6, [TOP_CAPACITY] = 9, [TOP_WAITING] = 8, [TOP_RATE] = 8, [TOP_WAIT] = 8},
+	};
+	int left = COLS - GAP;
+	for (size_t i = 0; i < TOP_COLUMNS; i++)
+		left -= w.of[i];
+	int name = NAME_WIDTH_MIN;
+	for (size_t i = 0; i < model->n; i++) {
+		const int length = (int)strlen(model->lines[i].name);
+		name = length > name ? length : name;
+	}
+	const int most = left - 2 * BAR_WIDTH_MIN < NAME_WIDTH_MAX ? left - 2 * BAR_WIDTH_MIN : NAME_WIDTH_MAX;
+	w.of[TOP_NAME] = most < NAME_WIDTH_MIN ? NAME_WIDTH_MIN : name < most ? name : most;
+	left -= w.of[TOP_NAME];
+	if (left >= BAR_WIDTH_MIN)
+		w.bar = left / 2 < BAR_WIDTH_MIN ? BAR_WIDTH_MIN : left / 2 < BAR_WIDTH_MAX ? left / 2 : BAR_WIDTH_MAX;
+	left -= w.bar;
+	w.of[TOP_TREND] = left < 0 ? 0 : left > TREND_MAX ? TREND_MAX : left;
+	return w;
+}
+
+static void
+draw_headings(const struct top *top, const struct widths *w)
+{
+	struct pen pen = pen_at(1);
+	for (size_t i = 0; i < top_columns.n; i++) {
+		const struct column *column = &top_columns.items[i];
+		const bool right = (column->flags & COLUMN_RIGHT) != 0;
+		const int blank = w->of[i] - (int)strlen(column->name);
+		if (i == TOP_TREND)
+			pen_field(&pen, INK_PLAIN, "", GAP, false);
+		pen_field(&pen, INK_PLAIN, "", right ? blank : 0, false);
+		pen_write(&pen, i == top->sort ? INK_SELECTED : INK_TITLE, column->name);
+		pen_field(&pen, INK_PLAIN, "", right ? 0 : blank, false);
+		if (i == TOP_USE)
+			pen_field(&pen, INK_PLAIN, "", w->bar, false);
+	}
+	pen_finish(&pen, INK_PLAIN);
+}
+
+static void
+draw_line(const struct top_line *line, const struct widths *w, int y, bool selected)
+{
+	struct pen pen = pen_at(y);
+	char text[CELL_BYTES_MAX];
+	for (size_t i = 0; i < top_columns.n; i++) {
+		top_to_cell(line, (enum top_column)i, text);
+		switch (i) {
+		case TOP_NAME:
+			pen_field(&pen, selected ? INK_SELECTED : INK_PLAIN, text, w->of[i], false);
+			break;
+		case TOP_TREND:
+			sparkline(&line->history, (size_t)w->of[i], text);
+			pen_field(&pen, INK_PLAIN, "", GAP, false);
+			pen_write(&pen, INK_BUSY, text);
+			break;
+		default:
+			pen_field(&pen, INK_PLAIN, text, w->of[i], true);
+			break;
+		}
+		if (i == TOP_USE && w->bar > 0) {
+			bar(share_of(&line->stat), (size_t)(w->bar - GAP), text);
+			pen_field(&pen, INK_PLAIN, "", GAP, false);
+			pen_write(&pen, ink_of(&line->stat), text);
+		}
+	}
+	pen_finish(&pen, INK_PLAIN);
+}
+
+void
+draw_all(struct top *top)
+{
+	enum { HEAD_LINES = 2 };
+	char title[128];
+	uint64_t held = 0;
+	uint64_t waiting = 0;
+	const struct top_model *model = &top->model;
+	for (size_t i = 0; i < model->n; i++) {
+		held += model->lines[i].stat.held;
+		waiting += model->lines[i].stat.waiting;
+	}
+	int length = snprintf(title, sizeof(title), "%zu semaphore%s, %" PRIu64 " permit%s held, %" PRIu64 " waiting",
+	                      model->n, model->n == 1 ? "" : "s", held, held == 1 ? "" : "s", waiting);
+	if (model->unreadable > 0)
+		snprintf(title + length, sizeof(title) - (size_t)length, ", %" PRIu64 " that cannot be read",
+		         model->unreadable);
+	draw_title(top, title);
+	const struct widths w = widths_for(model);
+	draw_headings(top, &w);
+
+	const size_t room = room_for_list(HEAD_LINES);
+	if (top->row < top->first)
+		top->first = top->row;
+	if (room > 0 && top->row >= top->first + room)
+		top->first = top->row - room + 1;
+	int y = HEAD_LINES;
+	for (size_t i = top->first; i < model->n && i < top->first + room; i++)
+		draw_line(&model->lines[model->order[i]], &w, y++, i == top->row);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#define NCURSES_WIDECHAR 1
+#include <errno.h>
+#include <inttypes.h>
+#include <ncurses.h>
+#include <stdio.h>
+
+#include "message.h"
+#include "process.h"
+#include "top/draw.h"
+#include "view/describe.h"
+
+enum { DRAWING_MIN = 8, DRAWING_MAX = 60 };
+
+static const enum show_column of_one[] = {SHOW_STATE, SHOW_POSITION, SHOW_PID,      SHOW_USER,  SHOW_COUNT,
+                                          SHOW_SLOT,  SHOW_TIME,     SHOW_DEADLINE, SHOW_ALIVE, SHOW_COMMAND};
+static const int widths_of_one[] = {6, 9, 9, 10, 6, 5, 8, 9, 8, 0};
+
+enum { COLUMNS_OF_ONE = sizeof(of_one) / sizeof(of_one[0]) };
+
+/* As in `tsem show`, a column that has nothing for anybody is left out: the command needs the room. */
+static uint32_t
+columns_in_use(const struct snapshot *snapshot)
+{
+	uint32_t used = 0;
+	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+		if ((show_columns.items[of_one[i]].flags & COLUMN_SPARSE) == 0)
+			used |= 1U << i;
+	}
+	for (size_t n = 0; n < snapshot->n; n++) {
+		for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+			char text[CELL_BYTES_MAX];
+			if ((used & 1U << i) != 0)
+				continue;
+			owner_to_cell(&snapshot->owners[n], of_one[i], text);
+			if (text[0] != '\0')
+				used |= 1U << i;
+		}
+	}
+	return used;
+}
+
+static void
+draw_cell(struct pen *pen, size_t i, enum ink ink, const char *text)
+{
+	if (widths_of_one[i] == 0) {
+		pen_write(pen, ink, text);
+		pen_finish(pen, INK_PLAIN);
+		return;
+	}
+	pen_field(pen, ink, text, widths_of_one[i] - 1, (show_columns.items[of_one[i]].flags & COLUMN_RIGHT) != 0);
+	pen_write(pen, INK_PLAIN, " ");
+}
+
+static void
+draw_owner(const struct tsem_owner *owner, uint32_t used, int y)
+{
+	struct pen pen = pen_at(y);
+	const enum ink ink = owner->alive == TSEM_DEAD   ? INK_BAD
+	                     : process_is_stopped(owner) ? INK_BUSY
+	                     : owner->position == 0      ? INK_GOOD
+	                                                 : INK_PLAIN;
+	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+		char text[CELL_BYTES_MAX];
+		if ((used & 1U << i) == 0)
+			continue;
+		owner_to_cell(owner, of_one[i], text);
+		draw_cell(&pen, i, ink, text);
+	}
+}
+
+static void
+draw_one_head(const struct top *top, uint32_t used)
+{
+	const struct tsem_stat *stat = &top->snapshot.stat;
+	char text[CELL_BYTES_MAX];
+	const int half = COLS / 2 - 4;
+	const int width = half < DRAWING_MIN ? DRAWING_MIN : half > DRAWING_MAX ? DRAWING_MAX : half;
+	snprintf(text, sizeof(text),
+	         "%s: %" PRIu32 " permit%s, %" PRIu64 " available, %" PRIu64 " held, %" PRIu32 " waiting", top->one,
+	         stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, stat->held, stat->waiting);
+	draw_title(top, text);
+
+	struct pen pen = pen_at(1);
+	bar(share_of(stat), (size_t)width, text);
+	pen_write(&pen, INK_PLAIN, "use ");
+	pen_write(&pen, ink_of(stat), text);
+	sparkline(&top->history, (size_t)width, text);
+	pen_write(&pen, INK_PLAIN, "  wait ");
+	pen_write(&pen, INK_BUSY, text);
+	pen_finish(&pen, INK_PLAIN);
+
+	pen = pen_at(2);
+	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
+		if ((used & 1U << i) != 0)
+			draw_cell(&pen, i, INK_TITLE, show_columns.items[of_one[i]].name);
+	}
+}
+
+void
+draw_one(struct top *top)
+{
+	enum { HEAD_LINES = 3 };
+	char text[512];
+	const size_t room = room_for_list(HEAD_LINES);
+	const size_t n = top->snapshot.n;
+	if (top->error != 0) {
+		snprintf(text, sizeof(text), "%s: %s", top->one,
+		         top->error == -ENOENT ? "no such semaphore any more" : error_text(top->error));
+		draw_title(top, text);
+		return;
+	}
+	const uint32_t used = columns_in_use(&top->snapshot);
+	draw_one_head(top, used);
+	if (top->first + room > n)
+		top->first = n > room ? n - room : 0;
+	int y = HEAD_LINES;
+	for (size_t i = top->first; i < n && i < top->first + room; i++)
+		draw_owner(&top->snapshot.owners[i], used, y++);
+}

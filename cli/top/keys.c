@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#define NCURSES_WIDECHAR 1
+#include <ctype.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+#include "top/act.h"
+#include "top/top.h"
+
+enum { KEY_ESCAPE = 27, DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
+
+/* ---- moving ---- */
+
+static size_t
+page(void)
+{
+	return LINES > 4 ? (size_t)(LINES - 4) : 1;
+}
+
+/* Where a list of `n` that is at `at` goes by that key; false: it is no such key. */
+static bool
+move_in(size_t *at, size_t n, int key)
+{
+	const size_t last = n > 0 ? n - 1 : 0;
+	size_t to = *at;
+	switch (key) {
+	case KEY_UP:
+		to = to > 0 ? to - 1 : 0;
+		break;
+	case KEY_DOWN:
+		to++;
+		break;
+	case KEY_PPAGE:
+		to = to > page() ? to - page() : 0;
+		break;
+	case KEY_NPAGE:
+		to += page();
+		break;
+	case KEY_HOME:
+		to = 0;
+		break;
+	case KEY_END:
+		to = last;
+		break;
+	default:
+		return false;
+	}
+	*at = to < last ? to : last;
+	return true;
+}
+
+static void
+select_row(struct top *top)
+{
+	if (top->row < top->model.n)
+		strcpy(top->selected, top->model.lines[top->model.order[top->row]].name);
+}
+
+static void
+show_one(struct top *top)
+{
+	if (top->row >= top->model.n)
+		return;
+	const struct top_line *line = &top->model.lines[top->model.order[top->row]];
+	strcpy(top->one, line->name);
+	top->history = line->history;
+	top->first = 0;
+}
+
+static void
+show_all(struct top *top)
+{
+	if (top->one[0] != '\0')
+		strcpy(top->selected, top->one);
+	top->one[0] = '\0';
+	top->first = 0;
+}
+
+/* ---- questions ---- */
+
+static void
+ask(struct top *top, const struct action *action)
+{
+	const char *name = top->one[0] != '\0' ? top->one : top->selected;
+	if (name[0] == '\0')
+		return;
+	top->action = action;
+	strcpy(top->target, name);
+	top->number[0] = '\0';
+	top->asking = action->asks_for != NULL ? ASK_NUMBER : ASK_CONFIRM;
+}
+
+static void
+answer_number(struct top *top, int key)
+{
+	uint64_t number;
+	const size_t length = strlen(top->number);
+	if (key >= '0' && key <= '9' && length + 1 < sizeof(top->number)) {
+		top->number[length] = (char)key;
+		top->number[length + 1] = '\0';
+	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0) {
+		top->number[length - 1] = '\0';
+	} else if (key == KEY_ESCAPE || key == 'q') {
+		top->asking = ASK_NOTHING;
+	} else if (key == '\r' || key == '\n' || key == KEY_ENTER) {
+		top->asking = parse_number(top->number, 0, UINT32_MAX, &number) == PARSED ? ASK_CONFIRM : ASK_NOTHING;
+		if (top->asking == ASK_NOTHING)
+			snprintf(top->said, sizeof(top->said), "'%s' is not a number from 0 to %u", top->number, UINT32_MAX);
+	}
+}
+
+static void
+answer_confirm(struct top *top, int key)
+{
+	uint64_t number = 0;
+	top->asking = ASK_NOTHING;
+	if (key != 'y' && key != 'Y') {
+		snprintf(top->said, sizeof(top->said), "nothing was done");
+		return;
+	}
+	if (top->action->asks_for != NULL && parse_number(top->number, 0, UINT32_MAX, &number) != PARSED)
+		return;
+	perform(top->action, top->o, top->target, (uint32_t)number, top->said);
+}
+
+/* ---- everything else ---- */
+
+static void
+change_delay(struct top *top, bool faster)
+{
+	if (faster && top->delay_ns / 2 >= DELAY_MIN_NS)
+		top->delay_ns /= 2;
+	else if (!faster && top->delay_ns < (uint64_t)DELAY_MIN_NS << DELAY_DOUBLINGS_MAX)
+		top->delay_ns *= 2;
+}
+
+static bool
+command_key(struct top *top, int key)
+{
+	const struct action *action = find_action(key);
+	if (action != NULL) {
+		ask(top, action);
+		return true;
+	}
+	switch (key) {
+	case 'q':
+		return false;
+	case 'h':
+	case '?':
+		top->asking = ASK_HELP;
+		break;
+	case 's':
+		top->sort = (enum top_column)((top->sort + 1) % TOP_COLUMNS);
+		break;
+	case 'i':
+		top->inverted = !top->inverted;
+		break;
+	case '+':
+	case '-':
+		change_delay(top, key == '+');
+		break;
+	case '\r':
+	case '\n':
+	case KEY_ENTER:
+	case KEY_RIGHT:
+		if (top->one[0] == '\0')
+			show_one(top);
+		break;
+	case KEY_ESCAPE:
+	case KEY_BACKSPACE:
+	case 127:
+	case '\b':
+	case KEY_LEFT:
+		show_all(top);
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+bool
+top_key(struct top *top, int key)
+{
+	if (key == KEY_RESIZE)
+		return true;
+	switch (top->asking) {
+	case ASK_NUMBER:
+		answer_number(top, key);
+		return true;
+	case ASK_CONFIRM:
+		answer_confirm(top, key);
+		return true;
+	case ASK_HELP:
+		top->asking = ASK_NOTHING;
+		return true;
+	default:
+		break;
+	}
+	top->said[0] = '\0';
+	if (top->one[0] != '\0' && move_in(&top->first, top->snapshot.n, key))
+		return true;
+	if (top->one[0] == '\0' && move_in(&top->row, top->model.n, key)) {
+		select_row(top);
+		return true;
+	}
+	return command_key(top, key);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "top/model.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "top/pen.h"
+#include "view/describe.h"
+#include "view/snapshot.h"
+#include "view/statistics.h"
+
+#define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
+
+uint64_t
+monotonic_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* ---- reading ---- */
+
+/* What is known already is taken over while the names come in order, so the old lines are passed once. */
+struct sampling {
+	const struct top_model *old;
+	size_t passed;
+	struct top_model *new;
+	size_t room;
+};
+
+static struct top_line *
+add_line(struct sampling *sampling)
+{
+	struct top_model *new = sampling->new;
+	if (new->n == sampling->room) {
+		const size_t room = sampling->room == 0 ? 16 : sampling->room * 2;
+		struct top_line *lines = realloc(new->lines, room * sizeof(*lines));
+		if (lines == NULL)
+			return NULL;
+		new->lines = lines;
+		sampling->room = room;
+	}
+	return &new->lines[new->n++];
+}
+
+/* The line of that name before, unless it is another semaphore now. */
+static const struct top_line *
+find_old(struct sampling *sampling, const char *name, const struct tsem_stat *stat)
+{
+	const struct top_model *old = sampling->old;
+	while (sampling->passed < old->n && strcmp(old->lines[sampling->passed].name, name) < 0)
+		sampling->passed++;
+	if (sampling->passed == old->n)
+		return NULL;
+	const struct top_line *line = &old->lines[sampling->passed];
+	const bool same = strcmp(line->name, name) == 0 && memcmp(line->stat.uuid, stat->uuid, sizeof(stat->uuid)) == 0;
+	return same ? line : NULL;
+}
+
+void
+history_push(struct history *history, uint32_t waiting)
+{
+	if (history->n == HISTORY_MAX) {
+		memmove(history->waiting, history->waiting + 1, (HISTORY_MAX - 1) * sizeof(history->waiting[0]));
+		history->n--;
+	}
+	history->waiting[history->n++] = waiting;
+}
+
+static uint64_t
+slept(const struct tsem_stat *stat)
+{
+	return wait_times_of(stat).waits;
+}
+
+static void
+compare(struct top_line *line, const struct top_line *old, double seconds)
+{
+	line->history = old->history;
+	if (seconds > 0)
+		line->rate = (double)((line->stat.ticket - old->stat.ticket) & COUNTER_MASK) / seconds;
+	const uint64_t waits = slept(&line->stat) - slept(&old->stat);
+	if (waits > 0)
+		line->wait = (double)(line->stat.wait_total_ns - old->stat.wait_total_ns) / 1e9 / (double)waits;
+}
+
+static int
+read_stat(const char *name, struct tsem_stat *stat)
+{
+	tsem *sem;
+	int rc = open_for_viewing(name, &sem);
+	if (rc < 0)
+		return rc;
+	rc = tsem_stat(sem, stat);
+	tsem_close(sem);
+	return rc;
+}
+
+static int
+sample_one(const char *name, void *arg)
+{
+	struct sampling *sampling = arg;
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	int rc = read_stat(name, &stat);
+	if (rc < 0) {
+		sampling->new->unreadable += rc != -ENOENT; /* removed since */
+		return 0;
+	}
+	struct top_line *line = add_line(sampling);
+	if (line == NULL)
+		return -ENOMEM;
+	*line = (struct top_line){.stat = stat, .wait = -1};
+	snprintf(line->name, sizeof(line->name), "%s", name);
+	const struct top_line *old = find_old(sampling, name, &stat);
+	if (old != NULL)
+		compare(line, old, (double)(sampling->new->at_ns - sampling->old->at_ns) / 1e9);
+	history_push(&line->history, stat.waiting);
+	return 0;
+}
+
+int
+top_sample(struct top_model *model)
+{
+	struct top_model new = {.at_ns = monotonic_ns()};
+	struct sampling sampling = {.old = model, .new = &new};
+	int rc = tsem_list(sample_one, &sampling);
+	if (rc == 0) {
+		new.order = calloc(new.n + 1, sizeof(*new.order));
+		rc = new.order == NULL ? -ENOMEM : 0;
+	}
+	if (rc < 0) {
+		top_forget(&new);
+		return rc;
+	}
+	for (size_t i = 0; i < new.n; i++)
+		new.order[i] = i;
+	top_forget(model);
+	*model = new;
+	return 0;
+}
+
+void
+top_forget(struct top_model *model)
+{
+	free(model->lines);
+	free(model->order);
+	*model = (struct top_model){.n = 0};
+}
+
+/* ---- sorting ---- */
+
+double
+share_of(const struct tsem_stat *stat)
+{
+	return stat->capacity == 0 ? (stat->held > 0 ? 1 : 0) : (double)stat->held / (double)stat->capacity;
+}
+
+static double
+trend_of(const struct history *history)
+{
+	double sum = 0;
+	for (size_t i = 0; i < history->n; i++)
+		sum += history->waiting[i];
+	return sum;
+}
+
+static double
+value_of(const struct top_line *line, enum top_column column)
+{
+	switch (column) {
+	case TOP_USE:
+		return share_of(&line->stat);
+	case TOP_HELD:
+		return (double)line->stat.held;
+	case TOP_CAPACITY:
+		return line->stat.capacity;
+	case TOP_WAITING:
+		return line->stat.waiting;
+	case TOP_RATE:
+		return line->rate;
+	case TOP_WAIT:
+		return line->wait;
+	case TOP_TREND:
+		return trend_of(&line->history);
+	default:
+		return 0;
+	}
+}
+
+struct sorting {
+	const struct top_line *lines;
+	enum top_column column;
+	bool inverted;
+};
+
+/* Lines that are alike stay in the order of their names. */
+static int
+by_column(const void *a, const void *b, void *arg)
+{
+	const struct sorting *sorting = arg;
+	const size_t i = *(const size_t *)a;
+	const size_t j = *(const size_t *)b;
+	const double x = value_of(&sorting->lines[i], sorting->column);
+	const double y = value_of(&sorting->lines[j], sorting->column);
+	const int by_value = (x < y) - (x > y);
+	const int by_name = (i > j) - (i < j);
+	if (sorting->column == TOP_NAME)
+		return sorting->inverted ? -by_name : by_name;
+	if (by_value == 0)
+		return by_name;
+	return sorting->inverted ? -by_value : by_value;
+}
+
+void
+top_sort(struct top_model *model, enum top_column column, bool inverted)
+{
+	struct sorting sorting = {model->lines, column, inverted};
+	qsort_r(model->order, model->n, sizeof(*model->order), by_column, &sorting);
+}
+
+/* ---- cells ---- */
+
+static void
+seconds_to_cell(double seconds, char *text)
+{
+	const double most = 1e9; /* which only a damaged segment has */
+	if (seconds < 1)
+		snprintf(text, CELL_BYTES_MAX, "%.1fms", seconds * 1e3);
+	else if (seconds > most)
+		snprintf(text, CELL_BYTES_MAX, "?");
+	else
+		duration_to_text((uint64_t)(seconds * 1e9), text);
+}
+
+void
+top_to_cell(const struct top_line *line, enum top_column column, char *text)
+{
+	enum { TREND_WIDTH = 20 };
+	const struct tsem_stat *stat = &line->stat;
+	text[0] = '\0';
+	switch (column) {
+	case TOP_NAME:
+		snprintf(text, CELL_BYTES_MAX, "%s", line->name);
+		break;
+	case TOP_USE:
+		snprintf(text, CELL_BYTES_MAX, "%.0f%%", share_of(stat) * 100);
+		break;
+	case TOP_HELD:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, stat->held);
+		break;
+	case TOP_CAPACITY:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, stat->capacity);
+		break;
+	case TOP_WAITING:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, stat->waiting);
+		break;
+	case TOP_RATE:
+		snprintf(text, CELL_BYTES_MAX, "%.1f", line->rate);
+		break;
+	case TOP_WAIT:
+		if (line->wait >= 0)
+			seconds_to_cell(line->wait, text);
+		break;
+	case TOP_TREND:
+		sparkline(&line->history, TREND_WIDTH, text);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+#define NCURSES_WIDECHAR 1
+#include "top/pen.h"
+
+#include <langinfo.h>
+#include <limits.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "top/model.h"
+
+/* ---- drawings ---- */
+
+static bool
+has_blocks(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static char *
+append(char *text, const char *glyph)
+{
+	const size_t length = strlen(glyph);
+	memcpy(text, glyph, length + 1);
+	return text + length;
+}
+
+void
+sparkline(const struct history *history, size_t width, char *text)
+{
+	enum { LEVELS = 8 };
+	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	static const char *const letters[] = {".", ":", "-", "=", "+", "*", "%", "#"};
+	const char *const *levels = has_blocks() ? blocks : letters;
+	const size_t first = history->n > width ? history->n - width : 0;
+	uint32_t most = 1;
+	for (size_t i = first; i < history->n; i++)
+		most = history->waiting[i] > most ? history->waiting[i] : most;
+	*text = '\0';
+	for (size_t i = first; i < history->n; i++) {
+		/* Nobody at all is an empty place; anybody at all is seen. */
+		const uint64_t waiting = history->waiting[i];
+		text = append(text, waiting == 0 ? " " : levels[(waiting * LEVELS - 1) / most]);
+	}
+}
+
+void
+bar(double share, size_t width, char *text)
+{
+	const bool blocks = has_blocks();
+	size_t filled = share > 1 ? width : (size_t)(share * (double)width + 0.5);
+	if (share > 0 && filled == 0)
+		filled = 1;
+	*text = '\0';
+	for (size_t i = 0; i < width; i++)
+		text = append(text, i < filled ? (blocks ? "█" : "#") : (blocks ? "░" : "."));
+}
+
+/* ---- writing ---- */
+
+static bool colorful;
+
+void
+pen_start(bool colors)
+{
+	colorful = colors && has_colors() && start_color() == OK;
+	if (!colorful)
+		return;
+	const short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
+	init_pair(INK_GOOD, COLOR_GREEN, background);
+	init_pair(INK_BUSY, COLOR_YELLOW, background);
+	init_pair(INK_BAD, COLOR_RED, background);
+}
+
+static attr_t
+attributes(enum ink ink)
+{
+	switch (ink) {
+	case INK_GOOD:
+	case INK_BUSY:
+	case INK_BAD:
+		return colorful ? (attr_t)COLOR_PAIR(ink) : A_NORMAL;
+	case INK_DIM:
+		return A_DIM;
+	case INK_TITLE:
+		return A_BOLD;
+	case INK_SELECTED:
+		return A_REVERSE;
+	default:
+		return A_NORMAL;
+	}
+}
+
+struct pen
+pen_at(int y)
+{
+	return (struct pen){.y = y, .x = 0, .end = y < LINES ? COLS : 0};
+}
+
+/* The next character; leaves *text behind it. */
+static wchar_t
+next_character(const char **text, mbstate_t *state)
+{
+	wchar_t c = L'?';
+	const size_t length = mbrtowc(&c, *text, MB_LEN_MAX, state);
+	if (length == (size_t)-1 || length == (size_t)-2) {
+		*state = (mbstate_t){0};
+		*text += 1;
+		return L'?';
+	}
+	*text += length;
+	return c;
+}
+
+void
+pen_write(struct pen *pen, enum ink ink, const char *text)
+{
+	mbstate_t state = {0};
+	attrset((int)attributes(ink));
+	while (*text != '\0') {
+		wchar_t c[2] = {next_character(&text, &state), L'\0'};
+		int width = wcwidth(c[0]);
+		if (width < 0) {
+			c[0] = L'?';
+			width = 1;
+		}
+		if (pen->x + width > pen->end)
+			break;
+		mvaddwstr(pen->y, pen->x, c);
+		pen->x += width;
+	}
+	attrset(A_NORMAL);
+}
+
+/* Columns that the text takes. */
+static int
+columns_of(const char *text)
+{
+	mbstate_t state = {0};
+	int columns = 0;
+	while (*text != '\0') {
+		const int width = wcwidth(next_character(&text, &state));
+		columns += width < 0 ? 1 : width;
+	}
+	return columns;
+}
+
+static void
+fill(struct pen *pen, enum ink ink, int columns)
+{
+	for (; columns > 0 && pen->x < pen->end; columns--)
+		pen_write(pen, ink, " ");
+}
+
+void
+pen_field(struct pen *pen, enum ink ink, const char *text, int width, bool right)
+{
+	const int end = pen->end;
+	const int stop = pen->x + width;
+	if (right)
+		fill(pen, ink, width - columns_of(text));
+	pen->end = stop < end ? stop : end;
+	pen_write(pen, ink, text);
+	pen->end = end;
+	fill(pen, ink, stop - pen->x);
+}
+
+void
+pen_finish(struct pen *pen, enum ink ink)
+{
+	fill(pen, ink, pen->end - pen->x);
+}

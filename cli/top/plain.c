@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* What `tsem top` prints where there is no terminal: one table after the other. */
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "top/top.h"
+#include "view.h"
+#include "view/describe.h"
+#include "view/show_table.h"
+#include "view/snapshot.h"
+#include "view/table.h"
+
+static void
+to_cell(const void *arg, size_t column, char *text)
+{
+	top_to_cell(arg, (enum top_column)column, text);
+}
+
+static void
+print_time(void)
+{
+	char now[32];
+	time_to_text((int64_t)time(NULL), now);
+	printf("%s\n", now);
+}
+
+static int
+print_all(const struct options *o, struct top_model *model)
+{
+	struct table table;
+	int rc = top_sample(model);
+	if (rc < 0)
+		return complain_error(NULL, rc);
+	int status = table_init(&table, o, &top_columns);
+	if (status >= 0)
+		return status;
+	print_time();
+	top_sort(model, o->sort, false);
+	for (size_t i = 0; rc == 0 && i < model->n; i++)
+		rc = table_add(&table, to_cell, &model->lines[model->order[i]], NULL);
+	if (rc == 0)
+		rc = table_print(&table);
+	table_free(&table);
+	return rc < 0 ? complain_error(NULL, rc) : EXIT_DONE;
+}
+
+/* It may go and come again; only at first it has to be there. */
+static int
+print_one(const struct options *o, bool first)
+{
+	struct snapshot snapshot = {.n = 0};
+	int rc = snapshot_of(o->name, &snapshot);
+	int status = EXIT_DONE;
+	if (rc == 0 || (rc == -ENOENT && !first))
+		print_time();
+	if (rc == 0)
+		status = show_table(o, &snapshot);
+	else if (rc == -ENOENT && !first)
+		printf("%s: no such semaphore\n", o->name);
+	else
+		status = rc == -ENOENT ? complain_about_absence(o->name) : complain_error(o->name, rc);
+	snapshot_free(&snapshot);
+	return status;
+}
+
+int
+top_plain(const struct options *o)
+{
+	struct top_model model = {.n = 0};
+	uint64_t due = monotonic_ns();
+	int status = EXIT_DONE;
+	for (uint32_t done = 0; status == EXIT_DONE && (o->iterations == 0 || done < o->iterations); done++) {
+		if (done > 0) {
+			due += o->delay_ns;
+			const struct timespec until = {(time_t)(due / 1000000000), (long)(due % 1000000000)};
+			while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+				continue;
+			putchar('\n');
+		}
+		status = o->name != NULL ? print_one(o, done == 0) : print_all(o, &model);
+		if (status == EXIT_DONE)
+			status = close_stdout(o->name, status);
+	}
+	top_forget(&model);
+	return status;
+}

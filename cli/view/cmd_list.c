@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <stdio.h>
+
+#include "view.h"
+#include "view/describe.h"
+#include "view/json.h"
+#include "view/snapshot.h"
+#include "view/table.h"
+
+struct listing {
+	json_t *json; /* of -J, else NULL */
+	const struct selection *keys;
+	struct table *table;
+};
+
+struct listed {
+	const char *name;
+	const struct tsem_stat *stat;
+};
+
+static void
+to_cell(const void *arg, size_t column, char *text)
+{
+	const struct listed *listed = arg;
+	stat_to_cell(listed->name, listed->stat, (enum list_column)column, text);
+}
+
+static int
+add_semaphore(struct listing *listing, const char *name, const struct tsem_stat *stat)
+{
+	const struct listed listed = {name, stat};
+	if (listing->json == NULL)
+		return table_add(listing->table, to_cell, &listed, stat->waiting > 0 ? "yellow" : NULL);
+	json_t *object = stat_to_json(name, stat, listing->keys);
+	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
+}
+
+/* What cannot be read is mentioned and passed over: one bad file must not hide the others. */
+static int
+list_one(const char *name, void *arg)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	tsem *sem;
+	int rc = open_for_viewing(name, &sem);
+	if (rc == -ENOENT) /* removed since */
+		return 0;
+	if (rc == 0) {
+		rc = tsem_stat(sem, &stat);
+		tsem_close(sem);
+	}
+	if (rc == 0)
+		return add_semaphore(arg, name, &stat);
+	complain_error(name, rc);
+	return 0;
+}
+
+static int
+list_table(const struct options *o)
+{
+	struct table table;
+	struct listing listing = {.table = &table};
+	int status = table_init(&table, o, &list_columns);
+	if (status >= 0)
+		return status;
+	int rc = tsem_list(list_one, &listing);
+	if (rc == 0)
+		rc = table_print(&table);
+	table_free(&table);
+	return rc < 0 ? complain_error(NULL, rc) : EXIT_DONE;
+}
+
+static int
+list_json(const struct options *o)
+{
+	struct selection keys;
+	struct listing listing = {.keys = o->columns == NULL ? NULL : &keys};
+	int status = columns_choose(&keys, &list_columns, o->columns);
+	if (status >= 0)
+		return status;
+	listing.json = json_array();
+	if (listing.json == NULL)
+		return complain_error(NULL, -ENOMEM);
+	int rc = tsem_list(list_one, &listing);
+	json_t *top = json_pack("{s:o}", "semaphores", listing.json);
+	if (rc == 0)
+		rc = print_json(top);
+	else
+		json_decref(top);
+	return rc < 0 ? complain_error(NULL, rc) : EXIT_DONE;
+}
+
+int
+cmd_list(const struct options *o)
+{
+	return close_stdout(NULL, o->json ? list_json(o) : list_table(o));
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/describe.h"
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "process.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+/* ---- values ---- */
+
+const char *
+alive_to_text(enum tsem_alive alive)
+{
+	return alive == TSEM_DEAD ? "no" : alive == TSEM_ALIVE ? "yes" : "unknown";
+}
+
+void
+uuid_to_text(const unsigned char uuid[16], char text[37])
+{
+	size_t at = 0;
+	for (size_t i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			text[at++] = '-';
+		at += (size_t)snprintf(text + at, 3, "%02x", uuid[i]);
+	}
+}
+
+void
+time_to_text(int64_t seconds, char text[32])
+{
+	const time_t t = (time_t)seconds;
+	struct tm tm;
+	if (gmtime_r(&t, &tm) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		strcpy(text, "1970-01-01T00:00:00Z"); /* only a damaged segment has such a time */
+}
+
+void
+duration_to_text(uint64_t ns, char text[24])
+{
+	const unsigned long long s = ns / NS_PER_SECOND;
+	if (s < 60)
+		snprintf(text, 24, "%llu.%llus", s, (unsigned long long)(ns % NS_PER_SECOND / (NS_PER_SECOND / 10)));
+	else if (s < 3600)
+		snprintf(text, 24, "%llum%02llus", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(text, 24, "%lluh%02llum", s / 3600, s / 60 % 60);
+	else
+		snprintf(text, 24, "%llud%02lluh", s / 86400, s / 3600 % 24);
+}
+
+/* Many in a row have the same user, and looking one up may be slow. */
+void
+user_to_text(uid_t uid, char text[64])
+{
+	static char last[64];
+	static uid_t last_uid;
+	if (last[0] == '\0' || last_uid != uid) {
+		const struct passwd *passwd = getpwuid(uid);
+		if (passwd != NULL)
+			snprintf(last, sizeof(last), "%s", passwd->pw_name);
+		else
+			snprintf(last, sizeof(last), "%u", (unsigned)uid);
+		last_uid = uid;
+	}
+	strcpy(text, last);
+}
+
+/* ---- cells ---- */
+
+static const char *
+yes_or_no(bool yes)
+{
+	return yes ? "yes" : "no";
+}
+
+/* As "0,3"; what does not fit is left out behind "...". */
+static void
+slots_to_text(const struct tsem_owner *owner, char text[CELL_BYTES_MAX])
+{
+	size_t length = 0;
+	for (uint32_t i = 0; i < owner->slot_count; i++) {
+		if (length + sizeof(",1023...") > CELL_BYTES_MAX) {
+			strcpy(text + length, "...");
+			return;
+		}
+		length += (size_t)sprintf(text + length, "%s%" PRIu32, i > 0 ? "," : "", owner->slots[i]);
+	}
+}
+
+void
+owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+{
+	const bool holds = owner->position == 0;
+	text[0] = '\0';
+	switch (column) {
+	case SHOW_STATE:
+		strcpy(text, holds ? "holds" : "waits");
+		break;
+	case SHOW_POSITION:
+		if (!holds)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->position);
+		break;
+	case SHOW_PID:
+		snprintf(text, CELL_BYTES_MAX, "%d", (int)owner->pid);
+		break;
+	case SHOW_USER:
+		user_to_text(owner->uid, text);
+		break;
+	case SHOW_UID:
+		snprintf(text, CELL_BYTES_MAX, "%u", (unsigned)owner->uid);
+		break;
+	case SHOW_COUNT:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->count);
+		break;
+	case SHOW_TIME:
+		duration_to_text(owner->elapsed_ns, text);
+		break;
+	case SHOW_DEADLINE:
+		if (owner->remaining_ns >= 0)
+			duration_to_text((uint64_t)owner->remaining_ns, text);
+		break;
+	case SHOW_ALIVE:
+		strcpy(text, process_is_stopped(owner) ? "stopped" : alive_to_text(owner->alive));
+		break;
+	case SHOW_STOPPED:
+		strcpy(text, yes_or_no(process_is_stopped(owner)));
+		break;
+	case SHOW_OWNED:
+		strcpy(text, yes_or_no(owner->owned));
+		break;
+	case SHOW_TICKET:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, owner->ticket);
+		break;
+	case SHOW_COMMAND:
+		owner_command(owner, text, CELL_BYTES_MAX);
+		break;
+	case SHOW_SLOT:
+		if (owner->slot != TSEM_NO_SLOT)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->slot);
+		break;
+	case SHOW_SLOTS:
+		slots_to_text(owner, text);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+stat_to_cell(const char *name, const struct tsem_stat *stat, enum list_column column, char text[CELL_BYTES_MAX])
+{
+	uint64_t number = 0;
+	switch (column) {
+	case LIST_NAME:
+		snprintf(text, CELL_BYTES_MAX, "%s", name);
+		return;
+	case LIST_MODE:
+		snprintf(text, CELL_BYTES_MAX, "%04o", (unsigned)stat->mode);
+		return;
+	case LIST_USER:
+		user_to_text(stat->uid, text);
+		return;
+	case LIST_CREATED:
+		time_to_text(stat->created, text);
+		return;
+	case LIST_UUID:
+		uuid_to_text(stat->uuid, text);
+		return;
+	case LIST_PERMITS:
+		number = stat->permits;
+		break;
+	case LIST_CAPACITY:
+		number = stat->capacity;
+		break;
+	case LIST_MAX:
+		number = stat->max;
+		break;
+	case LIST_AVAILABLE:
+		number = stat->available;
+		break;
+	case LIST_HELD:
+		number = stat->held;
+		break;
+	case LIST_WAITING:
+		number = stat->waiting;
+		break;
+	case LIST_TICKET:
+		number = stat->ticket;
+		break;
+	case LIST_GRANT:
+		number = stat->grant;
+		break;
+	case LIST_UID:
+		number = stat->uid;
+		break;
+	default:
+		break;
+	}
+	snprintf(text, CELL_BYTES_MAX, "%" PRIu64, number);
+}

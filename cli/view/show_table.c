@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/show_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "message.h"
+#include "process.h"
+#include "view/describe.h"
+#include "view/statistics.h"
+#include "view/table.h"
+
+int
+complain_about_absence(const char *name)
+{
+	return complain(name, "no such semaphore (see 'tsem list')");
+}
+
+static void
+print_summary(const char *name, const struct tsem_stat *stat)
+{
+	printf("%s: %" PRIu32 " permit%s, %" PRIu64 " available, %" PRIu64 " held, %" PRIu32 " waiting", name,
+	       stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, stat->held, stat->waiting);
+	if (stat->capacity != stat->permits)
+		printf(" (created with %" PRIu32 ")", stat->permits);
+	if (stat->max != 0)
+		printf(", at most %" PRIu32 " by posting", stat->max);
+	putchar('\n');
+}
+
+static void
+print_statistics(const struct tsem_stat *stat)
+{
+	const struct wait_times times = wait_times_of(stat);
+	printf("permits: %" PRIu64 " asked for, %" PRIu64 " recovered; %" PRIu64 " holds handed over\n", stat->ticket,
+	       stat->recovered, stat->handed_over);
+	printf("waits: %" PRIu64 " contended, %" PRIu64 " given up", stat->contended, stat->timeouts);
+	if (times.waits > 0)
+		printf("; of %" PRIu64 " that slept: mean %.6f s, p50 %.6f s, p95 %.6f s, p99 %.6f s, longest %.6f s",
+		       times.waits, times.mean, times.p50, times.p95, times.p99, times.longest);
+	putchar('\n');
+}
+
+static void
+to_cell(const void *arg, size_t column, char *text)
+{
+	owner_to_cell(arg, (enum show_column)column, text);
+}
+
+static const char *
+color_of(const struct tsem_owner *owner)
+{
+	return owner->alive == TSEM_DEAD ? "red" : process_is_stopped(owner) ? "yellow" : NULL;
+}
+
+int
+show_table(const struct options *o, const struct snapshot *snapshot)
+{
+	const struct tsem_stat *stat = &snapshot->stat;
+	struct table table;
+	int rc = 0;
+	int status = table_init(&table, o, &show_columns);
+	if (status >= 0)
+		return status;
+	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
+		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
+	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
+		print_summary(o->name, stat);
+	if (rc == 0 && o->stats)
+		print_statistics(stat);
+	if (rc == 0 && (stat->held > 0 || stat->waiting > 0))
+		rc = table_print(&table);
+	table_free(&table);
+	return rc < 0 ? complain_error(o->name, rc) : EXIT_DONE;
+}

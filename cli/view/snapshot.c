@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int
+open_for_viewing(const char *name, tsem **sem)
+{
+	return tsem_open(name, TSEM_READ_ONLY | TSEM_FOREIGN, sem);
+}
+
+static int
+add_owner(const struct tsem_owner *owner, void *arg)
+{
+	struct snapshot *snapshot = arg;
+	if (snapshot->n == snapshot->room) {
+		const size_t room = snapshot->room == 0 ? 64 : snapshot->room * 2;
+		struct tsem_owner *owners = realloc(snapshot->owners, room * sizeof(*owners));
+		if (owners == NULL)
+			return -ENOMEM;
+		snapshot->owners = owners;
+		snapshot->room = room;
+	}
+	struct tsem_owner *added = &snapshot->owners[snapshot->n++];
+	*added = *owner;
+	added->slots = snapshot->slots + snapshot->slots_n;
+	if (added->slot_count > TSEM_SLOTS_MAX - snapshot->slots_n)
+		added->slot_count = (uint32_t)(TSEM_SLOTS_MAX - snapshot->slots_n);
+	memcpy(snapshot->slots + snapshot->slots_n, owner->slots, added->slot_count * sizeof(*owner->slots));
+	snapshot->slots_n += added->slot_count;
+	return 0;
+}
+
+int
+snapshot_take(tsem *sem, struct snapshot *snapshot)
+{
+	if (snapshot->slots == NULL && (snapshot->slots = calloc(TSEM_SLOTS_MAX, sizeof(*snapshot->slots))) == NULL)
+		return -ENOMEM;
+	snapshot->n = 0;
+	snapshot->slots_n = 0;
+	snapshot->stat.size = sizeof(snapshot->stat);
+	return tsem_snapshot(sem, &snapshot->stat, add_owner, snapshot);
+}
+
+int
+snapshot_of(const char *name, struct snapshot *snapshot)
+{
+	tsem *sem;
+	int rc = open_for_viewing(name, &sem);
+	if (rc < 0)
+		return rc;
+	rc = snapshot_take(sem, snapshot);
+	tsem_close(sem);
+	return rc;
+}
+
+void
+snapshot_free(struct snapshot *snapshot)
+{
+	free(snapshot->owners);
+	free(snapshot->slots);
+	*snapshot = (struct snapshot){.n = 0};
+}
