@@ -53,6 +53,22 @@ queue_deadline(const struct timespec *deadline)
 	return (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
 }
 
+/* What a record says of the end of a wait: 0 for none. */
+static uint64_t
+noted_end(uint64_t until)
+{
+	return until == NS_FOREVER ? 0 : until;
+}
+
+int
+queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
+{
+	int rc = record_claim(sem, count, use, noted_end(until), claim);
+	if (rc == -EUSERS && recover_before_failing(sem))
+		rc = record_claim(sem, count, use, noted_end(until), claim);
+	return rc;
+}
+
 /* Waits for a free record, if need be. */
 static int
 claim_until(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, uint64_t until,
@@ -60,7 +76,7 @@ claim_until(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 {
 	const uint32_t cancels = LOAD_ACQ(&sem->segment.header->cancels);
 	for (;;) {
-		int rc = record_claim(sem, count, use, until == NS_FOREVER ? 0 : until, claim);
+		int rc = record_claim(sem, count, use, noted_end(until), claim);
 		if (rc != -EUSERS)
 			return rc;
 		recover_if_due(sem, platform.now());
@@ -148,31 +164,33 @@ begin_wait(const struct tsem *sem, uint32_t count, const struct tsem_wait *optio
 	};
 }
 
-int
-queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct place_in_line *place)
+/* The way from the start of a wait to its ticket, by one of the two ways to claim a record. */
+static int
+join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, bool may_wait_for_record,
+     struct place_in_line *place)
 {
-	place->waiter = begin_wait(sem, count, options);
-	int rc = claim_until(sem, count, use, options, place->waiter.until, &place->claim);
+	struct waiter *waiter = &place->waiter;
+	*waiter = begin_wait(sem, count, options);
+	int rc = may_wait_for_record ? claim_until(sem, count, use, options, waiter->until, &place->claim)
+	                             : queue_claim_at_once(sem, count, use, waiter->until, &place->claim);
 	if (rc < 0)
 		return rc;
 
-	place->waiter.record = place->claim.record;
+	waiter->record = place->claim.record;
 	return queue_take_ticket(sem, place);
+}
+
+int
+queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct place_in_line *place)
+{
+	return join(sem, count, use, options, true, place);
 }
 
 int
 queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
                    struct place_in_line *place)
 {
-	place->waiter = begin_wait(sem, count, options);
-	int rc = queue_claim_at_once(sem, count, use, &place->claim);
-	if (rc < 0)
-		return rc;
-
-	place->waiter.record = place->claim.record;
-	if (place->waiter.until != NS_FOREVER)
-		STORE_RLX(&place->waiter.record->until, place->waiter.until);
-	return queue_take_ticket(sem, place);
+	return join(sem, count, use, options, false, place);
 }
 
 int
@@ -204,19 +222,10 @@ queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 }
 
 int
-queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, struct claim *claim)
-{
-	int rc = record_claim(sem, count, use, 0, claim);
-	if (rc == -EUSERS && recover_before_failing(sem))
-		rc = record_claim(sem, count, use, 0, claim);
-	return rc;
-}
-
-int
 queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_line *place)
 {
 	struct claim *claim = &place->claim;
-	int rc = queue_claim_at_once(sem, count, use, claim);
+	int rc = queue_claim_at_once(sem, count, use, NS_FOREVER, claim);
 	if (rc < 0)
 		return rc;
 

@@ -24,8 +24,11 @@ bool queue_is_deadline(const struct timespec *deadline);
 /* What `options->deadline` says, in ns; NS_FOREVER for none. */
 uint64_t queue_deadline(const struct timespec *deadline);
 
-/* Claims a record without waiting for one. Looks for dead owners before it fails. */
-int queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, struct claim *claim);
+/*
+ * Claims a record without waiting for one. Looks for dead owners before it fails. `until`: the end of the wait for a
+ * ticket, as the record tells it.
+ */
+int queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 
 /* A ticket for the claimed record, in line. On failure the record is unclaimed. */
 int queue_take_ticket(struct tsem *sem, struct place_in_line *place);
