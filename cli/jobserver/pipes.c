@@ -40,8 +40,6 @@ open_offers(struct token_pipes *pipes)
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return false;
 	pipes->offer = fds[1];
-	pipes->watch = fds[1];
-	pipes->claimed = POLLOUT;
 	pipes->clients[0] = fds[0];
 	if (fcntl(fds[1], F_SETPIPE_SZ, 1) < 0 || fcntl(fds[1], F_SETFL, O_NONBLOCK) < 0)
 		return false;
@@ -121,8 +119,7 @@ open_terminal(struct token_pipes *pipes)
 		return false;
 	pipes->returned = fcntl(pipes->offer, F_DUPFD_CLOEXEC, 0);
 	pipes->clients[0] = pipes->returned < 0 ? -1 : fcntl(pipes->offer, F_DUPFD, CLIENT_FDS);
-	pipes->watch = watch_reads(path);
-	pipes->claimed = POLLIN;
+	pipes->reads = watch_reads(path);
 	snprintf(pipes->auth, sizeof(pipes->auth), "fifo:%s", path);
 	return pipes->clients[0] >= 0;
 }
@@ -132,7 +129,7 @@ open_terminal(struct token_pipes *pipes)
 int
 token_pipes_open(struct token_pipes *pipes, enum jobserver_style style)
 {
-	*pipes = (struct token_pipes){.offer = -1, .retract = -1, .returned = -1, .watch = -1, .clients = {-1, -1}};
+	*pipes = (struct token_pipes){.offer = -1, .retract = -1, .returned = -1, .reads = -1, .clients = {-1, -1}};
 	if (style == JOBSERVER_FIFO ? open_terminal(pipes) : open_two(pipes))
 		return 0;
 	const int error = errno;
@@ -143,8 +140,8 @@ token_pipes_open(struct token_pipes *pipes, enum jobserver_style style)
 void
 token_pipes_close(struct token_pipes *pipes)
 {
-	const int watch = pipes->is_terminal ? pipes->watch : -1;
-	const int fds[] = {pipes->offer, pipes->retract, pipes->returned, watch, pipes->clients[0], pipes->clients[1]};
+	const int fds[] = {pipes->offer, pipes->retract,    pipes->returned,
+	                   pipes->reads, pipes->clients[0], pipes->clients[1]};
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -196,7 +193,7 @@ void
 token_acknowledge_events(const struct token_pipes *pipes)
 {
 	char seen[1024];
-	while (pipes->is_terminal && read(pipes->watch, seen, sizeof(seen)) > 0)
+	while (pipes->reads >= 0 && read(pipes->reads, seen, sizeof(seen)) > 0)
 		;
 }
 
@@ -204,5 +201,8 @@ void
 token_events(const struct token_pipes *pipes, bool offered, struct pollfd fds[TOKEN_EVENTS])
 {
 	fds[0] = (struct pollfd){.fd = pipes->returned, .events = POLLIN};
-	fds[1] = (struct pollfd){.fd = offered ? pipes->watch : -1, .events = pipes->claimed};
+	fds[1] = pipes->is_terminal ? (struct pollfd){.fd = pipes->reads, .events = POLLIN}
+	                            : (struct pollfd){.fd = pipes->offer, .events = POLLOUT};
+	if (!offered)
+		fds[1].fd = -1;
 }

@@ -21,9 +21,8 @@ struct token_pipes {
 	int offer;
 	int retract;  /* reads back what was offered */
 	int returned; /* becomes readable when tokens come back */
-	int watch;    /* `claimed` of it says that the token that was offered may have been claimed; -1: nothing does */
-	short claimed;
 	bool is_terminal;
+	int reads; /* of a terminal: readable when clients have read from it, and may have claimed a token; -1: nothing tells */
 	int clients[2]; /* for reading and for writing; of a terminal only one, which keeps it up after our death */
 	char auth[64];  /* what MAKEFLAGS says of it */
 };
