@@ -160,14 +160,15 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++)
 		recover_all(lines[i].sem, NULL);
 	const size_t first = rc == -EIDRM ? n : find_enabled(lines, n);
+	const uint64_t now = platform.now();
 	if (first < n) {
-		wait_count(lines[first].sem, platform.now() - began);
-		STORE_RLX(&lines[first].place.waiter.record->since, coarse_now()); /* held since now */
+		wait_count(lines[first].sem, now - began);
+		STORE_RLX(&lines[first].place.waiter.record->since, now); /* held since now */
 		hold_become(lines[first].sem, &lines[first].place, hold);
 		*which = first;
 		rc = 0;
 	} else {
-		count_in_vain(lines, n, platform.now() - began);
+		count_in_vain(lines, n, now - began);
 	}
 	leave(lines, n, first);
 	return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tsem_acquire_any when one of the semaphores has no record left. */
 #include "fake.h"
+#include "hold.h"
 #include "identity.h"
 #include "record.h"
 
@@ -95,6 +96,30 @@ no_record_for_the_second_line(void **state)
 	assert_int_equal(tsem_release(&first), 0);
 }
 
+static void
+others_post(void)
+{
+	assert_int_equal(tsem_post(tight, 1, NULL), 0);
+}
+
+/* By the clock by which it has waited. */
+static void
+held_since_it_was_admitted(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {plenty, tight};
+	tsem_hold hold;
+	size_t which = 9;
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(tsem_take(sems[i], 1, NULL), 0);
+	fake.clock = 1000 * NS_PER_SECOND;
+	fake.others = others_post;
+	assert_int_equal(tsem_acquire_any(sems, 2, NULL, &hold, &which), 0);
+	assert_int_equal(which, 1);
+	assert_int_equal(record_at(tight, hold_inside(&hold)->record)->since, fake.clock);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
 /* A signal ends the wait if that was asked for; neither the ticks before it nor one that was not asked for do. */
 static void
 signals_while_it_waits(void **state)
@@ -130,6 +155,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_permit_elsewhere_needs_no_record_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_record_for_the_second_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(held_since_it_was_admitted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(signals_while_it_waits, set_up, tear_down),
 	};
 	support_start(60);
