@@ -110,6 +110,16 @@ stat_of(tsem *sem)
 	return stat;
 }
 
+void
+expect_at_rest(tsem *sem, uint32_t capacity)
+{
+	const struct tsem_stat stat = stat_of(sem);
+	assert_int_equal(stat.available, capacity);
+	assert_int_equal(stat.held, 0);
+	assert_int_equal(stat.waiting, 0);
+	assert_int_equal(stat.ticket, stat.grant);
+}
+
 /* cmocka's handlers jump back into the list of tests, and the child would go on with them. */
 static void
 die_of_faults(void)

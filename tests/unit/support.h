@@ -73,6 +73,9 @@ tsem *open_semaphore(const char *name);
 
 struct tsem_stat stat_of(tsem *sem);
 
+/* Nobody holds or waits, and all of the capacity is available: nothing was lost, and nothing given back twice. */
+void expect_at_rest(tsem *sem, uint32_t capacity);
+
 /* Runs body(arg) in a child that dies with the test; its result is the exit status. */
 pid_t start_child(int (*body)(void *arg), void *arg);
 
