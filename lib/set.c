@@ -116,9 +116,9 @@ tsem_set(tsem *sem, uint32_t permits)
 		return rc;
 	}
 	/*
-	 * Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice, and so it
-	 * is again then. If we die here, the first who does not get a permit at once sees to that. Until then those who have it open go on among
-	 * themselves, under this capacity.
+	 * Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice, and so
+	 * it is again then. If we die here, the first who does not get a permit at once sees to that. Until then those who
+	 * have it open go on among themselves, under this capacity.
 	 */
 	if (permits >= change.old && is_marked_removed(sem)) {
 		if (change.claimed)

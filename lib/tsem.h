@@ -112,8 +112,8 @@ void tsem_close(tsem *sem);
  * Removes the name; whoever waits fails at once with EIDRM. Without TSEM_FORCE it first acquires the whole capacity, so
  * that nobody slips in. `flags`: 0, TSEM_FORCE, TSEM_FOREIGN.
  *
- * EBUSY: somebody holds or waits, or permits that were taken have not been posted back. ENOENT, and the other errors of tsem_open(). With TSEM_FORCE, a file that is damaged
- * or of another version is removed, too.
+ * EBUSY: somebody holds or waits, or permits that were taken have not been posted back. ENOENT, and the other errors of
+ * tsem_open(). With TSEM_FORCE, a file that is damaged or of another version is removed, too.
  */
 int tsem_remove(const char *name, unsigned flags);
 
@@ -179,8 +179,8 @@ int tsem_release(tsem_hold *hold);
 int tsem_hand_over(tsem_hold *hold, pid_t pid);
 
 /*
- * Gives back the newest hold that was handed over to `pid`, whoever calls, but not lent to it. ENOENT: there is none. ESRCH: no such
- * process. EPERM: opened read-only.
+ * Gives back the newest hold that was handed over to `pid`, whoever calls, but not lent to it. ENOENT: there is none.
+ * ESRCH: no such process. EPERM: opened read-only.
  */
 int tsem_release_for(tsem *sem, pid_t pid);
 
@@ -212,8 +212,8 @@ int tsem_adopt(tsem_hold *hold);
  * same for what was lent to a process that has ended.
  *
  * `flags`: TSEM_ABANDONED, if the child was killed, or the caller was told so and has not used the hold: then the next
- * holder is told, see tsem_hold_recovered(). A child
- * that ended by itself has given its permits back in order, unless the parent was dead before it.
+ * holder is told, see tsem_hold_recovered(). A child that ended by itself has given its permits back in order, unless the
+ * parent was dead before it.
  */
 int tsem_reap(tsem_hold *hold, unsigned flags);
 
