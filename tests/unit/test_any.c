@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_acquire_any when one of the semaphores has no record left. */
+/* tsem_acquire_any: when one of the semaphores has no record left, and what is written down of the wait. */
 #include "fake.h"
 #include "hold.h"
 #include "identity.h"
@@ -125,6 +125,40 @@ held_since_it_was_admitted(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
+static int
+see_deadline(const struct tsem_owner *owner, void *seen)
+{
+	assert_int_equal(owner->position, 1);
+	assert_int_equal(owner->remaining_ns, 5 * NS_PER_SECOND);
+	++*(size_t *)seen;
+	return 0;
+}
+
+static void
+others_look(void)
+{
+	size_t seen = 0;
+	assert_int_equal(tsem_owners(plenty, see_deadline, &seen), 0);
+	assert_int_equal(tsem_owners(tight, see_deadline, &seen), 0);
+	assert_int_equal(seen, 2);
+}
+
+static void
+everybody_sees_the_deadline(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {plenty, tight};
+	const struct timespec deadline = {.tv_sec = 1005};
+	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &deadline};
+	tsem_hold hold;
+	size_t which = 9;
+	take_both();
+	fake.clock = 1000 * NS_PER_SECOND;
+	fake.others = others_look;
+	assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), -ETIMEDOUT);
+	assert_null(fake.others); /* they have looked */
+}
+
 /* A signal ends the wait if that was asked for; neither the ticks before it nor one that was not asked for do. */
 static void
 signals_while_it_waits(void **state)
@@ -160,6 +194,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_permit_elsewhere_needs_no_record_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_record_for_the_second_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(held_since_it_was_admitted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(everybody_sees_the_deadline, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(signals_while_it_waits, set_up, tear_down),
 	};
 	support_start(60);
