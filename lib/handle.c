@@ -30,23 +30,26 @@ spin_ceiling(void)
 }
 
 /* So that a record that is kept need not be asked whose it is: in a forked child there is none. */
-static struct kept *
-allocate_kept(void)
+static bool
+allocate_kept(struct tsem *sem)
 {
-	void *memory = mmap(NULL, KEPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		return NULL;
-	if (have_cleared_by_fork(memory, KEPT_BYTES))
-		return memory;
-	munmap(memory, KEPT_BYTES);
-	return nothing_kept;
+	struct kept *kept = mmap(NULL, KEPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (kept == MAP_FAILED)
+		return false;
+	if (!have_cleared_by_fork(kept, KEPT_BYTES)) {
+		munmap(kept, KEPT_BYTES);
+		kept = nothing_kept;
+	}
+	for (size_t i = 0; i < KEPT_ENTRIES; i++)
+		sem->kept[i] = &kept[i];
+	return true;
 }
 
 static void
 free_handle(struct tsem *sem)
 {
-	if (sem->kept != nothing_kept)
-		munmap(sem->kept, KEPT_BYTES);
+	if (sem->kept[0] != nothing_kept)
+		munmap(sem->kept[0], KEPT_BYTES);
 	free(sem);
 }
 
@@ -82,8 +85,7 @@ allocate_handle(struct tsem **sem)
 	if (*sem == NULL)
 		return -ENOMEM;
 	memset(*sem, 0, sizeof(struct tsem));
-	(*sem)->kept = allocate_kept();
-	if ((*sem)->kept == NULL) {
+	if (!allocate_kept(*sem)) {
 		free(*sem);
 		return -ENOMEM;
 	}

@@ -9,11 +9,16 @@
 
 /* The inside of a tsem_hold. It is valid while the record is its owner's, and HELD under its ticket. */
 struct hold {
-	uint64_t sem; /* struct tsem * */
-	uint64_t who; /* the owner as recorded; 0: void */
+	uint64_t sem; /* struct tsem *; 0: void */
 	uint32_t record;
-	uint32_t recovered; /* this holder was told that a permit had come back from the dead */
-	uint64_t what;      /* HELD, and the ticket */
+	uint32_t flags; /* enum hold_flag */
+	uint64_t what;  /* HELD, and the ticket */
+	uint64_t lent;  /* HOLD_LENT: to whom, as in the record's `who` */
+};
+
+enum hold_flag {
+	HOLD_RECOVERED = 1, /* this holder was told that a permit had come back from the dead */
+	HOLD_LENT = 2,      /* another process is the owner; without it the one that acquired or adopted it */
 };
 
 static inline uint64_t
@@ -23,21 +28,32 @@ hold_ticket(const struct hold *hold)
 }
 
 /*
- * A record that a thread keeps between its uses, so that an uncontended acquire costs no search. An entry belongs to
- * the thread whose number stands in it, and only that thread touches the rest; when the thread ends, its
+ * A record that a thread keeps between its uses, so that an uncontended acquire costs no search. It is claimed for the
+ * next use as soon as the last one is over: then an acquire has nothing to write before it takes its ticket. An entry
+ * belongs to the thread whose number stands in it, and only that thread touches the rest; when the thread ends, its
  * successor under the same number inherits it.
  *
  * The record stays in its entry while it is in use. It is free for the next use when its state is the very one that
  * this thread left it in: whatever else was done with it, by a thread that released the hold in this one's place
  * or by a process that it was handed over to, has left a higher `gen` behind.
+ *
+ * `tickets` and `grants` are T and G as this record's last use moved them, both or neither. While they are that, there is
+ * nobody's step to finish. And while T and C are what they were when there was room for `count`, there still is, for G only
+ * grows.
  */
 struct kept {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
 	struct record *record;
-	uint64_t idle; /* its state when this thread was done with it: IDLE */
 	struct header *header;
-	struct hold hold; /* the next one, but for its state */
-	uint64_t second;  /* in which `since` was last written on the fast road */
+	uint64_t claimed; /* the record's state when it is free for the next use */
+	uint64_t tickets;
+	uint64_t grants;
+	uint64_t terms;   /* C, and nobody to be told of abandonment */
+	uint64_t step;    /* `count` as it is added to T and G */
+	struct hold hold; /* the next one, but for its ticket */
+	uint64_t who;
+	uint64_t second; /* in which `since` was last written on the fast road */
+	uint32_t count;  /* for as many as at the last use, so that it need not be written */
 };
 
 enum { KEPT_ENTRIES = 16 /* kept_index() has four bits */, SPIN_MAX = 2000, POST_AT_ONCE_MAX = 1 << 20 };
@@ -53,12 +69,12 @@ struct tsem {
 	_Atomic uint64_t passed_on; /* E after this process's last grant to somebody who waited */
 	_Atomic uint64_t tried;     /* when a failing try last looked for dead owners */
 	unsigned char uuid[16];
-	struct kept *kept; /* KEPT_ENTRIES, cleared in a forked child; `nothing_kept` where the kernel does not do that */
+	struct kept *kept[KEPT_ENTRIES]; /* cleared in a forked child; `nothing_kept` where the kernel does not do that */
 };
 
 _Static_assert(sizeof(tsem_hold) == 128, "part of the interface");
 _Static_assert(sizeof(struct hold) <= sizeof(tsem_hold), "a hold fits");
-_Static_assert(offsetof(struct kept, second) == LINE_BYTES, "what is needed every time is in one cache line");
+_Static_assert(offsetof(struct kept, hold) == LINE_BYTES, "half of what is needed every time is in one cache line");
 
 /* Entries that nobody takes. */
 extern struct kept nothing_kept[KEPT_ENTRIES];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The owned pair: a hold is recorded for a process, and comes back by itself if that process dies. */
 #include <errno.h>
+#include <string.h>
 
 #include "hold.h"
 #include "identity.h"
@@ -39,10 +40,9 @@ hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
 	STORE_REL(&record->what, held);
 	*hold_inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)sem,
-		.who = place->claim.who,
-		.what = held,
 		.record = place->claim.index,
-		.recovered = is_told_of_abandonment(sem),
+		.flags = is_told_of_abandonment(sem) ? HOLD_RECOVERED : 0,
+		.what = held,
 	};
 }
 
@@ -51,46 +51,51 @@ hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
  * that acquire and release do, and those who look at it see no more than a second too much.
  */
 static __attribute__((noinline)) int
-stamp(struct kept *entry)
+stamp_anew(struct kept *entry, uint64_t second)
 {
-	const uint64_t second = this_second();
-	if (__builtin_expect(entry->second != second, 0)) {
-		entry->second = second;
-		STORE_RLX(&entry->record->since, coarse_now());
-	}
+	entry->second = second;
+	STORE_RLX(&entry->record->since, coarse_now());
 	return 0;
 }
 
-/*
- * Without contention, and with a record from before: a few looks and stores and one CAS, which waits until every store
- * before it has reached the cache. So nothing is saved on the stack: what is needed behind the CAS is read again.
- */
-static inline __attribute__((always_inline)) bool
-acquire_at_once(struct kept *entry, uint32_t count, tsem_hold *out)
+static __attribute__((noinline)) int
+stamp(struct kept *entry)
 {
-	const struct header *header = entry->header;
-	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	const uint64_t tag = tag_make(entry->hold.record, what_a(entry->idle));
-	const uint64_t next = word_advance(tickets, count, tag);
-	/* For as many as at the last use, so that the number need not be written. */
-	if (LOAD_RLX(&entry->record->count) != count || !may_arrive_at_once(header, tickets, next, count))
-		return false;
-	record_fill(entry->record, entry->idle, what_step(entry->idle));
-	if (!CAS_SEQ(&entry->header->tickets, tickets, next)) {
-		record_unfill(entry->record);
-		entry->idle = LOAD_RLX(&entry->record->what);
-		return false;
-	}
+	const uint64_t second = this_second();
+	return __builtin_expect(entry->second == second, 1) ? 0 : stamp_anew(entry, second);
+}
+
+/*
+ * Alone: with a record from before, and nobody has arrived since its last use. Returns the thread's entry, or NULL and has
+ * done nothing.
+ *
+ * Looks, one CAS, and stores. The CAS waits until all before it is over, and every store in the cache: so none stands in
+ * front of it, nothing is saved on the stack, and what is needed behind it is read again.
+ */
+static inline __attribute__((always_inline)) struct kept *
+acquire_alone(struct tsem *sem, uint32_t count, tsem_hold *out)
+{
+	const uintptr_t self = thread_number();
+	struct kept *entry = record_kept_place(sem, self);
+	if (LOAD_RLX(&entry->thread) != self || LOAD_ACQ(&entry->record->what) != entry->claimed)
+		return NULL;
+	struct header *header = entry->header;
+	const uint64_t tickets = entry->tickets;
+	/* T before C, as in arrive(). Who has to be told of a death is told the long way. */
+	if (LOAD_SEQ(&header->tickets) != tickets || LOAD_SEQ(&header->terms) != entry->terms || entry->count != count)
+		return NULL;
+	const uint64_t next = (tickets ^ 1) + entry->step; /* the record's tag, with the other face */
+	if (!CAS_SEQ(&header->tickets, tickets, next))
+		return NULL;
 	PROBE_AT_ONCE(take, hold_sem(&entry->hold));
 	/* A plain store, as in hold_become(). */
-	const uint64_t held = (tickets & ~TAG_MASK) | (entry->idle & WHAT_FACES) | STATE_HELD;
+	const uint64_t held = (tickets & ~TAG_MASK) | (entry->claimed & WHAT_FACES) | STATE_HELD;
 	STORE_REL(&entry->record->what, held);
 	struct hold *hold = hold_inside(out);
-	*hold = entry->hold;
+	memcpy(hold, &entry->hold, offsetof(struct hold, what));
 	hold->what = held;
-	if (__builtin_expect(LOAD_RLX(&entry->header->abandoned) != 0, 0))
-		hold->recovered = is_told_of_abandonment(hold_sem(&entry->hold));
-	return true;
+	entry->tickets = next;
+	return entry;
 }
 
 static __attribute__((noinline)) int
@@ -137,32 +142,18 @@ tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_
 	return acquire_in_line(sem, count, queue_options(wait), hold);
 }
 
-static __attribute__((noinline)) int
-acquire_kept(struct kept *entry, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
-{
-	return acquire_at_once(entry, count, hold) ? stamp(entry)
-	                                           : acquire_until(hold_sem(&entry->hold), count, deadline, hold);
-}
-
-static __attribute__((noinline)) int
-try_acquire_kept(struct kept *entry, uint32_t count, tsem_hold *hold)
-{
-	return acquire_at_once(entry, count, hold) ? stamp(entry) : acquire_or_fail(hold_sem(&entry->hold), count, hold);
-}
-
 int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
-	struct kept *entry = record_kept_entry(sem);
-	return record_is_kept(entry) ? acquire_kept(entry, count, deadline, hold)
-	                             : acquire_until(sem, count, deadline, hold);
+	struct kept *entry = acquire_alone(sem, count, hold);
+	return entry != NULL ? stamp(entry) : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	struct kept *entry = record_kept_entry(sem);
-	return record_is_kept(entry) ? try_acquire_kept(entry, count, hold) : acquire_or_fail(sem, count, hold);
+	struct kept *entry = acquire_alone(sem, count, hold);
+	return entry != NULL ? stamp(entry) : acquire_or_fail(sem, count, hold);
 }
 
 /* ---- release ---- */
@@ -199,21 +190,22 @@ static __attribute__((noinline)) int
 after_release(struct kept *entry, uint64_t grants)
 {
 	struct tsem *sem = hold_sem(&entry->hold);
-	const struct claim claim = {.index = entry->hold.record, .record = entry->record, .who = entry->hold.who};
+	const struct claim claim = {.index = entry->hold.record, .record = entry->record, .who = entry->who};
 	const uint32_t count = LOAD_RLX(&claim.record->count);
 	if ((LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0) {
 		record_keep_none(entry);
+		record_unfill(claim.record);
 		record_free(sem, &claim);
 	}
 	return after_move(sem, grants, count);
 }
 
-/* Of a record that this thread does not keep; or the hold is not this process's. */
+/* Whoever acquired it, if it is this process's. */
 static __attribute__((noinline)) int
 release_any(const struct hold *hold)
 {
-	const uint64_t who = hold->who;
-	if (who == 0 || who != identity_who())
+	const uint64_t who = identity_who();
+	if (hold->sem == 0 || (hold->flags & HOLD_LENT) != 0 || who == 0)
 		return -EPERM;
 	struct record *record = &hold_sem(hold)->segment.records[hold->record];
 	uint64_t what;
@@ -225,38 +217,47 @@ release_any(const struct hold *hold)
 	return release_the_long_way(hold_sem(hold), hold->record, releasing);
 }
 
-/* The same of the record that this thread keeps, without contention. Nothing is saved on the stack here, either. */
-static __attribute__((noinline)) int
-release_kept(struct kept *entry, uint64_t held)
+/*
+ * Of the record that this thread keeps, acquired alone, and if nobody has given back since its last use. It is claimed for the next
+ * one at once. IDLE in between would say nothing that anybody could act on while the owner lives; who finishes this release
+ * may write it, and the owner's plain store comes after that.
+ */
+static inline __attribute__((always_inline)) int
+release_alone(struct kept *entry, uint64_t held)
 {
 	const uint64_t releasing = what_step(held);
 	STORE_REL(&entry->record->what, releasing);
 	struct header *header = entry->header;
-	const uint64_t grants = LOAD_SEQ(&header->grants);
-	const uint64_t tag = tag_make(entry->hold.record, what_b(releasing));
-	const uint64_t next = word_advance(grants, LOAD_RLX(&entry->record->count), tag);
-	if (!is_finished(word_tag(grants), word_tag(next)) || !CAS_SEQ(&header->grants, grants, next))
+	const uint64_t grants = entry->grants;
+	const uint64_t next = (grants ^ 1) + entry->step;
+	if (LOAD_SEQ(&header->grants) != grants || !CAS_SEQ(&header->grants, grants, next))
 		return release_the_long_way(hold_sem(&entry->hold), entry->hold.record, releasing);
 	PROBE_AT_ONCE(post, hold_sem(&entry->hold));
-	const uint64_t idle = what_released(entry->record, releasing);
-	STORE_REL(&entry->record->what, idle);
-	entry->idle = idle;
-	return is_nobody_waiting(header, grants) ? 0 : after_release(entry, grants);
+	const uint64_t claimed = what_next_turn(entry->claimed);
+	if (__builtin_expect(what_is_first_turn(claimed), 0))
+		STORE_RLX(&entry->record->gen, (uint32_t)what_value(claimed));
+	STORE_REL(&entry->record->what, claimed);
+	entry->claimed = claimed;
+	entry->grants = next;
+	/* Nobody has arrived since this hold did, before which all were admitted: nobody waits. */
+	if (LOAD_SEQ(&header->tickets) != entry->tickets || (LOAD_SEQ(&header->concern) & CONCERN_MASK) != 0)
+		return after_release(entry, grants);
+	return 0;
 }
 
 int
 tsem_release(tsem_hold *out)
 {
 	const struct hold *hold = hold_inside(out);
-	const uint64_t who = hold->who;
-	if (who == 0)
+	if (hold->sem == 0)
 		return -EPERM;
-	struct kept *entry = record_kept_entry(hold_sem(hold));
+	const uintptr_t self = thread_number();
+	struct kept *entry = record_kept_place(hold_sem(hold), self);
 	/* HELD under its ticket, which no other record is. */
-	if (entry == NULL || entry->hold.who != who || LOAD_RLX(&entry->record->who) != who
+	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->who) != entry->who
 	    || LOAD_ACQ(&entry->record->what) != hold->what)
 		return release_any(hold);
-	return release_kept(entry, hold->what);
+	return release_alone(entry, hold->what);
 }
 
 void
@@ -270,5 +271,5 @@ hold_return(tsem_hold *hold)
 bool
 tsem_hold_recovered(const tsem_hold *hold)
 {
-	return ((const struct hold *)(const void *)hold)->recovered != 0;
+	return (((const struct hold *)(const void *)hold)->flags & HOLD_RECOVERED) != 0;
 }

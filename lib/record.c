@@ -9,14 +9,21 @@
 
 struct kept nothing_kept[KEPT_ENTRIES];
 
-/* A record that nobody has is never CLAIMED. */
+/* A record that nobody has is never HELD. */
 void
 record_keep_none(struct kept *entry)
 {
 	static struct record nobodys;
 	entry->record = &nobodys;
-	entry->idle = STATE_CLAIMED;
+	entry->claimed = STATE_HELD;
 	entry->hold = (struct hold){0};
+}
+
+static void
+forget_record(struct kept *entry, const struct record *record)
+{
+	if (entry != NULL && entry->record == record)
+		record_keep_none(entry);
 }
 
 /* The calling thread's entry, taken if it is free. */
@@ -24,9 +31,9 @@ static struct kept *
 take_kept_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = &sem->kept[kept_index(self)];
+	struct kept *entry = record_kept_place(sem, self);
 	uintptr_t nobody = 0;
-	if (sem->kept != nothing_kept && atomic_compare_exchange_strong(&entry->thread, &nobody, self))
+	if (sem->kept[0] != nothing_kept && atomic_compare_exchange_strong(&entry->thread, &nobody, self))
 		record_keep_none(entry);
 	return record_kept_entry(sem);
 }
@@ -42,6 +49,36 @@ may_be_kept(const struct tsem *sem, uint32_t index)
 	return index < all / 2;
 }
 
+/* Nobody is alone with these: the tag is no record's. */
+static void
+forget_counters(struct kept *entry)
+{
+	entry->tickets = entry->grants = TAG_NONE - 1;
+}
+
+/*
+ * T and G, if the record's last use was the last to move them, and if as many again would have room. T before E, as in
+ * arrive(): then there was room at the moment of that T.
+ */
+static void
+note_counters(struct kept *entry)
+{
+	struct header *header = entry->header;
+	const uint32_t index = entry->hold.record;
+	entry->tickets = LOAD_SEQ(&header->tickets);
+	entry->grants = LOAD_SEQ(&header->grants);
+	const uint32_t capacity = LOAD_SEQ(&header->capacity);
+	entry->terms = terms_make(capacity);
+	entry->count = LOAD_RLX(&entry->record->count);
+	entry->step = word_make(entry->count, 0);
+
+	const uint64_t limit = counter_add(word_counter(entry->grants), capacity);
+	const bool fits = counter_diff(limit, word_counter(entry->tickets)) >= (int64_t)entry->count;
+	if (!fits || word_tag(entry->tickets) != tag_make(index, !what_a(entry->claimed))
+	    || word_tag(entry->grants) != tag_make(index, !what_b(entry->claimed)))
+		forget_counters(entry);
+}
+
 void
 record_keep_or_free(struct tsem *sem, const struct claim *claim)
 {
@@ -49,15 +86,18 @@ record_keep_or_free(struct tsem *sem, const struct claim *claim)
 	const bool wanted = (LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0;
 	/* The one that is kept already is another one, for the state of this one has moved on. */
 	if (entry == NULL || record_is_kept(entry) || wanted || !may_be_kept(sem, claim->index)) {
+		forget_record(entry, claim->record);
 		record_free(sem, claim);
 		return;
 	}
 	record_describe(claim->record, USE_HOLD, 0);
 	entry->record = claim->record;
-	entry->idle = what_next(LOAD_RLX(&claim->record->what), STATE_IDLE, LOAD_RLX(&claim->record->gen) + 1);
 	entry->header = sem->segment.header;
+	entry->hold = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .record = claim->index};
+	entry->who = claim->who;
 	entry->second = 0;
-	entry->hold = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .who = claim->who, .record = claim->index};
+	entry->claimed = record_fill(claim->record);
+	note_counters(entry);
 }
 
 /*
@@ -142,15 +182,18 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	if (claim->who == 0 && (rc = identity_prepare()) < 0)
 		return rc;
 	struct kept *entry = record_kept_entry(sem);
-	if (record_is_kept(entry)) {
+	const bool kept = record_is_kept(entry);
+	if (kept) {
 		claim->index = entry->hold.record;
 		claim->record = entry->record;
+		forget_counters(entry); /* which this use may move otherwise than those who are alone expect */
 	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
 		rc = search_or_grow(sem, claim->who, claim);
 		if (rc < 0)
 			return rc;
+		forget_record(entry, claim->record); /* what this thread once knew of it is not so any more */
 		STORE_RLX(&claim->record->pid_ns, self.pid_ns);
 		STORE_RLX(&claim->record->time_ns, self.time_ns);
 		STORE_RLX(&claim->record->uid, self.uid);
@@ -158,9 +201,9 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	}
 	STORE_RLX(&claim->record->since, coarse_now());
 	record_describe(claim->record, use, until);
-	const uint64_t idle = LOAD_RLX(&claim->record->what);
 	STORE_RLX(&claim->record->count, count);
-	record_fill(claim->record, idle, what_next(idle, STATE_CLAIMED, (uint32_t)what_value(idle)));
+	if (!kept) /* which is CLAIMED already: who finishes its arrival reads `count` behind T, which is moved later */
+		record_fill(claim->record);
 	return 0;
 }
 
@@ -205,11 +248,13 @@ void
 record_free_kept(struct tsem *sem)
 {
 	for (size_t i = 0; i < KEPT_ENTRIES; i++) {
-		struct kept *entry = &sem->kept[i];
+		struct kept *entry = sem->kept[i];
 		if (LOAD_RLX(&entry->thread) == 0)
 			continue;
-		if (record_is_kept(entry))
-			record_free_for(sem, entry->hold.record, entry->record, entry->hold.who);
+		if (record_is_kept(entry)) {
+			record_unfill(entry->record);
+			record_free_for(sem, entry->hold.record, entry->record, entry->who);
+		}
 		record_keep_none(entry);
 	}
 }

@@ -29,15 +29,22 @@ thread_number(void)
 static inline size_t
 kept_index(uintptr_t thread)
 {
-	return (size_t)((uint64_t)thread * UINT64_C(0x9e3779b97f4a7c15) >> 60);
+	return (size_t)((uint32_t)thread * UINT32_C(0x9e3779b9) >> 28);
+}
+
+/* Where the calling thread's entry is, unless another thread has its place. */
+static inline struct kept *
+record_kept_place(const struct tsem *sem, uintptr_t self)
+{
+	return sem->kept[kept_index(self)];
 }
 
 /* The calling thread's entry of kept records; NULL if it has none yet, or another thread has its place. */
 static inline struct kept *
-record_kept_entry(struct tsem *sem)
+record_kept_entry(const struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = &sem->kept[kept_index(self)];
+	struct kept *entry = record_kept_place(sem, self);
 	return LOAD_RLX(&entry->thread) == self ? entry : NULL;
 }
 
@@ -45,7 +52,7 @@ record_kept_entry(struct tsem *sem)
 static inline bool
 record_is_kept(const struct kept *entry)
 {
-	return entry != NULL && LOAD_ACQ(&entry->record->what) == entry->idle;
+	return entry != NULL && LOAD_ACQ(&entry->record->what) == entry->claimed;
 }
 
 /* What a kept record says of its use, so that the next one need not write what is there: a hold, and no waiter. */
@@ -56,14 +63,18 @@ record_describe(struct record *record, enum use use, uint64_t until)
 	STORE_RLX(&record->until, until);
 }
 
-/* IDLE -> CLAIMED, from `idle` to `claimed`; all else is written. */
-static inline void
-record_fill(struct record *record, uint64_t idle, uint64_t claimed)
+/* IDLE -> CLAIMED; all else is written, or will be before T is moved. Returns the state. */
+static inline uint64_t
+record_fill(struct record *record)
 {
+	const uint64_t idle = LOAD_RLX(&record->what);
+	const uint32_t gen = (uint32_t)what_value(idle);
 	/* Not before the last use's IDLE: every release ends with sequentially consistent loads. */
-	STORE_RLX(&record->gen, (uint32_t)what_value(idle));
+	STORE_RLX(&record->gen, gen);
 	/* Release: whoever sees CLAIMED sees all of the above. */
+	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);
 	STORE_REL(&record->what, claimed);
+	return claimed;
 }
 
 /* CLAIMED -> IDLE, no ticket taken: the faces stay. */

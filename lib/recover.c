@@ -298,10 +298,21 @@ recover_states(struct tsem *sem, unsigned states, uint32_t *permits)
 	}
 }
 
+/* Of those that are CLAIMED only the last to move T can have its ticket. */
+static void
+recover_last_arrival(struct tsem *sem, uint32_t *permits)
+{
+	const uint32_t index = tag_record(word_tag(LOAD_SEQ(&sem->segment.header->tickets)));
+	const struct record *record = record_at(sem, index);
+	if (record != NULL && what_state(LOAD_ACQ(&record->what)) == STATE_CLAIMED)
+		recover_record(sem, index, permits);
+}
+
 void
 recover_all(struct tsem *sem, uint32_t *permits)
 {
-	recover_states(sem, 1U << STATE_CLAIMED | 1U << STATE_HELD | 1U << STATE_RELEASING, permits);
+	recover_last_arrival(sem, permits);
+	recover_states(sem, 1U << STATE_HELD | 1U << STATE_RELEASING, permits);
 	recover_front(sem, permits);
 }
 

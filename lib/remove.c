@@ -45,13 +45,24 @@ remove_leftover(const char *name, unsigned flags)
 
 /* ---- in use? ---- */
 
-/* Some record other than `own` has a permit or a place in line, or is about to get one. */
+/* Whether this one has a permit or a place in line. CLAIMED it does if T says so: they are kept like that, too. */
+static bool
+has_ticket(struct tsem *sem, uint32_t index, const struct record *record)
+{
+	const uint64_t what = LOAD_SEQ(&record->what);
+	const uint64_t tag = word_tag(LOAD_SEQ(&sem->segment.header->tickets));
+	if (LOAD_ACQ(&record->who) == 0 || what_state(what) == STATE_IDLE)
+		return false;
+	return what_state(what) != STATE_CLAIMED || tag == tag_make(index, what_a(what));
+}
+
+/* Some record other than `own` has a permit or a place in line. */
 static bool
 is_in_use(struct tsem *sem, uint64_t own)
 {
 	const struct record *record;
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
-		if (i != own && LOAD_ACQ(&record->who) != 0 && what_state(LOAD_SEQ(&record->what)) != STATE_IDLE)
+		if (i != own && has_ticket(sem, i, record))
 			return true;
 	}
 	return false;

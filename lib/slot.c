@@ -98,11 +98,11 @@ take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
  * some: a child that has a copy of the hold, or who has lent it, sees what there is.
  */
 static uint32_t
-take_own(struct tsem *sem, const struct hold *hold, uint32_t *slots, uint32_t count)
+take_own(struct tsem *sem, const struct hold *hold, uint64_t who, uint32_t *slots, uint32_t count)
 {
 	const uint64_t own = slot_make(hold_ticket(hold), hold->record);
 	const uint32_t found = find_own(sem, own, slots, count);
-	if (found == count || hold->who != identity_who())
+	if (found == count || who != identity_who())
 		return found;
 	take_missing(sem, own, slots, count);
 	return find_own(sem, own, slots, count);
@@ -113,11 +113,13 @@ tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 {
 	const struct hold *hold = (const struct hold *)(const void *)out;
 	uint64_t what;
-	if (hold->who == 0)
+	if (hold->sem == 0)
 		return 0;
 	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
-	if (!sem->segment.writable || LOAD_ACQ(&record->who) != hold->who
+	const uint64_t who = LOAD_ACQ(&record->who);
+	const bool lent = (hold->flags & HOLD_LENT) != 0;
+	if (!sem->segment.writable || (lent ? who != hold->lent : who_kind(who) != WHO_KIND_OWNER)
 	    || !hold_is_held(record, hold_ticket(hold), &what))
 		return 0;
 
@@ -125,7 +127,7 @@ tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 	uint32_t count = LOAD_ACQ(&record->count);
 	if (count > SLOTS_MAX)
 		count = SLOTS_MAX;
-	count = take_own(sem, hold, own, count);
+	count = take_own(sem, hold, who, own, count);
 	for (uint32_t i = 0; i < count && i < n; i++)
 		slots[i] = own[i];
 	return count;

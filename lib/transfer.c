@@ -39,7 +39,8 @@ find_process(pid_t pid, uint64_t *start)
 static int
 change_owner(struct hold *hold, pid_t pid, enum use use)
 {
-	if (hold->who == 0 || hold->who != identity_who())
+	const uint64_t self = identity_who();
+	if (hold->sem == 0 || (hold->flags & HOLD_LENT) != 0 || self == 0)
 		return -EPERM;
 	uint64_t start;
 	int rc = find_process(pid, &start);
@@ -52,16 +53,17 @@ change_owner(struct hold *hold, pid_t pid, enum use use)
 		return -EPERM;
 
 	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
-	if (hold->recovered != 0)
+	if ((hold->flags & HOLD_RECOVERED) != 0)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
 	STORE_REL(&record->use, use);
 	STORE_REL(&record->start, start);
 	const uint64_t who = who_handed((uint32_t)pid, hold_ticket(hold));
-	if (!CAS_SEQ(&record->who, hold->who, who))
+	if (!CAS_SEQ(&record->who, self, who))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
-	hold->who = who;
+	hold->flags |= HOLD_LENT;
+	hold->lent = who;
 	return 0;
 }
 
@@ -71,7 +73,7 @@ tsem_hand_over(tsem_hold *out, pid_t pid)
 	struct hold *hold = hold_inside(out);
 	int rc = change_owner(hold, pid, USE_HOLD);
 	if (rc == 0)
-		hold->who = 0;
+		hold->sem = 0;
 	return rc;
 }
 
@@ -163,15 +165,15 @@ int
 tsem_end_loan(tsem_hold *out)
 {
 	struct hold *hold = hold_inside(out);
-	if (who_kind(hold->who) != WHO_KIND_HANDED)
+	if (hold->sem == 0 || (hold->flags & HOLD_LENT) == 0)
 		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
 	uint64_t what;
 	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
 	if (hold_is_held(record, hold_ticket(hold), &what))
-		release_foreign(sem, hold->record, hold->who, what);
-	hold->who = 0;
+		release_foreign(sem, hold->record, hold->lent, what);
+	hold->sem = 0;
 	return 0;
 }
 
@@ -184,14 +186,17 @@ tsem_adopt(tsem_hold *out)
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
-	if (who_kind(hold->who) != WHO_KIND_OWNER || hold->who == 0 || hold->who == self.who)
+	if (sem == NULL || (hold->flags & HOLD_LENT) != 0)
 		return -EPERM;
 	struct record *record = &sem->segment.records[hold->record];
+	const uint64_t parent = LOAD_ACQ(&record->who);
+	if (who_kind(parent) != WHO_KIND_OWNER || parent == self.who)
+		return -EPERM;
 	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns || LOAD_ACQ(&record->time_ns) != self.time_ns)
 		return -EXDEV;
 
 	uint64_t what;
-	if (!hold_is_held(record, hold_ticket(hold), &what) || !CAS_SEQ(&record->who, hold->who, self.who))
+	if (!hold_is_held(record, hold_ticket(hold), &what) || !CAS_SEQ(&record->who, parent, self.who))
 		return -EPERM;
 	/*
 	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
@@ -199,7 +204,6 @@ tsem_adopt(tsem_hold *out)
 	 */
 	if (CAS_SEQ(&record->what, what, what_adopted(what))) {
 		STORE_REL(&record->use, USE_COMMAND);
-		hold->who = self.who;
 		hold->what = what_adopted(what);
 		return 0;
 	}
@@ -232,10 +236,10 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	if ((flags & ~TSEM_ABANDONED) != 0)
 		return -EINVAL;
 	struct hold *hold = hold_inside(out);
-	if (hold->who == 0)
+	if (hold->sem == 0)
 		return -EPERM;
 	/* Noted first, for whoever gets these permits; if it is not released here, for nothing. */
-	if ((flags & TSEM_ABANDONED) != 0 && hold->who == identity_who())
+	if ((flags & TSEM_ABANDONED) != 0 && (hold->flags & HOLD_LENT) == 0)
 		STORE_SEQ(&hold_sem(hold)->segment.header->abandoned, 1);
 	if (tsem_release(out) == 0)
 		return 0;
@@ -260,6 +264,6 @@ tsem_reap(tsem_hold *out, unsigned flags)
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 		}
 	}
-	hold->who = 0;
+	hold->sem = 0;
 	return 0;
 }

@@ -30,21 +30,23 @@
  * `what` of a record, the state:
  *
  *     bits    63 ........ 16    15 .. 5   4   3   2 .. 0
- *             value             moved     b   a   state
+ *             value             turn      b   a   state
  *
  *     state       value    meaning                              who may write the next state
  *     IDLE        gen      not in use                           owner -> CLAIMED
- *     CLAIMED     gen      about to take a ticket               owner or finisher of T's tag -> QUEUED, owner -> HELD,
+ *     CLAIMED     gen      about to take a ticket, or kept      owner or finisher of T's tag -> QUEUED, owner -> HELD,
  *                                                               owner or recoverer -> IDLE when no ticket was taken
  *     QUEUED      ticket   has its ticket, may not know more    owner -> HELD (or IDLE, anonymous), setter -> HELD,
  *                                                               recoverer -> RELEASING
  *     HELD        ticket   was admitted                         owner, or anybody for a HANDED one, or recoverer
  *                                                               -> RELEASING
- *     RELEASING   ticket   its permits go back into G           whoever moved G, or finisher of G's tag -> IDLE
+ *     RELEASING   ticket   its permits go back into G           whoever moved G, or finisher of G's tag -> IDLE;
+ *                                                               owner that keeps it -> CLAIMED
  *
  *     a, b        the faces of the next arrival (in T's tag) and release (in G's tag); each flips when used
- *     moved       counts how often the hold was adopted by a child: a recoverer that took the parent for dead before
- *                 that must fail when it acts on the hold after it
+ *     turn        HELD: how often the hold was adopted by a child; a recoverer that took the parent for dead before that
+ *                 must fail when it acts on the hold after it. CLAIMED: how often its owner has claimed it for itself
+ *                 again since it wrote `gen` down; so no state of a record comes twice, and mostly `gen` can stay
  *
  * A tag {r, face} in T is *unfinished* while record r is CLAIMED with a == face; one in G, while it is RELEASING with
  * b == face. Nobody overwrites a tag before it is finished. lib/protocol.h has the rules and the reasons.
@@ -192,28 +194,45 @@ enum state { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE_RELE
 #define WHAT_A (UINT64_C(1) << 3)
 #define WHAT_B (UINT64_C(1) << 4)
 #define WHAT_FACES (WHAT_A | WHAT_B)
-#define WHAT_MOVED_ONE (UINT64_C(1) << 5)
-#define WHAT_MOVED_MASK (UINT64_C(0x7ff) << 5)
+#define WHAT_TURN_SHIFT 5
+#define WHAT_TURN_ONE (UINT64_C(1) << WHAT_TURN_SHIFT)
+#define WHAT_TURN_MASK (UINT64_C(0x7ff) << WHAT_TURN_SHIFT)
 
-/* The same faces, another state and value. */
+/* The same faces, another state and value, and no turn. */
 static inline uint64_t
 what_next(uint64_t what, enum state state, uint64_t value)
 {
 	return (value & COUNTER_MASK) << COUNTER_SHIFT | (what & WHAT_FACES) | (uint64_t)state;
 }
 
-/* IDLE -> CLAIMED or HELD -> RELEASING, all else as it is. */
+/* HELD -> RELEASING, all else as it is. */
 static inline uint64_t
 what_step(uint64_t what)
 {
 	return what + 1;
 }
 
+/*
+ * HELD, CLAIMED by its owner for its next use, and not by way of IDLE: both faces flipped, and the turn after this one.
+ * After the last turn there is the next `gen`, which the owner has to write down before.
+ */
+static inline uint64_t
+what_next_turn(uint64_t claimed)
+{
+	return (claimed ^ WHAT_FACES) + WHAT_TURN_ONE;
+}
+
+static inline bool
+what_is_first_turn(uint64_t what)
+{
+	return (what & WHAT_TURN_MASK) == 0;
+}
+
 /* The same, adopted once more. */
 static inline uint64_t
 what_adopted(uint64_t what)
 {
-	return (what & ~WHAT_MOVED_MASK) | ((what + WHAT_MOVED_ONE) & WHAT_MOVED_MASK);
+	return (what & ~WHAT_TURN_MASK) | ((what + WHAT_TURN_ONE) & WHAT_TURN_MASK);
 }
 
 static inline unsigned
@@ -240,7 +259,7 @@ what_value(uint64_t what)
 	return what >> COUNTER_SHIFT;
 }
 
-_Static_assert(STATE_IDLE + 1 == STATE_CLAIMED && STATE_HELD + 1 == STATE_RELEASING, "what_step()");
+_Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
 
 /* ---- waiting array ---- */
 
@@ -263,6 +282,19 @@ static inline uint32_t
 slot_bit(uint64_t ticket)
 {
 	return 1U << ((ticket / ARRAY_WORDS) & 31);
+}
+
+/* ---- terms ---- */
+
+/* What stands in the header when C is `capacity` and nobody has to be told of abandonment. */
+static inline uint64_t
+terms_make(uint32_t capacity)
+{
+	const union {
+		uint32_t halves[2];
+		uint64_t both;
+	} terms = {.halves = {capacity, 0}};
+	return terms.both;
 }
 
 /* ---- concern ---- */
@@ -359,9 +391,14 @@ struct header {
 	/* The counter line. */
 	_Alignas(LINE_BYTES) _Atomic uint64_t tickets; /* T */
 	_Atomic uint64_t grants;                       /* G */
-	_Atomic uint32_t capacity;                     /* C */
-	_Atomic uint32_t abandoned;                    /* a permit came back from the dead, and no holder was told since */
-	_Atomic uint32_t sets;                         /* how often C was stored */
+	union {
+		struct {
+			_Atomic uint32_t capacity;  /* C */
+			_Atomic uint32_t abandoned; /* a permit came back from the dead, and no holder was told since */
+		};
+		_Atomic uint64_t terms; /* both at once */
+	};
+	_Atomic uint32_t sets; /* how often C was stored */
 
 	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
@@ -398,6 +435,7 @@ _Static_assert(offsetof(struct header, tickets) == 64, "layout");
 _Static_assert(offsetof(struct header, grants) == 72, "layout");
 _Static_assert(offsetof(struct header, capacity) == 80, "layout");
 _Static_assert(offsetof(struct header, abandoned) == 84, "layout");
+_Static_assert(offsetof(struct header, terms) == 80, "layout");
 _Static_assert(offsetof(struct header, sets) == 88, "layout");
 _Static_assert(offsetof(struct header, free_hint) == 128, "layout");
 _Static_assert(offsetof(struct header, reserved) == 132, "layout");

@@ -143,16 +143,16 @@ release_for_parent(struct session *session, uint32_t count)
 		checked("tsem_end_loan", tsem_end_loan(latest_hold(session)));
 }
 
-/* As a child would: the hold and its record seem to be another process's. */
+/* As a child would: the record seems to be another process's. */
 static void
 adopt(struct session *session, uint32_t count)
 {
 	struct hold *hold = (struct hold *)(void *)latest_hold(session);
 	(void)count;
-	if (hold->who == 0)
+	if (hold->sem == 0)
 		return;
-	hold->who = who_owner(PID_ALIVE, hold->who);
-	STORE_SEQ(&session->sem->segment.records[hold->record].who, hold->who);
+	_Atomic uint64_t *who = &session->sem->segment.records[hold->record].who;
+	STORE_SEQ(who, who_owner(PID_ALIVE, LOAD_SEQ(who)));
 	checked("tsem_adopt", tsem_adopt(latest_hold(session)));
 }
 

@@ -47,13 +47,13 @@ put_record(tsem *sem, uint32_t index, uint64_t who, enum state state, uint64_t f
 	STORE_SEQ(&record->what, what_next(faces, state, value));
 }
 
-/* How many records somebody uses for something. */
+/* How many records somebody uses for something: kept ones are CLAIMED, and have no ticket. */
 static inline uint32_t
 records_in_use(tsem *sem)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < LOAD_SEQ(&sem->segment.reserved); i++)
-		n += what_state(what_of(sem, i)) != STATE_IDLE;
+		n += what_state(what_of(sem, i)) > STATE_CLAIMED;
 	return n;
 }
 

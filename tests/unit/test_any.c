@@ -53,7 +53,7 @@ others_claim_the_records(void)
 	for (uint32_t i = 0; i < 2; i++)
 		put_record(tight, i, identity_who(), STATE_HELD, 0, tickets_of(tight), 1);
 	for (size_t i = 0; i < KEPT_ENTRIES; i++)
-		record_keep_none(&tight->kept[i]);
+		record_keep_none(tight->kept[i]);
 }
 
 static void

@@ -125,9 +125,9 @@ what_keeps_its_faces(void **state)
 		assert_int_equal(what_next(faces, STATE_QUEUED, UINT64_C(2) - 5),
 		                 (COUNTER_MASK - 2) << 16 | faces | STATE_QUEUED);
 	}
-	assert_int_equal(what_a(WHAT_MOVED_ONE), 0);
-	assert_int_equal(what_b(WHAT_MOVED_ONE), 0);
-	assert_int_equal(what_state(WHAT_MOVED_ONE), STATE_IDLE);
+	assert_int_equal(what_a(WHAT_TURN_ONE), 0);
+	assert_int_equal(what_b(WHAT_TURN_ONE), 0);
+	assert_int_equal(what_state(WHAT_TURN_ONE), STATE_IDLE);
 }
 
 static void

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The road of those who are alone takes a look at a few words and infers the rest: each of those words changed, by
+ * somebody who is not alone with us any more, must send the next acquire or release the long way.
+ */
+#include "inside.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "hold.h"
+#include "identity.h"
+#include "record.h"
+
+static tsem *sem;
+static const char *name;
+
+/* Of two permits; this thread has used it for one, and keeps a record. */
+static int
+set_up(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	name = fresh_name();
+	sem = new_semaphore_named(name, 2, 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		assert_int_equal(tsem_release(&hold), 0);
+	}
+	if (sem->kept[0] == nothing_kept)
+		skip(); /* a kernel, or an emulator, that clears no memory in a forked child */
+	assert_int_equal(record_kept_entry(sem)->tickets, LOAD_SEQ(&sem->segment.header->tickets));
+	assert_int_equal(record_kept_entry(sem)->grants, LOAD_SEQ(&sem->segment.header->grants));
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void)state;
+	tsem_close(sem);
+	return 0;
+}
+
+static void
+expect_the_books_to_balance(void)
+{
+	assert_int_equal(grants_of(sem), tickets_of(sem));
+	assert_int_equal(records_in_use(sem), 0);
+	assert_int_equal(stat_of(sem).available, stat_of(sem).capacity);
+}
+
+static void
+others_took_all(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_take(sem, 2, NULL), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	assert_int_equal(tsem_post(sem, 2, NULL), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	expect_the_books_to_balance();
+}
+
+static void
+the_capacity_was_lowered(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_set(sem, 0), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	assert_int_equal(tsem_set(sem, 1), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	expect_the_books_to_balance();
+}
+
+/* Who lowers it may die before anything but C has changed. */
+static void
+the_capacity_was_lowered_half_way(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	STORE_SEQ(&sem->segment.header->capacity, 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	STORE_SEQ(&sem->segment.header->capacity, 2);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	expect_the_books_to_balance();
+}
+
+/* The record is kept while there is no room, and nobody has come since. */
+static void
+there_was_no_room_then(void **state)
+{
+	(void)state;
+	tsem_hold first, second;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
+	STORE_SEQ(&sem->segment.header->capacity, 1);
+	assert_int_equal(tsem_release(&second), 0);
+	assert_int_equal(record_kept_entry(sem)->hold.record, hold_inside(&second)->record);
+	assert_int_equal(tsem_try_acquire(sem, 1, &second), -EAGAIN);
+	assert_int_equal(tsem_release(&first), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
+	assert_int_equal(tsem_release(&second), 0);
+	expect_the_books_to_balance();
+}
+
+static void
+a_permit_came_back_from_the_dead(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	STORE_SEQ(&sem->segment.header->abandoned, 1);
+	for (int use = 0; use < 2; use++) {
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		assert_int_equal(tsem_hold_recovered(&hold), use == 0);
+		assert_int_equal(tsem_release(&hold), 0);
+	}
+	expect_the_books_to_balance();
+}
+
+/* The record is the same, the number of permits is not. */
+static void
+another_number_of_permits(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	const uint32_t counts[] = {2, 1, 1, 2, 2, 1};
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		assert_int_equal(tsem_acquire(sem, counts[i], NULL, &hold), 0);
+		assert_int_equal(stat_of(sem).available, 2 - counts[i]);
+		assert_int_equal(tsem_release(&hold), 0);
+		expect_the_books_to_balance();
+	}
+}
+
+static void
+others_gave_back_meanwhile(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	expect_the_books_to_balance();
+}
+
+static void *
+acquire_both(void *unused)
+{
+	tsem_hold hold;
+	(void)unused;
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	return NULL;
+}
+
+static void
+others_have_lined_up(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	pthread_t thread;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(pthread_create(&thread, NULL, acquire_both, NULL), 0);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	expect_the_books_to_balance();
+}
+
+/* Of a use that was not alone, and of one that is over already. */
+static void
+only_the_hold_that_it_is(void **state)
+{
+	(void)state;
+	tsem_hold first, second, copy;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
+	assert_int_equal(tsem_release(&first), 0);
+	assert_int_equal(tsem_release(&first), -EPERM);
+	assert_int_equal(tsem_release(&second), 0);
+	assert_int_equal(tsem_release(&second), -EPERM);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
+	copy = first;
+	assert_int_equal(tsem_release(&first), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
+	assert_int_equal(tsem_release(&copy), -EPERM);
+	assert_int_equal(tsem_release(&first), 0);
+	expect_the_books_to_balance();
+}
+
+/* A kept record is nobody's place, and whoever keeps one and does nothing stands in nobody's way. */
+static void
+what_is_kept_is_not_in_use(void **state)
+{
+	(void)state;
+	assert_int_equal(what_state(what_of(sem, 0)), STATE_CLAIMED);
+	assert_int_equal(stat_of(sem).held, 0);
+	assert_int_equal(stat_of(sem).waiting, 0);
+	assert_int_equal(tsem_remove(name, 0), 0);
+}
+
+/* But CLAIMED it has a ticket, if T says so. Without capacity there is nothing to be had but that. */
+static void
+in_use_is_who_has_just_arrived(void **state)
+{
+	(void)state;
+	struct header *header = sem->segment.header;
+	assert_int_equal(tsem_set(sem, 0), 0);
+	put_record(sem, 1, identity_who(), STATE_CLAIMED, WHAT_A, 7, 1);
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	STORE_SEQ(&header->tickets, word_advance(tickets, 0, tag_make(1, 1)));
+	assert_int_equal(tsem_remove(name, 0), -EBUSY);
+	STORE_SEQ(&header->tickets, word_advance(tickets, 0, tag_make(1, 0)));
+	assert_int_equal(tsem_remove(name, 0), 0);
+}
+
+/* Closing gives it back as any other: free, and IDLE. */
+static void
+free_after_closing(void **state)
+{
+	(void)state;
+	tsem *other = open_semaphore(name);
+	tsem_close(sem);
+	sem = other;
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].who), 0);
+	assert_int_equal(what_state(what_of(sem, 0)), STATE_IDLE);
+	assert_int_equal(what_value(what_of(sem, 0)), LOAD_SEQ(&sem->segment.records[0].gen) + 1);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(others_took_all),
+		TEST(the_capacity_was_lowered),
+		TEST(the_capacity_was_lowered_half_way),
+		TEST(there_was_no_room_then),
+		TEST(a_permit_came_back_from_the_dead),
+		TEST(another_number_of_permits),
+		TEST(others_gave_back_meanwhile),
+		TEST(others_have_lined_up),
+		TEST(only_the_hold_that_it_is),
+		TEST(what_is_kept_is_not_in_use),
+		TEST(in_use_is_who_has_just_arrived),
+		TEST(free_after_closing),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
