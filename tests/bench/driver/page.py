@@ -9,12 +9,11 @@ LOSES = """## What loses, and why
   than CPUs, an unfair lock lets whoever runs already have it again and again, out of its own cache and without a wake;
   a queue has to hand the permit to the one whose turn it is, who may be asleep. The robust mutex and glibc's semaphore
   are ahead there. What that costs the others is in the table of fairness: their longest waits.
-- An uncontended acquire and release writes down whose the permit is, in which of five states, and since when: five stores
-  around the two locked instructions, which alone are nearly all that glibc's pair takes. How far that alone is from
-  glibc's, with what a hold has to say and a look at the clock, is told by owned-floor in the table of pairs. The rest is
-  what a library needs: whose thread and whose hold this is, whether there is room, whether somebody waits. Each of these
-  costs a few tenths of a nanosecond, since whatever stands between two locked instructions has to be over before the
-  second one. A pair that one instruction each could do would not know what to give back when its owner dies.
+- An uncontended acquire and release writes down whose the permit is, in which of five states, and since when. The two
+  locked instructions alone are nearly all that glibc's pair takes; with the three states that have to be written around
+  them, what a hold has to say, and a look at the clock, which alone is a twentieth of the whole, one gets owned-floor in
+  the table of pairs. The rest is what a library needs: whose thread and whose hold this is, whether there is room, whether
+  somebody waits. A pair that one instruction each could do would not know what to give back when its owner dies.
 - Sleeping waiters wake up about twice a second, each a context switch of the kernel, since nobody else might be left to
   notice a death: whichever of them die, one that lives has to look within half a second. ticking-sleep in the table of
   idle waiters does nothing but sleep and wake up as often, all at the same time, which is the cheapest; each at its own

@@ -28,25 +28,23 @@ struct counter_line {
 struct floor_record {
 	_Alignas(64) _Atomic uint64_t who;
 	_Atomic uint64_t what;
-	_Atomic uint32_t gen;
 };
 
 struct owned_floor {
 	_Alignas(64) struct counter_line counters;
 	struct floor_record record;
-	_Alignas(64) uint64_t idle; /* the record's state between two uses */
+	_Alignas(64) uint64_t claimed; /* the record's state between two uses */
 	time_t second;
 };
 
-/* A hold's contents: whose, where, and under which ticket. */
+/* A hold's contents: where, and under which ticket. */
 struct floor_hold {
 	struct owned_floor *floor;
-	uint64_t who;
 	uint64_t index;
 	uint64_t what;
 };
 
-enum { CLAIMED = 1, HELD = 3, FACES = 0x18, COUNTER_SHIFT = 16 };
+enum { HELD = 3, FACES = 0x18, TURN = 0x20, COUNTER_SHIFT = 16 };
 
 static void
 set_word(_Atomic uint64_t *word, uint64_t value)
@@ -59,13 +57,11 @@ floor_acquire(struct owned_floor *floor, struct floor_hold *hold)
 {
 	uint64_t tickets = atomic_load_explicit(&floor->counters.tickets, memory_order_relaxed);
 	const uint64_t next = (tickets + (UINT64_C(1) << COUNTER_SHIFT)) ^ 1;
-	atomic_store_explicit(&floor->record.gen, (uint32_t)(floor->idle >> COUNTER_SHIFT), memory_order_relaxed);
-	set_word(&floor->record.what, floor->idle + CLAIMED);
 	if (!atomic_compare_exchange_strong(&floor->counters.tickets, &tickets, next))
 		die("owned-floor is for one participant");
-	const uint64_t held = (tickets >> COUNTER_SHIFT << COUNTER_SHIFT) | (floor->idle & FACES) | HELD;
+	const uint64_t held = (tickets >> COUNTER_SHIFT << COUNTER_SHIFT) | (floor->claimed & FACES) | HELD;
 	set_word(&floor->record.what, held);
-	*hold = (struct floor_hold){.floor = floor, .who = 1, .what = held};
+	*hold = (struct floor_hold){.floor = floor, .what = held};
 	const time_t second = time(NULL);
 	if (floor->second != second)
 		floor->second = second;
@@ -80,10 +76,9 @@ floor_release(struct floor_hold *hold)
 	const uint64_t next = (grants + (UINT64_C(1) << COUNTER_SHIFT)) ^ 1;
 	if (!atomic_compare_exchange_strong(&floor->counters.grants, &grants, next))
 		die("owned-floor is for one participant");
-	const uint64_t gen = atomic_load_explicit(&floor->record.gen, memory_order_relaxed);
-	const uint64_t idle = (gen + 1) << COUNTER_SHIFT | (~hold->what & FACES);
-	set_word(&floor->record.what, idle);
-	floor->idle = idle;
+	const uint64_t claimed = (floor->claimed ^ FACES) + TURN;
+	set_word(&floor->record.what, claimed);
+	floor->claimed = claimed;
 }
 
 static void *
