@@ -17,6 +17,9 @@
  *                   "not my tag, and unchanged" means that G had not been moved for this release when it was read.
  *   finish G        G = {c, (r, face)}, what[r] RELEASING with b == face, and G still the same word:
  *                   CAS what[r] -> IDLE(gen + 1) with both faces flipped.
+ *   keep(r)         an owner whose release is over may make what[r] CLAIMED for its next use, both faces flipped, a state
+ *                   that the record never had: from IDLE, or straight from RELEASING. It may write over the IDLE of
+ *                   somebody who finished the release, for nobody acts on an IDLE record while its owner lives.
  *
  * No step waits for anybody: a process that stops anywhere in here is overtaken, and its step is finished for it.
  *
