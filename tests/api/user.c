@@ -37,7 +37,7 @@ main(void)
 	rc |= tsem_create(name, &config, &sem) != 0;
 	rc |= tsem_acquire_wait(sem, 2, &wait, &hold) != 0 || tsem_stat(sem, &stat) != 0 || stat.held != 2;
 	rc |= tsem_release(&hold) != 0 || tsem_take(sem, 1, NULL) != 0 || tsem_post(sem, 1, NULL) != 0;
-	rc |= tsem_remove(name, 0) != 0;
+	rc |= tsem_remove(name, rc == 0 ? 0 : TSEM_FORCE) != 0;
 	tsem_close(sem);
 	return rc;
 }

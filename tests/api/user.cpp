@@ -24,6 +24,7 @@ main()
 		return good ? 0 : 1;
 	} catch (const std::system_error &error) {
 		std::cerr << error.what() << '\n';
+		tsem_remove(name.c_str(), TSEM_FORCE);
 		return 1;
 	}
 }

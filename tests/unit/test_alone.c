@@ -173,6 +173,46 @@ others_have_lined_up(void **state)
 	expect_the_books_to_balance();
 }
 
+static _Atomic uint32_t *
+word_of(uint64_t ticket)
+{
+	return &sem->segment.array[slot_index(ticket, sem->salt)];
+}
+
+/* Who lines up behind a hold that was alone is woken by its release, and not only by the next tick. */
+static void
+those_who_have_lined_up_are_woken(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	const uint64_t ticket = tickets_of(sem);
+	put_record(sem, 1, identity_who(), STATE_QUEUED, 0, ticket, 1);
+	STORE_SEQ(&sem->segment.header->tickets, word_make(counter_add(ticket, 1), TAG_NONE));
+	OR_SEQ(word_of(ticket), SLOT_SLEEPERS);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(LOAD_SEQ(word_of(ticket)) & SLOT_SLEEPERS, 0);
+}
+
+/* A record that somebody waits for is not kept; and what is free is IDLE. */
+static void
+the_record_is_wanted(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	OR_SEQ(&sem->segment.header->vacancy, SLOT_SLEEPERS);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].who), 0);
+	assert_int_equal(what_state(what_of(sem, 0)), STATE_IDLE);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->vacancy) & SLOT_SLEEPERS, 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
+	assert_int_equal(hold_inside(&hold)->record, 0);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
 /* Of a use that was not alone, and of one that is over already. */
 static void
 only_the_hold_that_it_is(void **state)
@@ -247,6 +287,8 @@ main(void)
 		TEST(another_number_of_permits),
 		TEST(others_gave_back_meanwhile),
 		TEST(others_have_lined_up),
+		TEST(those_who_have_lined_up_are_woken),
+		TEST(the_record_is_wanted),
 		TEST(only_the_hold_that_it_is),
 		TEST(what_is_kept_is_not_in_use),
 		TEST(in_use_is_who_has_just_arrived),

@@ -187,6 +187,23 @@ an_orphan_behind_a_live_waiter_stays(void **state)
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 1);
 }
 
+/* Of all that are CLAIMED, which may be kept ones, whoever looks at everybody looks at the one with a ticket. */
+static void
+the_last_to_arrive_is_looked_at(void **state)
+{
+	(void)state;
+	uint32_t permits = 0;
+	put_record(sem, RECORD + 1, NOBODY, STATE_CLAIMED, 0, 7, 1);
+	put(NOBODY, STATE_CLAIMED, 7);
+	STORE_SEQ(&sem->segment.header->tickets, word_make(100 + COUNT, tag_make(RECORD, 0)));
+	recover_all(sem, &permits);
+	assert_int_equal(permits, COUNT);
+	expect_freed(WHAT_FACES, COUNT);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].who), NOBODY); /* it has nothing to give back */
+	assert_int_equal(recover_spare_records(sem), 1);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].who), 0);
+}
+
 /* More in a row than are collected in one scan, in an order that is not that of their records. */
 static void
 a_run_of_orphans_is_passed_over_at_once(void **state)
@@ -253,6 +270,7 @@ main(void)
 		TEST(an_orphan_is_dead_without_asking),
 		TEST(an_orphan_waits_for_the_line),
 		TEST(an_orphan_behind_a_live_waiter_stays),
+		TEST(the_last_to_arrive_is_looked_at),
 		TEST(a_run_of_orphans_is_passed_over_at_once),
 		TEST(a_handed_over_hold_of_a_dead_process),
 		TEST(a_handed_over_hold_of_a_live_process),
