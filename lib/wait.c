@@ -71,7 +71,7 @@ wait_out_of_courtesy(const struct tsem *sem)
 
 /*
  * Spins while it pays off: a spin that ends in success raises the number of rounds worth trying, one in vain lowers
- * it, and once it has fallen to nothing only every 64th wait tries again (after glibc's adaptive mutex and Preshing).
+ * it, and once it has fallen to nothing only every 64th wait tries again, once (after glibc's adaptive mutex and Preshing).
  */
 bool
 wait_spinning(struct tsem *sem, const struct waiter *waiter)
@@ -80,10 +80,11 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 	uint32_t rounds = LOAD_RLX(&sem->spin);
 	if (ceiling == 0 || counter_diff(waiter->ticket, enabled_limit(sem)) >= 2)
 		return false;
-	if (rounds < ROUNDS_WORTH_IT) {
+	const bool trial = rounds < ROUNDS_WORTH_IT;
+	if (trial) {
 		if ((ADD_RLX(&sem->spin_skipped, 1) & 63) != 0)
 			return false;
-		rounds = ceiling / 2;
+		rounds = ceiling / 4;
 	}
 
 	for (uint32_t i = 0; i < rounds; i++) {
@@ -93,7 +94,7 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 			return true;
 		}
 	}
-	STORE_RLX(&sem->spin, rounds - rounds / 4);
+	STORE_RLX(&sem->spin, trial ? 0 : rounds - rounds / 4);
 	return false;
 }
 

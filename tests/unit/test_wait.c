@@ -165,13 +165,31 @@ the_time_held_counts_from_the_admission(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
+/* Where waiting in a loop never pays off it is tried once in 64 waits, and a try in vain is not followed up. */
+static void
+loops_that_never_pay(void **state)
+{
+	enum { TRIALS = 10, WAITS = 64 * TRIALS };
+	(void)state;
+	if (spin_ceiling() == 0)
+		SKIP("one processor: nobody waits in a loop");
+	STORE_RLX(&sem->spin, 0);
+	for (int i = 0; i < WAITS; i++) {
+		const struct timespec deadline = clock_after(1000);
+		began = fake.clock;
+		set_counters(sem, 1, 0); /* next in line */
+		assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
+	}
+	assert_in_range(fake.pauses, TRIALS, TRIALS * SPIN_MAX / 4);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_post_between_the_bit_and_the_sleep),    TEST(a_post_at_any_instant), TEST(permits_that_come_one_by_one),
 		TEST(a_waker_that_dies_costs_one_tick),        TEST(a_wake_up_for_nothing), TEST(admitted_although_not_enabled),
-		TEST(the_time_held_counts_from_the_admission),
+		TEST(the_time_held_counts_from_the_admission), TEST(loops_that_never_pay),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
