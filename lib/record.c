@@ -32,10 +32,14 @@ take_kept_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
 	struct kept *entry = record_kept_place(sem, self);
+	const uintptr_t owner = LOAD_RLX(&entry->thread);
 	uintptr_t nobody = 0;
-	if (sem->kept[0] != nothing_kept && atomic_compare_exchange_strong(&entry->thread, &nobody, self))
-		record_keep_none(entry);
-	return record_kept_entry(sem);
+	if (owner == self)
+		return entry;
+	if (owner != 0 || sem->kept[0] == nothing_kept || !atomic_compare_exchange_strong(&entry->thread, &nobody, self))
+		return NULL;
+	record_keep_none(entry);
+	return entry;
 }
 
 /*
