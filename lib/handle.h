@@ -37,9 +37,8 @@ hold_ticket(const struct hold *hold)
  * this thread left it in: whatever else was done with it, by a thread that released the hold in this one's place
  * or by a process that it was handed over to, has left a higher `gen` behind.
  *
- * `tickets` and `grants` are T and G as this record's last use moved them, both or neither. While they are that, there is
- * nobody's step to finish. And while T and C are what they were when there was room for `count`, there still is, for G only
- * grows.
+ * `tickets` is T as this record's last use moved it. While it is that, there is nobody's arrival to finish; and while C, too,
+ * is what it was when there was room for `count`, there still is, for G only grows.
  */
 struct kept {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
@@ -47,7 +46,7 @@ struct kept {
 	struct header *header;
 	uint64_t claimed; /* the record's state when it is free for the next use */
 	uint64_t tickets;
-	uint64_t grants;
+	uint64_t tag;     /* the record's, in T and G, but for the face */
 	uint64_t terms;   /* C, and nobody to be told of abandonment */
 	uint64_t step;    /* `count` as it is added to T and G */
 	struct hold hold; /* the next one, but for its ticket */

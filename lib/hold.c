@@ -218,7 +218,7 @@ release_any(const struct hold *hold)
 }
 
 /*
- * Of the record that this thread keeps, acquired alone, and if nobody has given back since its last use. It is claimed for the next
+ * Of the record that this thread keeps, acquired alone, while nobody has arrived since. It is claimed for the next
  * one at once. IDLE in between would say nothing that anybody could act on while the owner lives; who finishes this release
  * may write it, and the owner's plain store comes after that.
  */
@@ -228,9 +228,10 @@ release_alone(struct kept *entry, uint64_t held)
 	const uint64_t releasing = what_step(held);
 	STORE_REL(&entry->record->what, releasing);
 	struct header *header = entry->header;
-	const uint64_t grants = entry->grants;
+	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint64_t next = (grants ^ 1) + entry->step;
-	if (LOAD_SEQ(&header->grants) != grants || !CAS_SEQ(&header->grants, grants, next))
+	/* The tag of its last release, with the other face, needs nobody to finish it. */
+	if (((grants ^ entry->tag) & TAG_MASK & ~UINT64_C(1)) != 0 || !CAS_SEQ(&header->grants, grants, next))
 		return release_the_long_way(hold_sem(&entry->hold), entry->hold.record, releasing);
 	PROBE_AT_ONCE(post, hold_sem(&entry->hold));
 	const uint64_t claimed = what_next_turn(entry->claimed);
@@ -238,9 +239,9 @@ release_alone(struct kept *entry, uint64_t held)
 		STORE_RLX(&entry->record->gen, (uint32_t)what_value(claimed));
 	STORE_REL(&entry->record->what, claimed);
 	entry->claimed = claimed;
-	entry->grants = next;
-	/* Nobody has arrived since this hold did, before which all were admitted: nobody waits. */
-	if (LOAD_SEQ(&header->tickets) != entry->tickets || (LOAD_SEQ(&header->concern) & CONCERN_MASK) != 0)
+	/* Nobody has arrived since this hold did, and all before it were enabled by the C that there is still: nobody waits. */
+	if ((LOAD_SEQ(&header->concern) & CONCERN_MASK) != 0 || LOAD_SEQ(&header->tickets) != entry->tickets
+	    || LOAD_SEQ(&header->terms) != entry->terms)
 		return after_release(entry, grants);
 	return 0;
 }
@@ -253,9 +254,9 @@ tsem_release(tsem_hold *out)
 		return -EPERM;
 	const uintptr_t self = thread_number();
 	struct kept *entry = record_kept_place(hold_sem(hold), self);
-	/* HELD under its ticket, which no other record is. */
+	/* HELD under its ticket, which no other record is; and nobody has arrived since this thread did. */
 	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->who) != entry->who
-	    || LOAD_ACQ(&entry->record->what) != hold->what)
+	    || LOAD_ACQ(&entry->record->what) != hold->what || LOAD_SEQ(&entry->header->tickets) != entry->tickets)
 		return release_any(hold);
 	return release_alone(entry, hold->what);
 }

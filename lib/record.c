@@ -9,12 +9,13 @@
 
 struct kept nothing_kept[KEPT_ENTRIES];
 
-/* A record that nobody has is never HELD. */
+/* A record that nobody has is never HELD, and nobody's. */
 void
 record_keep_none(struct kept *entry)
 {
 	static struct record nobodys;
 	entry->record = &nobodys;
+	entry->who = UINT64_MAX;
 	entry->claimed = STATE_HELD;
 	entry->hold = (struct hold){0};
 }
@@ -53,34 +54,28 @@ may_be_kept(const struct tsem *sem, uint32_t index)
 	return index < all / 2;
 }
 
-/* Nobody is alone with these: the tag is no record's. */
-static void
-forget_counters(struct kept *entry)
-{
-	entry->tickets = entry->grants = TAG_NONE - 1;
-}
-
 /*
- * T and G, if the record's last use was the last to move them, and if as many again would have room. T before E, as in
- * arrive(): then there was room at the moment of that T.
+ * What has to be the same for the next use to be alone. No T is, unless the record's last use was the last to move it, and as
+ * many again would have room. T before E, as in arrive(): then there was room at the moment of that T. And not more than
+ * C, without which nothing would tell of the semaphore's removal.
  */
 static void
 note_counters(struct kept *entry)
 {
 	struct header *header = entry->header;
-	const uint32_t index = entry->hold.record;
-	entry->tickets = LOAD_SEQ(&header->tickets);
-	entry->grants = LOAD_SEQ(&header->grants);
+	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
+	const uint32_t count = LOAD_RLX(&entry->record->count);
+	entry->tag = tag_make(entry->hold.record, 0);
 	entry->terms = terms_make(capacity);
-	entry->count = LOAD_RLX(&entry->record->count);
-	entry->step = word_make(entry->count, 0);
+	entry->count = count;
+	entry->step = word_make(count, 0);
 
-	const uint64_t limit = counter_add(word_counter(entry->grants), capacity);
-	const bool fits = counter_diff(limit, word_counter(entry->tickets)) >= (int64_t)entry->count;
-	if (!fits || word_tag(entry->tickets) != tag_make(index, !what_a(entry->claimed))
-	    || word_tag(entry->grants) != tag_make(index, !what_b(entry->claimed)))
-		forget_counters(entry);
+	const uint64_t limit = counter_add(word_counter(grants), capacity);
+	const bool fits = count <= capacity && counter_diff(limit, word_counter(tickets)) >= (int64_t)count;
+	const bool ours = word_tag(tickets) == tag_make(entry->hold.record, !what_a(entry->claimed));
+	entry->tickets = fits && ours ? tickets : TAG_NONE - 1; /* which is no record's tag */
 }
 
 void
@@ -190,7 +185,7 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	if (kept) {
 		claim->index = entry->hold.record;
 		claim->record = entry->record;
-		forget_counters(entry); /* which this use may move otherwise than those who are alone expect */
+		record_keep_none(entry); /* or it would be claimed again before this use has its ticket */
 	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);

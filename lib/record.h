@@ -69,7 +69,7 @@ record_fill(struct record *record)
 {
 	const uint64_t idle = LOAD_RLX(&record->what);
 	const uint32_t gen = (uint32_t)what_value(idle);
-	/* Not before the last use's IDLE: every release ends with sequentially consistent loads. */
+	/* Whoever finishes the last release may read it already and write an IDLE by it, which this CLAIMED follows. */
 	STORE_RLX(&record->gen, gen);
 	/* Release: whoever sees CLAIMED sees all of the above. */
 	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);

@@ -18,7 +18,7 @@ LOSES = """## What loses, and why
   when, sets a timer, for it has to look around, and counts the wait: half a microsecond beside the two of the kernel.
 - Sleeping waiters wake up every 0.8 s, near the ends of the line every 0.4 s, each a context switch of the kernel, since
   nobody else might be left to notice a death. ticking-sleep in the table of idle waiters does nothing but sleep and wake up
-  every 0.4 s, all at the same time, which is the cheapest; each at its own time it takes the kernel about twice as much.
+  every 0.8 s, all at the same time, which is the cheapest; each at its own time it takes the kernel about twice as much.
 - Recovery waits for somebody to look: peers whose locks lie in the kernel, or that the kernel walks at exit (SysV with
   SEM_UNDO, flock, robust mutexes), give back within a millisecond; tsem's waiters look within half a second. A semaphore
   of plain shared memory that needs no daemon has no other moment, and the others have limits of their own: SEM_UNDO

@@ -6,7 +6,7 @@
  * for around them, what a hold has to say, and a look at the clock for `since`. No handle, no thread, no errors, nobody
  * who waits, no library between. For one participant.
  *
- * ticking-sleep: of waiting, what the kernel takes for sleepers that wake up every 0.4 s, all at the same time, which is
+ * ticking-sleep: of waiting, what the kernel takes for sleepers that wake up every 0.8 s, all at the same time, which is
  * cheaper than each at its own.
  */
 #include <limits.h>
@@ -121,7 +121,7 @@ const struct peer peer_owned_floor = {
 
 /* ---- ticking-sleep ---- */
 
-enum { TICK_NS = 400000000 };
+enum { TICK_NS = 800000000 };
 
 static void *
 ticking_sleep_create(unsigned permits)
