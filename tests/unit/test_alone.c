@@ -233,6 +233,21 @@ only_the_hold_that_it_is(void **state)
 	expect_the_books_to_balance();
 }
 
+/* Claimed, it has no ticket at first; a second claim before that must be given another one. */
+static void
+claimed_once_at_a_time(void **state)
+{
+	(void)state;
+	struct claim first, second;
+	assert_int_equal(record_claim(sem, 1, USE_HOLD, 0, &first), 0);
+	assert_int_equal(record_claim(sem, 1, USE_HOLD, 0, &second), 0);
+	assert_int_equal(first.index, 0);
+	assert_int_not_equal(second.index, 0);
+	record_unclaim(sem, &first);
+	record_unclaim(sem, &second);
+	expect_the_books_to_balance();
+}
+
 /* A kept record is nobody's place, and whoever keeps one and does nothing stands in nobody's way. */
 static void
 what_is_kept_is_not_in_use(void **state)
@@ -289,6 +304,7 @@ main(void)
 		TEST(those_who_have_lined_up_are_woken),
 		TEST(the_record_is_wanted),
 		TEST(only_the_hold_that_it_is),
+		TEST(claimed_once_at_a_time),
 		TEST(what_is_kept_is_not_in_use),
 		TEST(in_use_is_who_has_just_arrived),
 		TEST(free_after_closing),

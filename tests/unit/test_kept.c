@@ -231,6 +231,37 @@ not_when_it_was_removed(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
 }
 
+/* Then there is no capacity that could change, and whoever notes it then notes that it is nothing. */
+static void
+not_when_it_was_removed_in_between(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_post(sem, 2, NULL), 0);
+	mark_removed(sem);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
+}
+
+static void
+not_when_it_had_no_capacity_and_was_removed(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	tsem *empty = new_semaphore(0, 0);
+	assert_int_equal(tsem_post(empty, 2, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(tsem_acquire(empty, 1, NULL, &hold), 0);
+		assert_int_equal(tsem_release(&hold), 0);
+	}
+	mark_removed(empty);
+	assert_int_equal(tsem_try_acquire(empty, 1, &hold), -EIDRM);
+	assert_int_equal(tsem_acquire(empty, 1, NULL, &hold), -EIDRM);
+	tsem_close(empty);
+}
+
 /* Another number of permits, or one that there are not. */
 static void
 for_as_many_as_are_asked_for(void **state)
@@ -256,11 +287,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_same_one_every_time),    TEST(not_one_that_others_have_used_since),
-		TEST(one_that_was_claimed_again), TEST(no_state_comes_twice),
-		TEST(holds_within_holds),         TEST(none_in_a_forked_child),
-		TEST(none_is_left_by_a_try),      TEST(none_is_left_by_a_take),
-		TEST(not_when_it_was_removed),    TEST(for_as_many_as_are_asked_for),
+		TEST(the_same_one_every_time),
+		TEST(not_one_that_others_have_used_since),
+		TEST(one_that_was_claimed_again),
+		TEST(no_state_comes_twice),
+		TEST(holds_within_holds),
+		TEST(none_in_a_forked_child),
+		TEST(none_is_left_by_a_try),
+		TEST(none_is_left_by_a_take),
+		TEST(not_when_it_was_removed),
+		TEST(for_as_many_as_are_asked_for),
+		TEST(not_when_it_was_removed_in_between),
+		TEST(not_when_it_had_no_capacity_and_was_removed),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

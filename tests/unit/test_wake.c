@@ -170,6 +170,27 @@ a_release_wakes_like_a_post(void **state)
 	assert_int_equal(words_changed(), 2);
 }
 
+/*
+ * Ticket 0 is held, 1 waits and was enabled, and who holds 3 has taken it behind that one. Then somebody lowers the capacity, gets
+ * no further than that, and the waiter falls asleep: T is what it was, and yet the release enables somebody.
+ */
+static void
+a_release_wakes_whom_a_lowering_made_wait(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	set_counters(sem, 2, 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	STORE_SEQ(&sem->segment.header->capacity, 0);
+	OR_SEQ(word_of(1), SLOT_SLEEPERS);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(grants_of(sem), 2);
+	assert_int_equal(fake.wakes, 1);
+	assert_ptr_equal(fake.woken[0], word_of(1));
+}
+
 /* ---- with threads that really sleep ---- */
 
 enum { THREADS = 32 };
@@ -251,6 +272,7 @@ main(void)
 		TEST(waiters_that_do_not_sleep_cost_no_call),
 		TEST(a_heavy_waiter_is_woken_by_its_last_permit),
 		TEST(a_release_wakes_like_a_post),
+		TEST(a_release_wakes_whom_a_lowering_made_wait),
 		TEST(every_post_ends_one_sleep),
 	};
 	support_start(60);
