@@ -2,14 +2,16 @@
 """What tests/model/run runs: the configurations, and each mutant with the cheapest configuration that catches it."""
 
 # Optimising a verifier takes gcc longer than it saves, but for the largest.
-LARGE = ["setters", "drain", "tries", "setter-dies", "quit", "quit-and-release", "setters-any"]
+LARGE = ["setters", "kept-lowered", "drain", "tries", "setter-dies", "quit", "quit-and-release", "setters-any"]
 
 CONFIGURATIONS = [
     "setters", "drain", "tries", "setter-dies", "quit",
     "wake", "counts", "shared", "quitters", "orphans",
-    "crash", "deaths", "claims", "recoverers", "reuse", "kept", "anonymous", "deadline",
+    "crash", "deaths", "claims", "recoverers", "reuse", "anonymous", "deadline",
     "lower", "raise", "down-up",
-    "hand-over", "lend", "adopt", "kept-handed",
+    "hand-over", "lend", "adopt",
+    "kept", "kept-turns", "kept-finished", "kept-set", "kept-closed", "kept-wanted", "kept-idle", "kept-quit",
+    "kept-threads", "kept-lowered", "kept-handed",
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit",
     "slots", "abandoned",
 ]
@@ -23,6 +25,7 @@ PROPERTIES = {
     "first_come_first_served": "overtaken",
     "nobody_robbed": "the living robbed",
     "claimed_was_idle": "claimed while in use",
+    "there_was_room": "no room on the short cut",
     "no_wakeup_lost": "lost wake-up",
     "idle_indeed": "called idle in error",
     "slot_of_its_own": "two holds with one slot",
@@ -52,9 +55,17 @@ MUTANTS = {
     "TICKET_TAKEN_BACK": "deadline",
     "HELD_IS_A_COMPARISON": "setter-dies",
     "FOREIGN_RELEASE_BY_STORE": "lend",
-    "KEPT_IF_IDLE": "kept-handed",
+    "KEPT_IF_CLAIMED": "kept-handed",
     "KEPT_COUNT_NOT_COMPARED": "kept",
-    "ADOPT_WITHOUT_MOVED": "adopt",
+    "SAME_TURN_AGAIN": "kept-turns",
+    "FACES_NOT_FLIPPED": "kept-turns",
+    "GEN_NOT_WRITTEN": "kept-turns",
+    "ALONE_WITHOUT_C": "kept-set",
+    "RELEASED_WITHOUT_C": "kept-lowered",
+    "ALONE_ALTHOUGH_T_MOVED": "kept",
+    "STALE_ENTRY": "kept-threads",
+    "LAST_ARRIVAL_IGNORED": "kept-idle",
+    "ADOPT_WITHOUT_TURN": "adopt",
     "ADOPT_LEAVES_IT": "adopt",
     "SETTER_DOES_NOT_ARRIVE": "down-up",
     "SETTER_DOES_NOT_PROMOTE": "lower",

@@ -35,7 +35,11 @@
 
 /* ---- who ---- */
 
+#ifdef THREADS
+#define who_owner(p) ((p) < 2 -> 1 : (p) + 1) /* the first two are threads of one process */
+#else
 #define who_owner(p) ((p) + 1)
+#endif
 #define who_handed(p, ticket) (512 | ((p) << 4) | (ticket))
 #ifdef MUTANT_ORPHAN_WITHOUT_TICKET
 #define who_orphan(ticket) 1024
@@ -46,7 +50,7 @@
 #define who_is_handed(w) ((w) >= 512 && (w) < 1024)
 #define who_process(w) (who_is_handed(w) -> (((w) >> 4) & 7) : (w) - 1)
 
-/* ---- what: value << 6 | moved, b, a | state ---- */
+/* ---- what: value << 6 | turn, b, a | state ---- */
 
 #define IDLE 0
 #define CLAIMED 1
@@ -55,7 +59,7 @@
 #define RELEASING 4
 #define WHAT_A 8
 #define WHAT_B 16
-#define WHAT_MOVED 32
+#define WHAT_TURN 32 /* one bit: every other turn is the next generation */
 #define what_state(w) ((w) & 7)
 #define what_value(w) ((w) >> 6)
 #ifdef MUTANT_NO_GENERATION
@@ -63,6 +67,14 @@
 #else
 #define what_next(w, state, value) ((((value) & 15) << 6) | ((w) & 24) | (state))
 #endif
+#if defined(MUTANT_SAME_TURN_AGAIN)
+#define what_next_turn(w) ((w) ^ (WHAT_A | WHAT_B))
+#elif defined(MUTANT_FACES_NOT_FLIPPED)
+#define what_next_turn(w) (((w) + WHAT_TURN) & 1023)
+#else
+#define what_next_turn(w) ((((w) ^ (WHAT_A | WHAT_B)) + WHAT_TURN) & 1023)
+#endif
+#define what_is_first_turn(w) (((w) & WHAT_TURN) == 0)
 #define what_released(w, generation) what_next((w) ^ (WHAT_A | WHAT_B), IDLE, (generation) + 1)
 
 /* ---- waiting array: sequence number << 1 | sleepers ---- */

@@ -261,38 +261,6 @@ inline move_grant(index, w)
 	od
 }
 
-/*
- * The same in one look, for a live owner's own record; otherwise move_grant(). `ok`: C is still to be read, behind
- * whatever comes before after_move().
- */
-inline move_own_grant(w, n)
-{
-	T_BEFORE_G
-	CONCERN_BEFORE_G
-	C_BEFORE_G
-	if
-	OR_DIE
-	:: d_step { !may_be_overwritten_in_G(word_tag(G), tag_make(r, what_b(w))) -> ok = false }
-	:: d_step { may_be_overwritten_in_G(word_tag(G), tag_make(r, what_b(w))) -> mg_grants = G };
-		if
-		OR_DIE
-		:: CAS_WORKS(G, mg_grants,
-		             word_make(counter_add(word_counter(mg_grants), n), tag_make(r, what_b(w))),
-		             mg_moved = true;
-		             mg_mine = true;
-		             mg_count = n;
-		             mg_from = counter_add(word_counter(mg_grants), C_WITH_G);
-		             mg_grants = 0;
-		             ok = true)
-		:: CAS_FAILS(G, mg_grants, mg_grants = 0; ok = false)
-		fi
-	fi;
-	if
-	:: ok
-	:: else -> move_grant(r, w); ok = false
-	fi
-}
-
 inline release_for_owner(index, w)
 {
 	move_grant(index, w);

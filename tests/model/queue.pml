@@ -11,16 +11,6 @@
 #define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0 || who[3] == 0)
 #endif
 
-/*
- * The entry of kept records of this process, which has one thread: `entry` is 0 or record + 1, and `entry_idle` the state
- * that the record was left in. The record stays there while it is in use, and when its hold gets another owner.
- */
-#ifdef MUTANT_KEPT_IF_IDLE
-#define is_kept (entry > 0 && what_state(what[entry - 1]) == IDLE)
-#else
-#define is_kept (entry > 0 && what[entry - 1] == entry_idle)
-#endif
-
 /* IDLE -> CLAIMED; all else is written. */
 inline record_fill()
 {
@@ -40,33 +30,19 @@ inline record_search()
 	          who[r] = who_owner(me))
 }
 
+#ifndef KEEPS_RECORDS
 inline record_claim(n)
 {
-#ifdef KEEPS_RECORDS
-	if
-	OR_DIE
-	:: d_step { is_kept -> r = entry - 1 }
-	:: !is_kept -> record_search()
-	fi;
-#else
 	record_search();
-#endif
 	STEP(count[r] = n);
 	record_fill()
 }
 
 inline record_keep_or_free()
 {
-#ifdef KEEPS_RECORDS
-	if
-	OR_DIE
-	:: is_kept -> STEP(who[r] = 0)
-	:: d_step { !is_kept -> entry = r + 1; entry_idle = what[r] }
-	fi
-#else
 	STEP(who[r] = 0)
-#endif
 }
+#endif
 
 /* CLAIMED -> IDLE, no ticket taken: the faces stay. */
 inline record_unfill()
@@ -92,7 +68,7 @@ inline line_up()
 inline give_up(n)
 {
 #ifdef RECOVERS_ON_TIMEOUT
-	recover_from(STATES, false);
+	recover_from(EVERYBODY, false);
 #endif
 	LOOK(n, , leave_the_line(n))
 }
@@ -163,50 +139,6 @@ inline become_holder()
 	rel_what = 0
 }
 
-#ifdef KEEPS_RECORDS
-#ifdef MUTANT_KEPT_COUNT_NOT_COMPARED
-#define is_count_there(n) true
-#else
-#define is_count_there(n) (count[r] == n)
-#endif
-#define my_kept_tag tag_make(r, what_a(entry_idle))
-#define may_arrive_at_once(n) \
-	(ahead_of(word_counter(ar_tickets)) >= n && is_finished(word_tag(ar_tickets), my_kept_tag) && is_count_there(n))
-
-/* With a record from before, and nothing in the way. T is read before the record is CLAIMED. */
-inline acquire_at_once(n)
-{
-	ok = false;
-	if
-	OR_DIE
-	:: d_step { !is_kept -> skip }
-	:: d_step { is_kept -> r = entry - 1 };
-		STEP(ar_tickets = T);
-		read_first_half
-		if
-		OR_DIE
-		:: d_step { !may_arrive_at_once(n) -> first_half = 0; ar_tickets = 0 }
-		:: d_step { may_arrive_at_once(n) -> first_half = 0 };
-			record_fill();
-			if
-			OR_DIE
-			:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_kept_tag),
-			             ticket = word_counter(ar_tickets);
-			             admit(ticket, n);
-			             ok = true;
-			             ar_tickets = 0);
-				STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS);
-				     what[r] = what_next(what[r], HELD, ticket);
-				     is_holder[me] = true)
-			:: CAS_FAILS(T, ar_tickets, ar_tickets = 0);
-				record_unfill();
-				entry_idle = what[r]
-			fi
-		fi
-	fi
-}
-#endif
-
 inline acquire_in_line(n, has_deadline)
 {
 	queue_enter(n, has_deadline);
@@ -216,27 +148,19 @@ inline acquire_in_line(n, has_deadline)
 	fi
 }
 
-#ifdef KEEPS_RECORDS
-inline acquire(n, has_deadline)
-{
-	acquire_at_once(n);
-	if
-	:: ok
-	:: else -> acquire_in_line(n, has_deadline)
-	fi
-}
-#else
+#ifndef KEEPS_RECORDS
 #define acquire(n, has_deadline) acquire_in_line(n, has_deadline)
+#define try_acquire(n) acquire_or_fail(n)
 #endif
 
-inline try_acquire(n)
+inline acquire_or_fail(n)
 {
 	record_claim(n);
 	arrive_if_enabled(n, tag_make(r, what_a(what[r])));
 #ifdef TRIES_RECOVER
 	if
 	:: !ok ->
-		recover_from(STATES, false);
+		recover_from(EVERYBODY, false);
 		arrive_if_enabled(n, tag_make(r, what_a(what[r])))
 	:: else
 	fi;
@@ -255,53 +179,34 @@ inline try_acquire(n)
 #define THE_HOLD_IS_OURS (who[r] == who_owner(me) && what_state(what[r]) == HELD && what_value(what[r]) == ticket)
 #endif
 
-/*
- * release_kept() or release_any(). Where no record is kept, the first stands for one that is freed because somebody waits
- * for a record: after_release().
- */
-#ifdef KEEPS_RECORDS
-#define IS_RELEASED_AT_ONCE entry == r + 1
-#define IS_RELEASED_THE_LONG_WAY entry != r + 1
-#else
-#define IS_RELEASED_AT_ONCE true
-#ifdef ONLY_AT_ONCE
-#define IS_RELEASED_THE_LONG_WAY false
-#else
-#define IS_RELEASED_THE_LONG_WAY true
-#endif
-#endif
-
-inline release(n)
+inline begin_own_release(n)
 {
 	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
 	     rel_what = what_next(what[r], RELEASING, ticket);
 	     what[r] = rel_what;
 	     is_holder[me] = false;
-	     in_use[me] = in_use[me] - n);
-	if
-	:: IS_RELEASED_AT_ONCE -> move_own_grant(rel_what, n)
-	:: IS_RELEASED_THE_LONG_WAY -> ok = false; move_grant(r, rel_what)
-	fi;
+	     in_use[me] = in_use[me] - n)
+}
+
+inline release_the_long_way()
+{
+	move_grant(r, rel_what);
 	if
 	:: mg_mine -> STEP(what[r] = what_released(rel_what, gen[r]))
 	:: else
 	fi;
 	rel_what = 0;
-#ifdef KEEPS_RECORDS
-	if
-	:: ok -> entry_idle = what[r]
-	:: else -> record_keep_or_free()
-	fi;
-#else
 	record_keep_or_free();
-#endif
-	if
-	:: ok -> C_AFTER_G
-		ok = false
-	:: else
-	fi;
 	after_grant()
 }
+
+#ifndef KEEPS_RECORDS
+inline release(n)
+{
+	begin_own_release(n);
+	release_the_long_way()
+}
+#endif
 
 /* The slow road of a take, admitted: from the store on the permits are nobody's. */
 inline forget_owner(n)

@@ -126,8 +126,8 @@ hidden byte i_;
  *
  *     give_up()                          OWN, SKIP [, FRONT, HINT]
  *     skip_orphans()                     SKIP [, FRONT, HINT]
- *     recover_all()                      STATES, FRONT, HINT
- *     tsem_recover()                     STATES, FRONT, HINT, SPARE
+ *     recover_all()                      LAST, STATES, FRONT, HINT
+ *     tsem_recover()                     LAST, STATES, FRONT, HINT, SPARE
  */
 #define OWN 1
 #define SKIP 2
@@ -138,6 +138,12 @@ hidden byte i_;
 #define HINT 7    /* renew_orphan_hint() */
 #define SPARE 8
 #define DONE 9
+#define LAST 10   /* recover_last_arrival() */
+#ifdef MUTANT_LAST_ARRIVAL_IGNORED
+#define EVERYBODY STATES
+#else
+#define EVERYBODY LAST
+#endif
 
 inline look_at_hint()
 {
@@ -154,6 +160,19 @@ inline look_at_hint()
 #else
 	stage = DONE /* nobody gives up here: the hint stays empty, and the look at it does nothing */
 #endif
+}
+
+/* Of those that are CLAIMED only the last to move T can have its ticket. */
+inline pick_last()
+{
+	STEP(passing = tag_record(word_tag(T)));
+	stage = STATES;
+	if
+	OR_DIE
+	:: d_step { passing < RECORDS && what_state(what[passing]) == CLAIMED -> front_index = passing; passing = 0 };
+		break
+	:: d_step { passing >= RECORDS || what_state(what[passing]) != CLAIMED -> passing = 0 }
+	fi
 }
 
 /* recover_states() and recover_spare_records(): the next record whose state is one of those. */
@@ -292,8 +311,9 @@ inline recover_from(way, with_spare)
 			stage = SKIP;
 			break
 		:: stage == SKIP -> look_at_hint()
+		:: stage == LAST -> pick_last()
 		:: stage == STATES ->
-			pick_state(what_state(what[re_i]) != IDLE && what_state(what[re_i]) != QUEUED, FRONT)
+			pick_state(what_state(what[re_i]) == HELD || what_state(what[re_i]) == RELEASING, FRONT)
 		:: stage == FRONT -> collect_places()
 		:: stage == PLACES -> pick_place()
 		:: stage == PASSED -> pass_over()

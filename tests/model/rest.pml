@@ -138,7 +138,7 @@ proctype rest()
 			fi
 		};
 #if CRASHES > 0
-		recover_from(STATES, last);
+		recover_from(EVERYBODY, last);
 #endif
 		if
 		:: last -> break

@@ -149,6 +149,14 @@ inline note_store(permits)
 	store_of[me] = stores;
 	replaced_by[me] = (set_old[me] > permits -> set_old[me] : 0);
 	at_it = (permits < set_old[me] -> me : 255);
+#ifdef KEEPS_RECORDS
+	p_ = 0;
+	do
+	:: p_ < PROCESSES -> most_C[p_] = (most_C[p_] > 0 && most_C[p_] <= permits -> permits + 1 : most_C[p_]); p_++
+	:: else -> break
+	od;
+	p_ = 0;
+#endif
 	reckon_lowering()
 }
 

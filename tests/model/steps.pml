@@ -44,8 +44,8 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 #endif
 
 #ifdef KEEPS_RECORDS
-#define KEPT_LOCALS ; byte entry; short entry_idle
-#define FORGET_KEPT_LOCALS ; entry = 0; entry_idle = 0
+#define KEPT_LOCALS ; byte entry; short entry_claimed; short entry_T = -1; byte entry_C; byte entry_n
+#define FORGET_KEPT_LOCALS ; keep_none()
 #else
 #define KEPT_LOCALS
 #define FORGET_KEPT_LOCALS

@@ -136,12 +136,12 @@ inline adopt(n, parent)
 		             :: dead[parent]
 		             :: else -> in_use[parent] = in_use[parent] - n
 		             fi);
-#ifdef MUTANT_ADOPT_WITHOUT_MOVED
+#ifdef MUTANT_ADOPT_WITHOUT_TURN
 			STEP(admit(ticket, n); ok = true)
 #else
 			if
 			OR_DIE
-			:: CAS_WORKS(what[r], rel_what, rel_what ^ WHAT_MOVED, admit(ticket, n); ok = true)
+			:: CAS_WORKS(what[r], rel_what, rel_what ^ WHAT_TURN, admit(ticket, n); ok = true)
 			:: CAS_FAILS(what[r], rel_what, rel_what = what_next(rel_what, RELEASING, ticket));
 				if
 				OR_DIE

@@ -13,6 +13,9 @@
 #include "recover.pml"
 #include "wait.pml"
 #include "queue.pml"
+#ifdef KEEPS_RECORDS
+#include "kept.pml"
+#endif
 #ifdef TRANSFERS
 #include "transfer.pml"
 #endif
@@ -45,6 +48,23 @@
 		od; \
 		END \
 	}
+
+#ifdef KEEPS_RECORDS
+/* And closes the handle. */
+#define CLOSER(name, n, rounds) \
+	proctype name(byte me) \
+	{ \
+		byte round; \
+		LOCALS; \
+		BEGINS(me); \
+		do \
+		:: round < rounds -> acquire(n, false); release(n); round++ \
+		:: else -> break \
+		od; \
+		close_handle(); \
+		END \
+	}
+#endif
 
 /* Does not wait for ever. */
 #define QUITTER(name, n) \
@@ -123,7 +143,7 @@
 	{ \
 		LOCALS; \
 		BEGINS(me); \
-		recover_from(STATES, true); \
+		recover_from(EVERYBODY, true); \
 		END \
 	}
 

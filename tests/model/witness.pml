@@ -20,6 +20,7 @@ hidden byte within_capacity;
 hidden byte first_come_first_served;
 hidden byte nobody_robbed;
 hidden byte claimed_was_idle;
+hidden byte there_was_room;
 hidden byte no_wakeup_lost;
 hidden byte idle_indeed;
 hidden byte records_of_the_dead_freed;

@@ -6,7 +6,6 @@
 #define SLOTS 2
 #define ORPHANS
 #define IDLERS
-#define ONLY_AT_ONCE
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

@@ -8,7 +8,7 @@
 #define KEEPS_RECORDS
 #include "../tsem.pml"
 
-#define n_of(round) (round < 2 -> 2 : 1)
+#define n_of(round) (round < 2 -> 1 : 2)
 
 proctype first(byte me)
 {

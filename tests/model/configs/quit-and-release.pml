@@ -5,7 +5,6 @@
 #define CAPACITY 1
 #define SLOTS 2
 #define ORPHANS
-#define ONLY_AT_ONCE
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

@@ -7,7 +7,6 @@
 #define SETTER
 #define ORPHANS
 #define CRASHES 1
-#define ONLY_AT_ONCE
 #include "../tsem.pml"
 
 KEEPER(first, 1)

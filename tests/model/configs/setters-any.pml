@@ -6,7 +6,6 @@
 #define SLOTS 4
 #define SETTER
 #define ORPHANS
-#define ONLY_AT_ONCE
 #include "../tsem.pml"
 
 KEEPER(first, 1)

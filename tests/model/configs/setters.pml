@@ -7,7 +7,6 @@
 #define SETTER
 #define ORPHANS
 #define BEGINS(me) (me == 1 || stores > 0)
-#define ONLY_AT_ONCE
 #include "../tsem.pml"
 
 KEEPER(first, 1)

@@ -6,7 +6,6 @@
 #define SLOTS 2
 #define CRASHES 1
 #define TRIES_RECOVER
-#define ONLY_AT_ONCE
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

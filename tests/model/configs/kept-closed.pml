@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only record is kept and then given back, for another process to claim; either may die between any two steps, and two recover it
+ * and may die, too.
+ */
+#define PROCESSES 4
+#define RECORDS 1
+#define CAPACITY 1
+#define SLOTS 2
+#define CRASHES 2
+#define KEEPS_RECORDS
+#include "../tsem.pml"
+
+CLOSER(first, 1, 3)
+CLOSER(second, 1, 2)
+RECOVERER_OF(third, 0)
+RECOVERER_OF(fourth, 0)
+
+init { atomic { run first(0); run second(1); run third(2); run fourth(3); run rest() } }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Who keeps a record may die anywhere; another process finishes its steps, and a third one recovers it. */
+#define PROCESSES 3
+#define RECORDS 2
+#define CAPACITY 2
+#define SLOTS 2
+#define CRASHES 1
+#define MORTAL 1
+#define KEEPS_RECORDS
+#include "../tsem.pml"
+
+HOLDER(first, 1, 2)
+HOLDER(second, 1, 1)
+RECOVERER(third)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

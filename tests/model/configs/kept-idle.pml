@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* One waits until nobody holds or waits, while another one comes and goes with a record that it keeps, and may die. */
+#define PROCESSES 2
+#define RECORDS 1
+#define CAPACITY 1
+#define SLOTS 2
+#define CRASHES 1
+#define MORTAL 1
+#define IDLERS
+#define KEEPS_RECORDS
+#include "../tsem.pml"
+
+HOLDER(first, 1, 3)
+IDLER(second, ALL_IDLE)
+
+init { atomic { run first(0); run second(1); run rest() } }

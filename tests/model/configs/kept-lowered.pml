@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nobody dies, no ticks. Behind a holder one waits, and behind that one another comes and goes, the second time alone; then the
+ * capacity goes from 3 to 0, while another setter is still about to tell that it raised it to 4.
+ */
+#define PROCESSES 4
+#define RECORDS 3
+#define CAPACITY 3
+#define POSTED (-1) /* somebody holds one, and nobody knows who */
+#define SLOTS 2
+#define SETTER
+#define ORPHANS
+#define KEEPS_RECORDS
+#define arrived counter_diff(word_counter(T), COUNTER_START)
+#define BEGINS(me) (arrived >= (me < 2 -> me : 3) && (me != 2 || stores > 0))
+#include "../tsem.pml"
+
+KEEPER(first, 1)
+HOLDER(second, 1, 2)
+SETS(third, 0)
+SETS(fourth, 4)
+
+init { atomic { run first(0); run second(1); run third(2); run fourth(3); run rest() } }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The capacity goes from 1 to 0 and up to 2 while a record is kept; one may die, also half-way. */
+#define PROCESSES 2
+#define RECORDS 2
+#define CAPACITY 1
+#define SLOTS 4
+#define SETTER
+#define ORPHANS
+#define CRASHES 1
+#define KEEPS_RECORDS
+#include "../tsem.pml"
+
+HOLDER(first, 1, 3)
+SETS_TWICE(setter, 0, 2)
+
+init { atomic { run first(0); run setter(1); run rest() } }

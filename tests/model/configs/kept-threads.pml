@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nobody dies, no ticks. The first two are threads of one process: what the second acquired the first releases, and then
+ * the other way round, while both have kept the record. Another process arrives meanwhile.
+ */
+#define THREADS
+#define PROCESSES 3
+#define RECORDS 3
+#define CAPACITY 2
+#define SLOTS 2
+#define KEEPS_RECORDS
+#define BEGINS(me) (me != 2 || passed > 0)
+
+byte passed; /* how often the hold was passed on */
+byte passed_record;
+short passed_ticket;
+
+#include "../tsem.pml"
+
+inline pass(to)
+{
+	STEP(passed_record = r;
+	     passed_ticket = ticket;
+	     in_use[me] = in_use[me] - 1;
+	     in_use[to] = in_use[to] + 1;
+	     passed++)
+}
+
+inline receive(nth)
+{
+	STEP_WHEN(passed == nth, r = passed_record; ticket = passed_ticket)
+}
+
+proctype first(byte me)
+{
+	LOCALS;
+	receive(1);
+	release(1);
+	acquire(1, false);
+	pass(1);
+	END
+}
+
+proctype second(byte me)
+{
+	LOCALS;
+	acquire(1, false);
+	release(1);
+	acquire(1, false);
+	pass(0);
+	receive(2);
+	release(1);
+	acquire(1, false);
+	release(1);
+	END
+}
+
+HOLDER(third, 1, 1)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }
