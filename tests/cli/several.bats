@@ -142,6 +142,7 @@ free() {
         "^tsem: $names: waiting for 0 s, place 1 in the queue of $SEM-$taken, held by $PID \(sleep 1000\) for "
     done
     kill "$PID"
+    tsem wait "$SEM-$taken" # it is dead when that returns
   done
   start sleep 1000
   tsem take "$SEM-a"

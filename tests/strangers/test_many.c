@@ -116,8 +116,8 @@ test_40000_timeouts_behind_a_patient_waiter(void **state)
 	assert_int_equal(stat_of(sem).held, 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &other), 0);
 	assert_int_equal(tsem_release(&other), 0);
-	for (uint32_t i = 0; i < RECORDS_MAX; i++)
-		assert_int_equal(what_state(LOAD_SEQ(&sem->segment.records[i].what)), STATE_IDLE);
+	for (uint32_t i = 0; i < RECORDS_MAX; i++) /* IDLE, or kept */
+		assert_in_range(what_state(LOAD_SEQ(&sem->segment.records[i].what)), STATE_IDLE, STATE_CLAIMED);
 	tsem_close(sem);
 }
 
