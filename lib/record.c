@@ -63,19 +63,21 @@ static void
 note_counters(struct kept *entry)
 {
 	struct header *header = entry->header;
+	entry->tickets = TAG_NONE - 1; /* which is no record's tag */
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
+	if (word_tag(tickets) != tag_make(entry->hold.record, !what_a(entry->claimed)))
+		return;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
 	const uint32_t count = LOAD_RLX(&entry->record->count);
+	const uint64_t limit = counter_add(word_counter(grants), capacity);
+	if (count > capacity || counter_diff(limit, word_counter(tickets)) < (int64_t)count)
+		return;
+	entry->tickets = tickets;
 	entry->tag = tag_make(entry->hold.record, 0);
 	entry->terms = terms_make(capacity);
 	entry->count = count;
 	entry->step = word_make(count, 0);
-
-	const uint64_t limit = counter_add(word_counter(grants), capacity);
-	const bool fits = count <= capacity && counter_diff(limit, word_counter(tickets)) >= (int64_t)count;
-	const bool ours = word_tag(tickets) == tag_make(entry->hold.record, !what_a(entry->claimed));
-	entry->tickets = fits && ours ? tickets : TAG_NONE - 1; /* which is no record's tag */
 }
 
 void
