@@ -41,7 +41,7 @@ WORKLOADS = (
              note="What Figure 1 of Dice and Kogan shows, with all the peers."),
     Workload("fairness", "fairness", "Fairness in semabench with processes", 0.25, 7, (2, 8, 64),
              note="Rounds of the luckiest and the unluckiest participant against the mean, and the longest single wait."),
-    Workload("hand-over", "hand-over", "Hand-over to a sleeping waiter, by length of the queue", 0, 9,
+    Workload("hand-over", "hand-over", "Hand-over to a sleeping waiter, by length of the queue", 0, 25,
              (10, 40, 100, 1000), metrics=("hand-over",),
              peers=("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
                     "twa-semaphore"),
