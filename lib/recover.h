@@ -14,7 +14,7 @@
 #include "protocol.h"
 
 /* Of many who would look for dead owners one does, if nobody has within this time. */
-#define LOOK_EVERY (100 * NS_PER_MS)
+#define LOOK_EVERY (50 * NS_PER_MS)
 
 /* The owner of `record` in the words of tsem.h; `who` as it was read from it. */
 enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who);
@@ -30,7 +30,7 @@ void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 void recover_all(struct tsem *sem, uint32_t *permits);
 
 /*
- * The same, and whether the segment was removed, unless somebody did so within the last 100 ms and since the last tick:
+ * The same, and whether the segment was removed, unless somebody did so within LOOK_EVERY and since the last tick:
  * of all who wake up at one, the first looks, for everybody. `now` may be a little behind the clock. Returns when the
  * caller should look again.
  */

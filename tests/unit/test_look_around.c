@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a waiter does while nobody wakes it: it reports its progress, and it looks for dead holders. */
 #include "liveness.h"
+#include "recover.h"
 #include "one_held.h"
 
 #include <errno.h>
@@ -131,7 +132,7 @@ the_dead_come_in_groups(void **state)
 	put_record(sem, 40, who_owner(1, 1), STATE_HELD, 0, 0, 1);
 	put_record(sem, 41, who_owner(2, 1), STATE_QUEUED, 0, 1, 1);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(fake.clock - began, 100 * NS_PER_MS);
+	assert_int_equal(fake.clock - began, LOOK_EVERY);
 	assert_int_equal(judged, 2);
 }
 
@@ -172,16 +173,16 @@ static void
 looks_are_shared(void **state)
 {
 	(void)state;
-	enum { AT_THE_DEADLINE = 1, AT_THE_TICK = 1 };
+	enum { AT_THE_DEADLINE = 1, AT_THE_TICK = 1, LOOK_MS = LOOK_EVERY / NS_PER_MS };
 	const uint64_t tick = began + TICK_MAX - began % TICK_MAX;
 	began = tick + 200 * NS_PER_MS;
-	assert_int_equal(looks_of_a_wait(99, 100), AT_THE_DEADLINE);
-	assert_int_equal(looks_of_a_wait(100, 100), 1 + AT_THE_DEADLINE);
-	assert_int_equal(looks_of_a_wait(99, TICK_MAX / NS_PER_MS), AT_THE_TICK + AT_THE_DEADLINE);
+	assert_int_equal(looks_of_a_wait(LOOK_MS - 1, 100), AT_THE_DEADLINE);
+	assert_int_equal(looks_of_a_wait(LOOK_MS, 100), 1 + AT_THE_DEADLINE);
+	assert_int_equal(looks_of_a_wait(LOOK_MS - 1, TICK_MAX / NS_PER_MS), AT_THE_TICK + AT_THE_DEADLINE);
 	assert_int_equal(fake.slept_until[0], tick + TICK_MAX);
-	began = tick + 50 * NS_PER_MS;
-	assert_int_equal(looks_of_a_wait(50, 100), AT_THE_DEADLINE);
-	assert_int_equal(looks_of_a_wait(51, 100), 1 + AT_THE_DEADLINE);
+	began = tick + LOOK_EVERY / 2;
+	assert_int_equal(looks_of_a_wait(LOOK_MS / 2, 100), AT_THE_DEADLINE);
+	assert_int_equal(looks_of_a_wait(LOOK_MS / 2 + 1, 100), 1 + AT_THE_DEADLINE);
 	assert_in_range(looks_of_a_wait(0, 10000), 25, 27);
 }
 

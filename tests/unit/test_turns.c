@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Who of a long line wakes up when: those near its ends at each tick, the others in turns; and what one does for all. */
 #include "liveness.h"
+#include "recover.h"
 #include "one_held.h"
 
 #include <errno.h>
@@ -149,7 +150,7 @@ looks_again_where_one_has_died(void **state)
 		fake.others = others_line_up;
 		assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 		assert_int_equal(grants_of(sem), PERMITS);
-		assert_int_equal(fake.slept_until[1] - fake.slept_until[0], 100 * NS_PER_MS);
+		assert_int_equal(fake.slept_until[1] - fake.slept_until[0], LOOK_EVERY);
 		assert_true(is_a_multiple(fake.slept_until[2]));
 	}
 }
@@ -208,7 +209,7 @@ no_look_where_somebody_else_has_looked(void **state)
 	const struct timespec deadline = clock_after(DEADLINE_MS);
 	const struct tsem_wait options = {.size = sizeof(options), .deadline = &deadline, .progress = count_progress};
 	progress_calls = 0;
-	assert_int_equal(looks_of_its_own((int64_t)(99 * NS_PER_MS), &options), 0);
+	assert_int_equal(looks_of_its_own((int64_t)(LOOK_EVERY - NS_PER_MS), &options), 0);
 	assert_in_range(fake.sleeps, TICKS, TICKS + 1);
 	assert_in_range(fake.calls - fake.sleeps, 1, AT_THE_ENDS);
 	assert_in_range(progress_calls, TICKS - 1, TICKS);
