@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long it takes from a SIGKILL to the next admission: of the holder, with so many live waiters; and of the holder
+ * How long it takes from the last SIGKILL to the next admission: of the holder, with so many live waiters; and of the holder
  * and all waiters but the last. With 0 waiters somebody comes afterwards.
  */
 #include <signal.h>
@@ -50,19 +50,21 @@ recover_once(const struct peer *peer, unsigned waiters, unsigned repetition, boo
 	if (waiters > 0 && all_die)
 		pool_queue(&pool, 0, waiters, queued, PASS_ON);
 
-	const uint64_t began = now_ns();
 	kill(holder, SIGKILL);
 	if (all_die)
 		pool_kill(&pool, 0, waiters);
+	const uint64_t began = now_ns();
 	if (waiters == 0)
 		pool_send(&pool, 0, 0, 1, PASS_ON);
-	if (pool_wait(&pool, 1, STUCK_SECONDS))
+	const bool done = pool_wait(&pool, 1, STUCK_SECONDS);
+	const uint64_t admitted = pool.control->stamps[0];
+	if (done)
 		say_sample(&(struct sample){.peer = peer->name,
 		                            .metric = all_die ? "holder and all in front die" : "holder dies",
 		                            .unit = "ms",
 		                            .participants = waiters,
 		                            .repetition = repetition,
-		                            .value = (double)(pool.control->stamps[0] - began) / 1e6});
+		                            .value = admitted > began ? (double)(admitted - began) / 1e6 : 0});
 	else
 		say_missing(peer->name, waiters, "nobody was admitted within 10 s");
 	waitpid(holder, NULL, 0);
