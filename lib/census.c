@@ -77,7 +77,7 @@ sight(const struct record *record, uint32_t index, const struct counters *c)
 
 	bool queued = what_state(s.what) == STATE_QUEUED;
 	s.ticket = what_value(s.what);
-	if (what_state(s.what) == STATE_CLAIMED && word_tag(c->tickets) == tag_make(index, what_a(s.what))) {
+	if (what_state(s.what) == STATE_CLAIMED && is_last_arrival(c->tickets, index, s.what)) {
 		queued = true; /* has its ticket, and nobody has written it down yet */
 		s.ticket = counter_add(word_counter(c->tickets), (UINT64_C(1) << 48) - s.count);
 	}

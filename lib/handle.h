@@ -33,9 +33,9 @@ hold_ticket(const struct hold *hold)
  * belongs to the thread whose number stands in it, and only that thread touches the rest; when the thread ends, its
  * successor under the same number inherits it.
  *
- * The record stays in its entry while it is in use. It is free for the next use when its state is the very one that
- * this thread left it in: whatever else was done with it, by a thread that released the hold in this one's place
- * or by a process that it was handed over to, has left a higher `gen` behind.
+ * The record stays in its entry while it is in use by one who was alone. It is free for the next use when its state is
+ * the very one that this thread left it in: whatever else was done with it, by a thread that released the hold in this
+ * one's place or by a process that it was handed over to, has left a higher `gen` behind.
  *
  * `tickets` is T as this record's last use moved it. While it is that, there is nobody's arrival to finish; and while C, too,
  * is what it was when there was room for `count`, there still is, for G only grows.

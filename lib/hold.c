@@ -200,12 +200,12 @@ after_release(struct kept *entry, uint64_t grants)
 	return after_move(sem, grants, count);
 }
 
-/* Whoever acquired it, if it is this process's. */
+/* Whoever acquired it, if it is this process's; it is not void. */
 static __attribute__((noinline)) int
 release_any(const struct hold *hold)
 {
 	const uint64_t who = identity_who();
-	if (hold->sem == 0 || (hold->flags & HOLD_LENT) != 0 || who == 0)
+	if (hold_is_lent(hold) || who == 0)
 		return -EPERM;
 	struct record *record = &hold_sem(hold)->segment.records[hold->record];
 	uint64_t what;

@@ -12,6 +12,12 @@ hold_sem(const struct hold *hold)
 	return (struct tsem *)(uintptr_t)hold->sem;
 }
 
+static inline bool
+hold_is_lent(const struct hold *hold)
+{
+	return (hold->flags & HOLD_LENT) != 0;
+}
+
 /* The state of a hold that is still what it was: HELD under its ticket. */
 bool hold_is_held(const struct record *record, uint64_t ticket, uint64_t *what);
 

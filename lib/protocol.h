@@ -76,6 +76,13 @@ is_finished(uint64_t tag, uint64_t mine)
 	return ((tag ^ mine) & ~UINT64_C(1)) == 0 || tag == TAG_NONE;
 }
 
+/* Whether record `index`, CLAIMED in the state `what`, has its ticket: T, which is `tickets`, was last moved for it. */
+static inline bool
+is_last_arrival(uint64_t tickets, uint32_t index, uint64_t what)
+{
+	return word_tag(tickets) == tag_make(index, what_a(what));
+}
+
 /*
  * If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. False: that record is out of reach
  * (see record_find), so the tag must not be overwritten.

@@ -51,7 +51,7 @@ static void
 recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_t what)
 {
 	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
-	if (word_tag(tickets) == tag_make(index, what_a(what)))
+	if (is_last_arrival(tickets, index, what))
 		finish_arrival(sem, tickets);
 	else
 		CAS_SEQ(&record->what, what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));

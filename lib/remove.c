@@ -50,10 +50,10 @@ static bool
 has_ticket(struct tsem *sem, uint32_t index, const struct record *record)
 {
 	const uint64_t what = LOAD_SEQ(&record->what);
-	const uint64_t tag = word_tag(LOAD_SEQ(&sem->segment.header->tickets));
+	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
 	if (LOAD_ACQ(&record->who) == 0 || what_state(what) == STATE_IDLE)
 		return false;
-	return what_state(what) != STATE_CLAIMED || tag == tag_make(index, what_a(what));
+	return what_state(what) != STATE_CLAIMED || is_last_arrival(tickets, index, what);
 }
 
 /* Some record other than `own` has a permit or a place in line. */

@@ -118,8 +118,7 @@ tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
 	const uint64_t who = LOAD_ACQ(&record->who);
-	const bool lent = (hold->flags & HOLD_LENT) != 0;
-	if (!sem->segment.writable || (lent ? who != hold->lent : who_kind(who) != WHO_KIND_OWNER)
+	if (!sem->segment.writable || (hold_is_lent(hold) ? who != hold->lent : who_kind(who) != WHO_KIND_OWNER)
 	    || !hold_is_held(record, hold_ticket(hold), &what))
 		return 0;
 

@@ -40,7 +40,7 @@ static int
 change_owner(struct hold *hold, pid_t pid, enum use use)
 {
 	const uint64_t self = identity_who();
-	if (hold->sem == 0 || (hold->flags & HOLD_LENT) != 0 || self == 0)
+	if (hold->sem == 0 || hold_is_lent(hold) || self == 0)
 		return -EPERM;
 	uint64_t start;
 	int rc = find_process(pid, &start);
@@ -165,7 +165,7 @@ int
 tsem_end_loan(tsem_hold *out)
 {
 	struct hold *hold = hold_inside(out);
-	if (hold->sem == 0 || (hold->flags & HOLD_LENT) == 0)
+	if (hold->sem == 0 || !hold_is_lent(hold))
 		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
@@ -186,7 +186,7 @@ tsem_adopt(tsem_hold *out)
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
-	if (sem == NULL || (hold->flags & HOLD_LENT) != 0)
+	if (sem == NULL || hold_is_lent(hold))
 		return -EPERM;
 	struct record *record = &sem->segment.records[hold->record];
 	const uint64_t parent = LOAD_ACQ(&record->who);
@@ -239,7 +239,7 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	if (hold->sem == 0)
 		return -EPERM;
 	/* Noted first, for whoever gets these permits; if it is not released here, for nothing. */
-	if ((flags & TSEM_ABANDONED) != 0 && (hold->flags & HOLD_LENT) == 0)
+	if ((flags & TSEM_ABANDONED) != 0 && !hold_is_lent(hold))
 		STORE_SEQ(&hold_sem(hold)->segment.header->abandoned, 1);
 	if (tsem_release(out) == 0)
 		return 0;

@@ -22,6 +22,13 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 	}
 }
 
+/* `shared`: others may sleep there for a ticket 4,096 away, on other bits of the word. */
+static void
+wake_on_word(struct tsem *sem, uint64_t ticket, bool shared)
+{
+	wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], shared ? slot_bit(ticket) : UINT32_MAX);
+}
+
 void
 wake_overlooked(struct tsem *sem)
 {
@@ -35,15 +42,14 @@ wake_overlooked(struct tsem *sem)
 			continue;
 		const uint64_t last = counter_add(what_value(what), count - 1);
 		const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
-		const bool shared = counter_diff(issued, last) > ARRAY_WORDS;
-		wake_word(&sem->segment.array[slot_index(last, sem->salt)], shared ? slot_bit(last) : UINT32_MAX);
+		wake_on_word(sem, last, counter_diff(issued, last) > ARRAY_WORDS);
 	}
 }
 
 void
 wake_ticket(struct tsem *sem, uint64_t ticket)
 {
-	wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], UINT32_MAX);
+	wake_on_word(sem, ticket, false);
 }
 
 void
@@ -73,8 +79,6 @@ wake_enabled(struct tsem *sem, const struct grant *grant)
 	}
 	/* Beyond 4,096 tickets from here on others share the words, on other bits of them. */
 	const bool shared = waiting > ARRAY_WORDS;
-	for (int64_t i = 0; i < enabled; i++) {
-		const uint64_t ticket = counter_add(grant->from, (uint64_t)i);
-		wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], shared ? slot_bit(ticket) : UINT32_MAX);
-	}
+	for (int64_t i = 0; i < enabled; i++)
+		wake_on_word(sem, counter_add(grant->from, (uint64_t)i), shared);
 }

@@ -213,7 +213,7 @@ what_step(uint64_t what)
 }
 
 /*
- * HELD, CLAIMED by its owner for its next use, and not by way of IDLE: both faces flipped, and the turn after this one.
+ * The CLAIMED of a record that its owner keeps, for the use after this one: both faces flipped, and the next turn.
  * After the last turn there is the next `gen`, which the owner has to write down before.
  */
 static inline uint64_t
