@@ -3,43 +3,10 @@
  * The road of those who are alone takes a look at a few words and infers the rest: each of those words changed, by
  * somebody who is not alone with us any more, must send the next acquire or release the long way.
  */
-#include "inside.h"
+#include "one_kept.h"
 
 #include <errno.h>
 #include <pthread.h>
-
-#include "hold.h"
-#include "identity.h"
-#include "record.h"
-
-static tsem *sem;
-static const char *name;
-
-/* Of two permits; this thread has used it for one, and keeps a record. */
-static int
-set_up(void **state)
-{
-	(void)state;
-	tsem_hold hold;
-	name = fresh_name();
-	sem = new_semaphore_named(name, 2, 0);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-		assert_int_equal(tsem_release(&hold), 0);
-	}
-	if (sem->kept[0] == nothing_kept)
-		skip(); /* a kernel, or an emulator, that clears no memory in a forked child */
-	assert_int_equal(record_kept_entry(sem)->tickets, LOAD_SEQ(&sem->segment.header->tickets));
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	tsem_close(sem);
-	return 0;
-}
 
 static void
 expect_the_books_to_balance(void)
@@ -286,8 +253,6 @@ free_after_closing(void **state)
 	assert_int_equal(what_state(what_of(sem, 0)), STATE_IDLE);
 	assert_int_equal(what_value(what_of(sem, 0)), LOAD_SEQ(&sem->segment.records[0].gen) + 1);
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int
 main(void)

@@ -1,49 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Records that a thread keeps between its uses: which it may use again, and that none is lost. */
-#include "inside.h"
+#include "wait.h"
+#include "one_kept.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "hold.h"
-#include "identity.h"
-#include "record.h"
-#include "wait.h"
-
-static tsem *sem;
-
-static int
-set_up(void **state)
-{
-	(void)state;
-	tsem_hold hold;
-	sem = new_semaphore(2, 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	if (sem->kept[0] == nothing_kept)
-		skip(); /* a kernel, or an emulator, that clears no memory in a forked child */
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	tsem_close(sem);
-	return 0;
-}
-
-static uint32_t
-acquire_and_release(void)
-{
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	const uint32_t record = hold_inside(&hold)->record;
-	assert_int_equal(tsem_release(&hold), 0);
-	return record;
-}
 
 /* Records that are somebody's, used or kept. */
 static uint32_t
@@ -280,8 +243,6 @@ for_as_many_as_are_asked_for(void **state)
 		assert_int_equal(grants_of(sem), tickets_of(sem));
 	}
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int
 main(void)
