@@ -4,29 +4,38 @@
 #include "protocol.h"
 #include "wait.h"
 
-/* Advances the word and wakes the sleepers on `bits`. With nobody else on the word it says so: no more system calls. */
-static void
+/*
+ * Advances the word and wakes the sleepers on `bits`. With nobody else on the word it says so: no more system calls.
+ * False: it says already that nobody sleeps there.
+ */
+static bool
 wake_word(_Atomic uint32_t *word, uint32_t bits)
 {
 	for (;;) {
 		const uint32_t seen = LOAD_SEQ(word);
 		if ((seen & SLOT_SLEEPERS) == 0)
-			return;
+			return false;
 		uint32_t next = seen + SLOT_STEP;
 		if (bits == UINT32_MAX)
 			next &= ~SLOT_SLEEPERS;
 		if (CAS_SEQ32(word, seen, next)) {
 			platform.wake(word, bits);
-			return;
+			return true;
 		}
 	}
+}
+
+static _Atomic uint32_t *
+word_of(struct tsem *sem, uint64_t ticket)
+{
+	return &sem->segment.array[slot_index(ticket, sem->salt)];
 }
 
 /* `shared`: others may sleep there for a ticket 4,096 away, on other bits of the word. */
 static void
 wake_on_word(struct tsem *sem, uint64_t ticket, bool shared)
 {
-	wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], shared ? slot_bit(ticket) : UINT32_MAX);
+	wake_word(word_of(sem, ticket), shared ? slot_bit(ticket) : UINT32_MAX);
 }
 
 void
@@ -37,12 +46,15 @@ wake_overlooked(struct tsem *sem)
 		const uint64_t what = LOAD_ACQ(&record->what);
 		const unsigned state = what_state(what);
 		const uint32_t count = LOAD_ACQ(&record->count);
+		const bool enabled = is_enabled(sem, what_value(what), count);
 		/* HELD by whoever lowered the capacity, perhaps: that is not told apart from a holder, who does not sleep. */
-		if (state != STATE_HELD && (state != STATE_QUEUED || !is_enabled(sem, what_value(what), count)))
+		if (state != STATE_HELD && (state != STATE_QUEUED || !enabled))
 			continue;
 		const uint64_t last = counter_add(what_value(what), count - 1);
-		const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
-		wake_on_word(sem, last, counter_diff(issued, last) > ARRAY_WORDS);
+		_Atomic uint32_t *word = word_of(sem, last);
+		/* The word says that nobody is there if somebody died between the two steps of waking it. A holder is enabled. */
+		if (!wake_word(word, slot_bit(last)) && (state == STATE_QUEUED || !enabled))
+			platform.wake(word, slot_bit(last));
 	}
 }
 

@@ -333,6 +333,23 @@ a_look_wakes_those_who_were_let_in(void **state)
 	assert_int_equal(fake.wakes, 3);
 }
 
+/* Whoever was waking them died between the two steps of that: they sleep on words that say nobody is there. */
+static void
+a_look_wakes_whom_the_dead_were_waking(void **state)
+{
+	tsem_hold hold;
+	begin_with_three_held(state);
+	const struct timespec deadline = clock_after(1);
+	set_counters(sem, 1000, 10);
+	put_record(sem, 41, NOBODY, STATE_QUEUED, 0, 10, 1);
+	put_record(sem, 42, NOBODY, STATE_HELD, 0, 20, 2);
+	put_record(sem, 43, NOBODY, STATE_QUEUED, 0, 13, 1);
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	assert_int_equal(wakes_of(10), 1);
+	assert_int_equal(wakes_of(21), 1);
+	assert_int_equal(wakes_of(13), 0);
+}
+
 /* Of those who share a word, only the one. */
 static void
 a_look_wakes_nobody_else(void **state)
@@ -394,6 +411,7 @@ main(void)
 		TEST(cancelled_at_a_tick_at_which_somebody_else_looked),
 		TEST(progress_gives_up_where_somebody_else_has_looked),
 		TEST(a_look_wakes_those_who_were_let_in),
+		TEST(a_look_wakes_whom_the_dead_were_waking),
 		TEST(a_look_wakes_nobody_else),
 		TEST(called_off_by_somebody_who_died),
 	};
