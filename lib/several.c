@@ -115,14 +115,17 @@ look_around_everywhere(struct line *lines, size_t n, uint64_t now, uint64_t *wak
 	return 0;
 }
 
-/* 0: one of them is enabled. */
+/*
+ * 0: line `first` is enabled. Whoever lowers the capacity from then on lets it in; at another look it might not be
+ * enabled any more.
+ */
 static int
-sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options)
+sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, size_t *first)
 {
 	const uint64_t until = queue_deadline(options->deadline);
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
 	uint32_t seen[TSEM_SEMAPHORES_MAX];
-	while (find_enabled(lines, n) == n) {
+	while ((*first = find_enabled(lines, n)) == n) {
 		const uint64_t now = platform.now();
 		uint64_t wake_at = until;
 		for (size_t i = 0; i < n; i++)
@@ -130,13 +133,13 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options)
 		int rc = look_around_everywhere(lines, n, now, &wake_at);
 		if (rc < 0)
 			return rc;
-		if (find_enabled(lines, n) < n)
+		if ((*first = find_enabled(lines, n)) < n)
 			break;
 		if (now >= until)
 			return -ETIMEDOUT;
 		rc = platform.sleep_any(words, seen, n, wake_at);
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
-			return find_enabled(lines, n) < n ? 0 : -EINTR;
+			return (*first = find_enabled(lines, n)) < n ? 0 : -EINTR;
 	}
 	return 0;
 }
@@ -156,10 +159,12 @@ static int
 wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tsem_hold *hold, size_t *which)
 {
 	const uint64_t began = platform.now();
-	int rc = sleep_until_any(lines, n, options);
+	size_t first;
+	int rc = sleep_until_any(lines, n, options, &first);
 	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++)
 		recover_all(lines[i].sem, NULL);
-	const size_t first = rc == -EIDRM ? n : find_enabled(lines, n);
+	if (rc < 0)
+		first = rc == -EIDRM ? n : find_enabled(lines, n);
 	const uint64_t now = platform.now();
 	if (first < n) {
 		wait_count(lines[first].sem, now - began);

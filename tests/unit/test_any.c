@@ -6,6 +6,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sys/mman.h>
 
 static tsem *plenty, *tight;
@@ -125,6 +126,50 @@ held_since_it_was_admitted(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
+static _Atomic bool over;
+
+/* There is room for an instant, now and then. */
+static void *
+raise_and_lower(void *unused)
+{
+	while (!over) {
+		STORE_SEQ(&plenty->segment.header->capacity, 1);
+		for (int i = 0; i < 10; i++)
+			STORE_SEQ(&plenty->segment.header->capacity, 0);
+	}
+	return unused;
+}
+
+/* Who was enabled at one look is let in, although the next look would find that the capacity is lower. */
+static void
+lowered_while_it_is_let_in(void **state)
+{
+	(void)state;
+	enum { TIMES = 100000 };
+	tsem *const sems[] = {tight, plenty};
+	const struct timespec deadline = {.tv_sec = 2000};
+	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &deadline};
+	pthread_t setter;
+	take_both();
+	assert_int_equal(tsem_post(plenty, 1, NULL), 0);
+	over = false;
+	assert_int_equal(pthread_create(&setter, NULL, raise_and_lower, NULL), 0);
+	int rc = 0;
+	for (uint32_t i = 0; i < TIMES && rc == 0; i++) {
+		tsem_hold hold = {{0}};
+		size_t which = 9;
+		do {
+			fake.clock = 1000 * NS_PER_SECOND;
+			fake.sleeps = 0;
+			rc = tsem_acquire_any(sems, 2, &wait, &hold, &which);
+		} while (rc == -ETIMEDOUT);
+		rc = rc == 0 ? tsem_release(&hold) : rc;
+	}
+	over = true;
+	pthread_join(setter, NULL);
+	assert_int_equal(rc, 0);
+}
+
 static int
 see_deadline(const struct tsem_owner *owner, void *seen)
 {
@@ -194,6 +239,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_permit_elsewhere_needs_no_record_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_record_for_the_second_line, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(held_since_it_was_admitted, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lowered_while_it_is_let_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(everybody_sees_the_deadline, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(signals_while_it_waits, set_up, tear_down),
 	};
