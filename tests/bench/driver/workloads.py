@@ -46,7 +46,7 @@ WORKLOADS = (
              peers=("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
                     "twa-semaphore"),
              note="Mean of the hand-overs from a full queue to a half empty one; each waiter gives as soon as it runs."),
-    Workload("hand-over-long", "hand-over", "Hand-over to a sleeping waiter, long queues", 0, 7, (4000,),
+    Workload("hand-over-long", "hand-over", "Hand-over to a sleeping waiter, long queues", 0, 25, (4000,),
              metrics=("hand-over",), peers=("tsem", "tsem-owned", "sysv", "sysv-undo")),
     Workload("hand-over-longest", "hand-over", "Hand-over to a sleeping waiter, a queue of 10,000", 0, 3, (10000,),
              metrics=("hand-over",), peers=("tsem", "sysv"), asked_for=True,
