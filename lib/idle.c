@@ -2,6 +2,7 @@
 #include "idle.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "census.h"
 #include "platform.h"
@@ -15,7 +16,7 @@ clear_and_wake(struct tsem *sem, uint64_t bits)
 	struct header *header = sem->segment.header;
 	AND_SEQ(&header->concern, ~bits);
 	ADD_SEQ(&header->idle, 1);
-	platform.wake(&header->idle, (uint32_t)bits);
+	platform.wake(&header->idle, (uint32_t)bits, INT_MAX);
 }
 
 /*

@@ -2,7 +2,6 @@
 #include "platform.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,9 +69,9 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 }
 
 static void
-futex_wake(_Atomic uint32_t *word, uint32_t bits)
+futex_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
-	syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAKE_BITSET, INT_MAX, NULL, NULL, bits);
+	syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAKE_BITSET, n, NULL, NULL, bits);
 }
 
 static void

@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "identity.h"
 #include "platform.h"
@@ -213,7 +214,7 @@ record_wake_for_vacancy(struct header *header)
 {
 	const uint32_t vacancy = LOAD_SEQ(&header->vacancy);
 	if ((vacancy & SLOT_SLEEPERS) != 0 && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
-		platform.wake(&header->vacancy, UINT32_MAX);
+		platform.wake(&header->vacancy, UINT32_MAX, INT_MAX);
 }
 
 /* Whoever frees a record wakes those who wait for one; should that be missed, they look again by themselves. */

@@ -124,12 +124,14 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 {
 	const uint64_t until = queue_deadline(options->deadline);
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
-	uint32_t seen[TSEM_SEMAPHORES_MAX];
+	uint32_t seen[TSEM_SEMAPHORES_MAX] = {0};
+	for (size_t i = 0; i < n; i++)
+		words[i] = wait_word(lines[i].sem, &lines[i].place.waiter);
 	while ((*first = find_enabled(lines, n)) == n) {
 		const uint64_t now = platform.now();
 		uint64_t wake_at = until;
 		for (size_t i = 0; i < n; i++)
-			seen[i] = wait_announce(lines[i].sem, &lines[i].place.waiter, &words[i]);
+			seen[i] = wait_announce(words[i], seen[i]);
 		int rc = look_around_everywhere(lines, n, now, &wake_at);
 		if (rc < 0)
 			return rc;

@@ -2,6 +2,7 @@
 #include "wait.h"
 
 #include <errno.h>
+#include <limits.h>
 
 #include "census.h"
 #include "platform.h"
@@ -24,7 +25,7 @@ mark_removed(struct tsem *sem)
 	wake_everybody(sem);
 	record_wake_for_vacancy(header);
 	ADD_SEQ(&header->idle, 1);
-	platform.wake(&header->idle, UINT32_MAX);
+	platform.wake(&header->idle, UINT32_MAX, INT_MAX);
 }
 
 bool
@@ -170,11 +171,24 @@ last_ticket(const struct waiter *waiter)
 	return counter_add(waiter->ticket, waiter->count - 1);
 }
 
-uint32_t
-wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **word)
+_Atomic uint32_t *
+wait_word(struct tsem *sem, const struct waiter *waiter)
 {
-	*word = &sem->segment.array[slot_index(last_ticket(waiter), sem->salt)];
-	return OR_SEQ(*word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
+	return &sem->segment.array[slot_index(last_ticket(waiter), sem->salt)];
+}
+
+uint32_t
+wait_announce(_Atomic uint32_t *word, uint32_t announced)
+{
+	uint32_t seen, next;
+	do {
+		seen = LOAD_SEQ(word);
+		const bool said = (seen & SLOT_SLEEPERS) != 0;
+		if (said && seen == announced) /* by this waiter, and nobody has written there since */
+			return seen;
+		next = seen | (said ? SLOT_SEVERAL : SLOT_SLEEPERS);
+	} while (!CAS_SEQ32(word, seen, next));
+	return next;
 }
 
 /*
@@ -214,12 +228,13 @@ sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint3
 static int
 sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
 {
-	_Atomic uint32_t *word;
+	_Atomic uint32_t *const word = wait_word(sem, waiter);
 	const struct tsem_wait *options = waiter->options;
 	struct pace pace = wait_pace(options);
+	uint32_t seen = 0;
 
 	while (!wait_is_over(sem, waiter)) {
-		const uint32_t seen = wait_announce(sem, waiter, &word);
+		seen = wait_announce(word, seen);
 		int rc = wait_look_around(sem, waiter, *now, &pace);
 		if (rc < 0)
 			return rc;

@@ -69,11 +69,15 @@ struct pace wait_pace(const struct tsem_wait *options);
  */
 int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
 
+/* The word of the waiting array that it sleeps on. */
+_Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
+
 /*
- * Says on the ticket's word that somebody is about to sleep there, and returns what to expect of it. E, and whether all
- * were told to give up, has to be looked at after that, or who changes it in between would see nobody to wake.
+ * Says on the word that somebody is about to sleep there, and returns what to expect of it; `announced`: what it returned
+ * the last time in this wait, or 0. E, and whether all were told to give up, has to be looked at after that, or who
+ * changes it in between would see nobody to wake.
  */
-uint32_t wait_announce(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t **word);
+uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
 /* Counts a wait that had to sleep. */
 void wait_count(struct tsem *sem, uint64_t ns);

@@ -263,9 +263,14 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
 
 /* ---- waiting array ---- */
 
-/* A futex word: a sequence number with one bit that says somebody may sleep on it. */
+/*
+ * A futex word: a sequence number, and who may sleep on it. Whoever dies wherever: if somebody sleeps there one of the two
+ * bits is set, and if several do SLOT_SEVERAL is. While these are being woken it stands alone, until somebody else comes.
+ */
 #define SLOT_SLEEPERS 1U
-#define SLOT_STEP 2U
+#define SLOT_SEVERAL 2U
+#define SLOT_ANYBODY (SLOT_SLEEPERS | SLOT_SEVERAL)
+#define SLOT_STEP 4U
 
 /* Odd, so that 4,096 tickets in a row have words of their own; over 16, so that neighbours have lines of their own
  * (the ticket-aware hash of Dice and Kogan, with a salt so that semaphores do not all start on the same line). */
@@ -466,9 +471,9 @@ _Static_assert(SEGMENT_BYTES_MIN <= 32 * 1024, "little memory at rest");
 _Static_assert((RECORDS_MAX - 1) * 2 + 1 < 0xffff, "every tag differs from NONE");
 
 /* What two builds must agree on beyond the version: refused at attach when it differs. */
-#define LAYOUT_FINGERPRINT                                                                                  \
-	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U \
-	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U                    \
+#define LAYOUT_FINGERPRINT                                                                                    \
+	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U   \
+	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ SLOT_STEP * 69621U \
 	            ^ offsetof(struct header, statistics) * 31U))
 
 #endif

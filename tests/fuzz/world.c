@@ -60,10 +60,11 @@ sleep_a_moment_any(_Atomic uint32_t *const words[], const uint32_t expected[], s
 }
 
 static void
-wake(_Atomic uint32_t *word, uint32_t bits)
+wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
 	(void)word;
 	(void)bits;
+	(void)n;
 	let_peer_act();
 }
 

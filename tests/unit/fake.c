@@ -64,13 +64,15 @@ fake_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t un
 }
 
 static void
-fake_wake(_Atomic uint32_t *word, uint32_t bits)
+fake_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
 	if (fake.wakes < sizeof(fake.woken) / sizeof(fake.woken[0])) {
 		fake.woken[fake.wakes] = word;
 		fake.woken_bits[fake.wakes] = bits;
+		fake.woken_most[fake.wakes] = n;
 	}
 	fake.wakes++;
+	let_act(&fake.others_at_wake);
 }
 
 static void

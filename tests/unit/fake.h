@@ -16,6 +16,7 @@ struct fake {
 	uint64_t at_call;              /* the call within which `others` act; 0: within the next sleep */
 	void (*others)(void);          /* once */
 	void (*others_at_pause)(void); /* once, within the next pause */
+	void (*others_at_wake)(void);  /* once, within the next wake */
 
 	uint64_t sleeps;
 	uint64_t timed_out; /* sleeps that only the time ended */
@@ -27,6 +28,7 @@ struct fake {
 	uint64_t wakes;
 	_Atomic uint32_t *woken[5000];
 	uint32_t woken_bits[5000];
+	int woken_most[5000];
 };
 
 extern struct fake fake;

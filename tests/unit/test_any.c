@@ -109,6 +109,32 @@ others_post(void)
 	assert_int_equal(tsem_post(tight, 1, NULL), 0);
 }
 
+static void
+others_post_after_the_third_look(void)
+{
+	fake.others = fake.sleeps < 3 ? others_post_after_the_third_look : NULL;
+	if (fake.others == NULL)
+		others_post();
+}
+
+/* However often it wakes up by itself it is one sleeper in each line, and the kernel need not look for another one. */
+static void
+who_has_looked_around_is_nobody_else(void **state)
+{
+	(void)state;
+	tsem *const sems[] = {plenty, tight};
+	tsem_hold hold;
+	size_t which = 9;
+	take_both();
+	fake.others = others_post_after_the_third_look;
+	assert_int_equal(tsem_acquire_any(sems, 2, NULL, &hold, &which), 0);
+	assert_int_equal(which, 1);
+	assert_int_equal(fake.sleeps, 3);
+	assert_true(fake.wakes >= 1);
+	assert_int_equal(fake.woken_most[0], 1);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
 /* By the clock by which it has waited. */
 static void
 held_since_it_was_admitted(void **state)
@@ -238,6 +264,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_permit_elsewhere_needs_no_record_here, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_record_for_the_second_line, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_has_looked_around_is_nobody_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(held_since_it_was_admitted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lowered_while_it_is_let_in, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(everybody_sees_the_deadline, set_up, tear_down),

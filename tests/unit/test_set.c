@@ -121,7 +121,8 @@ others_drain_and_wait(void)
 {
 	assert_int_equal(tsem_set(sem, 0), 0);
 	waiting = somebody_in_line();
-	wait_announce(sem, &waiting.waiter, &sleeps_on);
+	sleeps_on = wait_word(sem, &waiting.waiter);
+	wait_announce(sleeps_on, 0);
 	assert_false(is_enabled(sem, waiting.waiter.ticket, 1));
 }
 

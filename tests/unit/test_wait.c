@@ -111,6 +111,28 @@ a_wake_up_for_nothing(void **state)
 	assert_int_equal(fake.clock - began, 300 * NS_PER_MS);
 }
 
+static void
+others_post_after_the_third_look(void)
+{
+	fake.others = fake.sleeps < 3 ? others_post_after_the_third_look : NULL;
+	if (fake.others == NULL)
+		others_post();
+}
+
+/* However often it wakes up by itself it is one sleeper, and the kernel need not look for another one. */
+static void
+who_has_looked_around_is_nobody_else(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	fake.others = others_post_after_the_third_look;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(fake.sleeps, 3);
+	assert_int_equal(fake.wakes, 1);
+	assert_int_equal(fake.woken_most[0], 1);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
 static uint32_t
 waiting_record(void)
 {
@@ -187,9 +209,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_post_between_the_bit_and_the_sleep),    TEST(a_post_at_any_instant), TEST(permits_that_come_one_by_one),
-		TEST(a_waker_that_dies_costs_one_tick),        TEST(a_wake_up_for_nothing), TEST(admitted_although_not_enabled),
-		TEST(the_time_held_counts_from_the_admission), TEST(loops_that_never_pay),
+		TEST(a_post_between_the_bit_and_the_sleep),
+		TEST(a_post_at_any_instant),
+		TEST(permits_that_come_one_by_one),
+		TEST(a_waker_that_dies_costs_one_tick),
+		TEST(a_wake_up_for_nothing),
+		TEST(who_has_looked_around_is_nobody_else),
+		TEST(admitted_although_not_enabled),
+		TEST(the_time_held_counts_from_the_admission),
+		TEST(loops_that_never_pay),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "fake.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 
 #include "wait.h"
@@ -73,10 +74,103 @@ one_post_wakes_one(void **state)
 			assert_int_equal(words_changed(), 1);
 			/* Those who share the word sleep on, and their bit stays; without any the bit goes. */
 			assert_int_equal(fake.woken_bits[0], shared ? slot_bit(firsts[j] & COUNTER_MASK) : UINT32_MAX);
+			/* Of those on other bits the word says nothing; alone, the kernel need look for no other. */
+			assert_int_equal(fake.woken_most[0], shared ? INT_MAX : 1);
 			assert_int_not_equal(LOAD_SEQ(word_of(firsts[j])) & ~SLOT_SLEEPERS, before & ~SLOT_SLEEPERS);
 			assert_int_equal(LOAD_SEQ(word_of(firsts[j])) & SLOT_SLEEPERS, shared ? SLOT_SLEEPERS : 0);
 		}
 	}
+}
+
+static void
+of_several_on_a_word_all_are_woken(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 5);
+	OR_SEQ(word_of(9), SLOT_SEVERAL);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_int_equal(fake.woken_most[0], INT_MAX);
+	assert_int_equal(LOAD_SEQ(word_of(9)) & SLOT_ANYBODY, 0);
+}
+
+/* Who was waking several died on the way. */
+static void
+several_whom_nobody_has_woken(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 5);
+	STORE_SEQ(word_of(9), 100 * SLOT_STEP | SLOT_SEVERAL);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_int_equal(fake.woken_most[0], INT_MAX);
+	assert_int_equal(LOAD_SEQ(word_of(9)) & SLOT_ANYBODY, 0);
+}
+
+static uint32_t before_it, announced;
+
+static void
+others_announce_themselves(void)
+{
+	before_it = LOAD_SEQ(word_of(9));
+	announced = wait_announce(word_of(9), 0);
+}
+
+/*
+ * The kernel may wake the newcomer in place of the one whose turn it is. And the newcomer finds that there may be another:
+ * until that one is woken the word says so, also to those who look after it if the waker dies.
+ */
+static void
+somebody_else_comes_while_one_is_woken(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 5);
+	fake.others_at_wake = others_announce_themselves;
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(fake.wakes, 2);
+	assert_int_equal(fake.woken_most[0], 1);
+	assert_ptr_equal(fake.woken[1], word_of(9));
+	assert_int_equal(fake.woken_bits[1], UINT32_MAX);
+	assert_int_equal(fake.woken_most[1], INT_MAX);
+	assert_int_equal(announced & SLOT_ANYBODY, SLOT_ANYBODY);
+	assert_int_equal(LOAD_SEQ(word_of(9)), announced);
+}
+
+/* It may fall asleep behind the waker's call: that it is there must not be forgotten with those who were woken. */
+static void
+somebody_else_comes_while_several_are_woken(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 5);
+	OR_SEQ(word_of(9), SLOT_SEVERAL);
+	fake.others_at_wake = others_announce_themselves;
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_int_not_equal(before_it & SLOT_ANYBODY, 0);
+	assert_int_not_equal(announced, before_it);
+	assert_int_equal(announced & SLOT_ANYBODY, SLOT_ANYBODY);
+	assert_int_equal(LOAD_SEQ(word_of(9)), announced);
+}
+
+static void
+what_a_word_says_of_its_sleepers(void **state)
+{
+	(void)state;
+	enum { NUMBER = 100 * SLOT_STEP };
+	_Atomic uint32_t word = NUMBER;
+	assert_int_equal(wait_announce(&word, 0), NUMBER | SLOT_SLEEPERS);
+	/* Its own announcement stands as long as nobody writes. */
+	assert_int_equal(wait_announce(&word, NUMBER | SLOT_SLEEPERS), NUMBER | SLOT_SLEEPERS);
+	assert_int_equal(wait_announce(&word, NUMBER - SLOT_STEP + SLOT_SLEEPERS), NUMBER | SLOT_ANYBODY);
+	assert_int_equal(wait_announce(&word, NUMBER | SLOT_SLEEPERS), NUMBER | SLOT_ANYBODY);
+	assert_int_equal(LOAD_SEQ(&word), NUMBER | SLOT_ANYBODY);
+	/* In a word that says nothing an announcement of the same number is an old one. */
+	STORE_SEQ(&word, NUMBER);
+	assert_int_equal(wait_announce(&word, NUMBER), NUMBER | SLOT_SLEEPERS);
+	STORE_SEQ(&word, NUMBER | SLOT_SEVERAL);
+	assert_int_equal(wait_announce(&word, NUMBER | SLOT_SLEEPERS), NUMBER | SLOT_ANYBODY);
+	STORE_SEQ(&word, 0);
+	assert_int_equal(wait_announce(&word, 0), SLOT_SLEEPERS);
 }
 
 static void
@@ -214,10 +308,10 @@ counting_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_
 }
 
 static void
-counting_wake(_Atomic uint32_t *word, uint32_t bits)
+counting_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
 	ADD_SEQ(&wake_calls, 1);
-	real.wake(word, bits);
+	real.wake(word, bits, n);
 }
 
 static void *
@@ -266,6 +360,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_post_wakes_one),
+		TEST(of_several_on_a_word_all_are_woken),
+		TEST(several_whom_nobody_has_woken),
+		TEST(somebody_else_comes_while_one_is_woken),
+		TEST(somebody_else_comes_while_several_are_woken),
+		TEST(what_a_word_says_of_its_sleepers),
 		TEST(several_at_once),
 		TEST(never_more_than_one_sweep),
 		TEST(nobody_waits_nothing_is_touched),
