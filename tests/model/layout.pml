@@ -77,7 +77,12 @@
 #define what_is_first_turn(w) (((w) & WHAT_TURN) == 0)
 #define what_released(w, generation) what_next((w) ^ (WHAT_A | WHAT_B), IDLE, (generation) + 1)
 
-/* ---- waiting array: sequence number << 1 | sleepers ---- */
+/* ---- waiting array: sequence number << 2 | several, sleepers ---- */
+
+#define SLEEPERS 1
+#define SEVERAL 2
+#define ANYBODY (SLEEPERS | SEVERAL)
+#define WORD_STEP 4
 
 #define slot_index(ticket) ((ticket) & (SLOTS - 1))
 #define slot_bit(ticket) (1 << (((ticket) / SLOTS) & 1))
@@ -105,4 +110,4 @@ short hint; /* `concern`: HOLDERS, IDLE << 12 | ticket of an orphan << 8 | versi
 /* ---- the processes, as the kernel sees them ---- */
 
 bool dead[PROCESSES];
-byte asleep[PROCESSES]; /* 0, or 1 + (word << 2 | bit) it sleeps on */
+byte asleep[4]; /* 0, or 1 + (word << 2 | bit) it sleeps on */

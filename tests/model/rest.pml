@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last look, once nobody can move any more. If somebody died since the last one, a round of ticks comes first: every
- * sleeper looks at E again, and one looks for dead owners (the process below does that in its place; that a recoverer may
- * die, too, is another configuration's matter). Nothing in the protocol waits for this process.
+ * The last look, once nobody can move any more. If somebody died since the last one, a tick comes first: somebody looks for
+ * dead owners, and wakes those whose words say that they sleep; these look at E again. (The process below does that; that a
+ * recoverer may die, too, is another configuration's matter.) Who is not woken wakes up by itself, but perhaps a tick later
+ * than promised: here, never. Nothing in the protocol waits for this process.
  */
 
 hidden short tickets_of_the_living;
@@ -54,12 +55,18 @@ inline count_sleepers()
 	}
 }
 
-inline wake_all_sleepers()
+/* wake_overlooked(), except that it wakes those as well who are not enabled. */
+inline wake_overlooked()
 {
 	d_step {
 		sleepers = 0;
 		do
-		:: i_ < PROCESSES -> asleep[i_] = 0; i_++
+		:: i_ < PROCESSES ->
+			if
+			:: asleep[i_] > 0 && word_slept_on(i_) < SLOTS && !is_to_be_woken(slot[word_slept_on(i_)])
+			:: else -> asleep[i_] = 0
+			fi;
+			i_++
 		:: else -> break
 		od;
 		i_ = 0
@@ -131,7 +138,7 @@ proctype rest()
 			if
 			:: somebody_died && sleepers > 0 ->
 				somebody_died = false;
-				wake_all_sleepers()
+				wake_overlooked()
 			:: else ->
 				d_step { check_sleepers(); check_promoted() };
 				last = true

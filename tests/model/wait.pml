@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/wait.c, lib/wake.c. The spinning is left out: it is only one more look. */
 
+#define word_slept_on(p) ((asleep[p] - 1) >> 2)
+#define sleeps_on_word(p, s, bits) (asleep[p] > 0 && word_slept_on(p) == (s) && ((asleep[p] - 1) & (bits)))
+
 /* FUTEX_WAKE_BITSET */
 inline futex_wake(s, bits)
 {
@@ -8,7 +11,7 @@ inline futex_wake(s, bits)
 	do
 	:: p_ < PROCESSES ->
 		if
-		:: asleep[p_] > 0 && ((asleep[p_] - 1) >> 2) == (s) && ((asleep[p_] - 1) & (bits)) -> asleep[p_] = 0
+		:: sleeps_on_word(p_, s, bits) -> asleep[p_] = 0
 		:: else
 		fi;
 		p_++
@@ -17,31 +20,110 @@ inline futex_wake(s, bits)
 	p_ = 0
 }
 
-/* The sleepers bit goes only when all are woken. */
-#ifdef MUTANT_SLEEPERS_BIT_ALWAYS_CLEARED
-#define advanced(word, bits) (((word) + 2) & 254)
+/* The same with one to be woken at most, any of them: the kernel says nothing about which. */
+#define nobody_sleeps_on_word(s, bits) \
+	(!sleeps_on_word(0, s, bits) && !sleeps_on_word(1, s, bits) && !sleeps_on_word(2, s, bits) && !sleeps_on_word(3, s, bits))
+#define WAKE_IF_ASLEEP(p, s, bits) :: d_step { sleeps_on_word(p, s, bits) -> asleep[p] = 0 }
+inline futex_wake_one(s, bits)
+{
+	if
+	OR_DIE
+	WAKE_IF_ASLEEP(0, s, bits)
+	WAKE_IF_ASLEEP(1, s, bits)
+	WAKE_IF_ASLEEP(2, s, bits)
+	WAKE_IF_ASLEEP(3, s, bits)
+	:: d_step { nobody_sleeps_on_word(s, bits) -> skip }
+	fi
+}
+
+/*
+ * What the bits of a word promise to those who wake, and to the one that looks whom a dead waker has overlooked: checked
+ * where somebody falls asleep, and where bits are cleared.
+ */
+hidden byte on_word;
+
+inline check_word(s)
+{
+	on_word = 0;
+	p_ = 0;
+	do
+	:: p_ < PROCESSES ->
+		if
+		:: sleeps_on_word(p_, s, ALL_BITS) -> on_word++
+		:: else
+		fi;
+		p_++
+	:: else -> break
+	od;
+	p_ = 0;
+	PROMISE(sleepers_announced, on_word == 0 || (slot[s] & ANYBODY));
+	PROMISE(sleepers_announced, on_word <= 1 || (slot[s] & SEVERAL));
+	on_word = 0
+}
+
+#ifdef MUTANT_SEVERAL_ALONE_IS_NOBODY
+#define is_to_be_woken(w) ((w) & SLEEPERS)
 #else
-#define advanced(word, bits) (((word) + 2) & ((bits) == ALL_BITS -> 254 : 255))
+#define is_to_be_woken(w) ((w) & ANYBODY)
 #endif
 
+#if defined(MUTANT_CLEARED_BEFORE_WAKING)
+#define word_woken(w, bits) (((w) + WORD_STEP) & ((bits) == ALL_BITS -> 255 - ANYBODY : 255))
+#elif defined(MUTANT_SLEEPERS_BIT_LEFT_TO_SEVERAL)
+#define word_woken(w, bits) (((w) + WORD_STEP) & 255)
+#else
+#define word_woken(w, bits) (((w) + WORD_STEP) & ((w) & SEVERAL -> 255 - SLEEPERS : 255))
+#endif
+
+#ifdef MUTANT_ONE_WOKEN_ON_OWN_BIT
+#define wakes_one(w, bits) (!((w) & SEVERAL))
+#else
+#define wakes_one(w, bits) ((bits) == ALL_BITS && !((w) & SEVERAL))
+#endif
+
+#ifdef MUTANT_SLEEPERS_BIT_ALWAYS_CLEARED
+#define wakes_all(bits) true
+#else
+#define wakes_all(bits) ((bits) == ALL_BITS)
+#endif
+
+/* A word is read and then swapped, and read again if that fails: one step, for nothing depends on the reads that fail. */
 inline wake_word(s, bits)
 {
-	do
-	::
+	if
+	OR_DIE
+	:: d_step { !is_to_be_woken(slot[s]) -> skip }
+	:: d_step { is_to_be_woken(slot[s]) -> wk_seen = slot[s]; slot[s] = word_woken(wk_seen, bits) };
 		if
-		OR_DIE
-		:: d_step { !(slot[s] & 1) -> skip };
-			break
-		:: d_step { slot[s] & 1 -> wk_seen = slot[s] }
+		:: wakes_one(wk_seen, bits) -> futex_wake_one(s, bits)
+		:: else -> STEP(futex_wake(s, bits))
 		fi;
 		if
-		OR_DIE
-		:: CAS_WORKS(slot[s], wk_seen, advanced(wk_seen, bits), wk_seen = 0);
-			STEP(futex_wake(s, bits));
-			break
-		:: CAS_FAILS(slot[s], wk_seen, wk_seen = 0)
+		:: wakes_all(bits) -> say_that_nobody_sleeps(s, bits)
+		:: else -> wk_seen = 0
 		fi
-	od
+	fi
+}
+
+inline say_that_nobody_sleeps(s, bits)
+{
+#ifdef MUTANT_CLEARED_WITHOUT_COMPARING
+	STEP(slot[s] = slot[s] & (255 - ANYBODY); wk_seen = 0; check_word(s))
+#else
+	if
+	OR_DIE
+	:: CAS_WORKS(slot[s], word_woken(wk_seen, bits), slot[s] & (255 - ANYBODY), wk_seen = 0; check_word(s))
+	:: d_step { slot[s] != word_woken(wk_seen, bits) -> skip };
+#ifndef MUTANT_NOT_WOKEN_AGAIN
+		/* The kernel may have woken the one that has come since. */
+		if
+		:: wakes_one(wk_seen, bits) -> STEP(futex_wake(s, bits))
+		:: else
+		fi;
+#endif
+		wk_seen = 0
+	fi
+#endif
 }
 
 inline wake_everybody()
@@ -123,8 +205,37 @@ inline wake_enabled()
 #define sleeps_on(n) counter_add(ticket, (n) - 1)
 #endif
 #define sleep_word(n) slot_index(sleeps_on(n))
-#define sleep_code(n) (1 + ((sleep_word(n) << 2) | slot_bit(sleeps_on(n))))
-#define set_sleepers_bit(n) STEP(slot[sleep_word(n)] = slot[sleep_word(n)] | 1; seen = slot[sleep_word(n)])
+#ifdef ON_ALL_BITS /* mask of the processes that sleep as tsem_acquire_any() does: it cannot choose the bits */
+#define sleep_bits(n) ((ON_ALL_BITS >> me) & 1 -> ALL_BITS : slot_bit(sleeps_on(n)))
+#else
+#define sleep_bits(n) slot_bit(sleeps_on(n))
+#endif
+#define sleep_code(n) (1 + ((sleep_word(n) << 2) | sleep_bits(n)))
+
+#ifdef MUTANT_SEVERAL_NEVER_SET
+#define word_announced(w) ((w) | SLEEPERS)
+#else
+#define word_announced(w) ((w) | ((w) & SLEEPERS -> SEVERAL : SLEEPERS))
+#endif
+
+#ifdef MUTANT_OWN_ANNOUNCEMENT_BY_NUMBER
+#define is_own_announcement(w) (((w) ^ seen) < WORD_STEP)
+#else
+#define is_own_announcement(w) ((w) == seen)
+#endif
+
+/* wait_announce(). `seen` is what it returned last time in this wait: its own, if nobody has written there since. */
+#define announce(n) \
+	STEP(if \
+	     :: (slot[sleep_word(n)] & SLEEPERS) && is_own_announcement(slot[sleep_word(n)]) \
+	     :: else -> slot[sleep_word(n)] = word_announced(slot[sleep_word(n)]) \
+	     fi; \
+	     seen = slot[sleep_word(n)])
+#ifdef MUTANT_ANNOUNCED_IN_ANOTHER_WAIT
+#define forget_announcement skip
+#else
+#define forget_announcement seen = 0
+#endif
 
 /*
  * sleep_until_enabled(). `ok`: the wait is over; otherwise the time is. The deadline passes whenever it likes. The ticks
@@ -137,23 +248,23 @@ inline wait_until_enabled(n, has_deadline)
 	::
 #ifdef MUTANT_LOOKS_BEFORE_SLEEPERS_BIT
 		LOOK(n, break, );
-		set_sleepers_bit(n);
+		announce(n);
 #else
-		set_sleepers_bit(n);
+		announce(n);
 		LOOK(n, break, );
 #endif
 		STEP(if
-		     :: slot[sleep_word(n)] == seen -> asleep[me] = sleep_code(n)
+		     :: slot[sleep_word(n)] == seen -> asleep[me] = sleep_code(n); check_word(sleep_word(n))
 		     :: else
 		     fi);
 		if
 		OR_DIE
-		:: d_step { !asleep[me] -> seen = 0 }
-		:: d_step { has_deadline && asleep[me] -> asleep[me] = 0; seen = 0 };
+		:: !asleep[me]
+		:: d_step { has_deadline && asleep[me] -> asleep[me] = 0; forget_announcement };
 			break
 		:: d_step { over -> asleep[me] = 0; seen = 0 };
 			goto gone
 		fi
 	od;
-	seen = 0
+	forget_announcement
 }

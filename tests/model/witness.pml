@@ -22,6 +22,7 @@ hidden byte nobody_robbed;
 hidden byte claimed_was_idle;
 hidden byte there_was_room;
 hidden byte no_wakeup_lost;
+hidden byte sleepers_announced;
 hidden byte idle_indeed;
 hidden byte records_of_the_dead_freed;
 hidden byte books_balance;

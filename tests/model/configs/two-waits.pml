@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. One waits twice, the second time on a word where another sleeps already. */
+#define PROCESSES 3
+#define RECORDS 2
+#define CAPACITY 0
+#define SLOTS 2
+#include "../tsem.pml"
+
+proctype first(byte me)
+{
+	LOCALS;
+	BEGINS(me);
+	take(2, false);
+	take(2, false);
+	END
+}
+TAKER(second, 1, 1)
+POSTER(third, 1, 3)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }
