@@ -24,8 +24,8 @@
  * No step waits for anybody: a process that stops anywhere in here is overtaken, and its step is finished for it.
  *
  * Two pairs of sequentially consistent accesses, one's own write before the read of the other's (Dekker), carry the
- * wake-ups: T against G (an arrival moves T and then reads E; a release moves G and then reads T), and E against the
- * sleepers bit of a word (wait.c). So either the arrival sees the grant, or the releaser sees the arrival.
+ * wake-ups: T against G (an arrival moves T and then reads E; a release moves G and then reads T), and E against
+ * what a word says of its sleepers (wait.c, wake.c). So either the arrival sees the grant, or the releaser sees the arrival.
  */
 #ifndef TSEM_LIB_PROTOCOL_H
 #define TSEM_LIB_PROTOCOL_H

@@ -116,8 +116,8 @@ look_around_everywhere(struct line *lines, size_t n, uint64_t now, uint64_t *wak
 }
 
 /*
- * 0: line `first` is enabled. Whoever lowers the capacity from then on lets it in; at another look it might not be
- * enabled any more.
+ * 0: line `first` was found enabled, or admitted. That look is what counts: if somebody lowers the capacity behind it,
+ * another one would say no.
  */
 static int
 sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, size_t *first)

@@ -184,7 +184,7 @@ wait_announce(_Atomic uint32_t *word, uint32_t announced)
 	do {
 		seen = LOAD_SEQ(word);
 		const bool said = (seen & SLOT_SLEEPERS) != 0;
-		if (said && seen == announced) /* by this waiter, and nobody has written there since */
+		if (said && seen == announced) /* by this waiter, and unchanged since */
 			return seen;
 		next = seen | (said ? SLOT_SEVERAL : SLOT_SLEEPERS);
 	} while (!CAS_SEQ32(word, seen, next));

@@ -74,7 +74,7 @@ _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*
  * Says on the word that somebody is about to sleep there, and returns what to expect of it; `announced`: what it returned
- * the last time in this wait, or 0. E, and whether all were told to give up, has to be looked at after that, or who
+ * the last time in this wait, or 0. While the word is still that, it has been said, and by one sleeper. E, and whether all were told to give up, has to be looked at after that, or who
  * changes it in between would see nobody to wake.
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);

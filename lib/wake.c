@@ -11,8 +11,8 @@
  * Advances the word and wakes the sleepers on `bits`. Once all are woken it says that nobody sleeps there: no more system
  * calls. Not before, for whoever dies on the way leaves behind what it says; and not if somebody has come meanwhile.
  *
- * Where at most one sleeps the kernel is told to look for no other. It keeps the sleepers of many words in one list, and
- * with 4,000 of them on two processors to walk it to its end takes a twentieth of a hand-over.
+ * Where at most one sleeps the kernel is told to look for no other. It has the sleepers of many words in one hash
+ * bucket, and with 4,000 of them on two processors to walk that to its end takes a twentieth of a hand-over.
  */
 static void
 wake_word(_Atomic uint32_t *word, uint32_t bits)
@@ -24,7 +24,7 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 		if ((seen & SLOT_ANYBODY) == 0)
 			return;
 		woken = seen + SLOT_STEP;
-		if ((seen & SLOT_SEVERAL) != 0)
+		if (all && (seen & SLOT_SEVERAL) != 0)
 			woken &= ~SLOT_SLEEPERS; /* whoever comes now has to write it, and is noticed below */
 	} while (!CAS_SEQ32(word, seen, woken));
 

@@ -264,7 +264,7 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
 /* ---- waiting array ---- */
 
 /*
- * A futex word: a sequence number, and who may sleep on it. Whoever dies wherever: if somebody sleeps there one of the two
+ * A word of it: a sequence number, and who may sleep on it. Whoever dies wherever: if somebody sleeps there one of the two
  * bits is set, and if several do SLOT_SEVERAL is. While these are being woken it stands alone, until somebody else comes.
  */
 #define SLOT_SLEEPERS 1U
@@ -415,7 +415,7 @@ struct header {
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: somebody waits until nobody holds */
 	_Atomic uint32_t cancels;                   /* how often all waiters were told to give up */
 	_Atomic uint32_t removed;                   /* not 0: the name is gone */
-	_Atomic uint32_t vacancy;                   /* futex: somebody waits for a free record */
+	_Atomic uint32_t vacancy;                   /* futex: SLOT_SLEEPERS while somebody waits for a free record */
 	_Atomic uint64_t namespaces;                /* of the first claimer: pid_ns << 32 | time_ns */
 	_Atomic uint32_t mixed;                     /* not 0: somebody from other namespaces has claimed a record, too */
 

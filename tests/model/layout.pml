@@ -110,4 +110,7 @@ short hint; /* `concern`: HOLDERS, IDLE << 12 | ticket of an orphan << 8 | versi
 /* ---- the processes, as the kernel sees them ---- */
 
 bool dead[PROCESSES];
-byte asleep[4]; /* 0, or 1 + (word << 2 | bit) it sleeps on */
+byte asleep[4]; /* 0, or 1 + (word << 2 | bit) it sleeps on; for as many as futex_wake_one() knows of */
+#if PROCESSES > 4
+#error "futex_wake_one() knows of four"
+#endif

@@ -72,7 +72,7 @@ inline check_word(s)
 #elif defined(MUTANT_SLEEPERS_BIT_LEFT_TO_SEVERAL)
 #define word_woken(w, bits) (((w) + WORD_STEP) & 255)
 #else
-#define word_woken(w, bits) (((w) + WORD_STEP) & ((w) & SEVERAL -> 255 - SLEEPERS : 255))
+#define word_woken(w, bits) (((w) + WORD_STEP) & ((bits) == ALL_BITS && ((w) & SEVERAL) -> 255 - SLEEPERS : 255))
 #endif
 
 #ifdef MUTANT_ONE_WOKEN_ON_OWN_BIT
@@ -240,7 +240,7 @@ inline wake_enabled()
 /*
  * sleep_until_enabled(). `ok`: the wait is over; otherwise the time is. The deadline passes whenever it likes. The ticks
  * come only when nothing else can happen (rest.pml). The look that each round begins with is left out: it has no effect
- * but to end the wait, as the one behind the sleepers bit does.
+ * but to end the wait, as the one behind the announcement does.
  */
 inline wait_until_enabled(n, has_deadline)
 {

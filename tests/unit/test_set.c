@@ -135,7 +135,7 @@ who_meant_to_lower_and_raises(void **state)
 	assert_null(fake.others);
 	assert_int_equal(stat_of(sem).capacity, 1);
 	assert_true(is_enabled(sem, waiting.waiter.ticket, 1));
-	assert_int_equal(LOAD_SEQ(sleeps_on) & SLOT_SLEEPERS, 0);
+	assert_int_equal(LOAD_SEQ(sleeps_on) & SLOT_ANYBODY, 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], sleeps_on);
 	assert_int_equal(records_in_use(sem), 1); /* the waiter's: what was claimed for lowering is given back */

@@ -80,7 +80,7 @@ the_wait_is_the_mean_of_the_last_ones(void **state)
 		}
 		const double total = (double)(stat_of(sem).wait_total_ns - before) / 1e9;
 		const double wait = look_at(name)->wait;
-		/* 0 as well as 0: on a busy machine the deadline may be over before the wait begins. */
+		/* Both may be 0: on a busy machine the deadline may pass before the wait begins. */
 		assert_true(wait * waits >= total * 0.999 && wait * waits <= total * 1.001);
 	}
 	tsem_close(sem);

@@ -301,7 +301,7 @@ static void
 put_sleeper(uint32_t index, enum state what, uint64_t ticket, uint32_t count)
 {
 	put_record(sem, index, NOBODY, what, 0, ticket, count);
-	OR_SEQ(word_of(ticket + count - 1), SLOT_SLEEPERS);
+	wait_announce(word_of(ticket + count - 1), 0);
 }
 
 static uint32_t
