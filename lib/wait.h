@@ -73,9 +73,9 @@ int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now
 _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*
- * Says on the word that somebody is about to sleep there, and returns what to expect of it; `announced`: what it returned
- * the last time in this wait, or 0. While the word is still that, it has been said, and by one sleeper. E, and whether all were told to give up, has to be looked at after that, or who
- * changes it in between would see nobody to wake.
+ * Says on the word that somebody is about to sleep there, and returns what to expect of it. `announced`: what it returned
+ * the last time in this wait, or 0; while the word is still that, there is nothing to say. E, and whether all were told to
+ * give up, has to be looked at after that, or who changes it in between would see nobody to wake.
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
