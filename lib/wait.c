@@ -174,7 +174,7 @@ last_ticket(const struct waiter *waiter)
 _Atomic uint32_t *
 wait_word(struct tsem *sem, const struct waiter *waiter)
 {
-	return &sem->segment.array[slot_index(last_ticket(waiter), sem->salt)];
+	return ticket_word(sem, last_ticket(waiter));
 }
 
 uint32_t

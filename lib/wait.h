@@ -69,7 +69,13 @@ struct pace wait_pace(const struct tsem_wait *options);
  */
 int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
 
-/* The word of the waiting array that it sleeps on. */
+/* The word of the waiting array on which a waiter sleeps whose last ticket this is. */
+static inline _Atomic uint32_t *
+ticket_word(struct tsem *sem, uint64_t ticket)
+{
+	return &sem->segment.array[slot_index(ticket, sem->salt)];
+}
+
 _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*

@@ -41,7 +41,7 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 static void
 wake_on_word(struct tsem *sem, uint64_t ticket, bool shared)
 {
-	wake_word(&sem->segment.array[slot_index(ticket, sem->salt)], shared ? slot_bit(ticket) : UINT32_MAX);
+	wake_word(ticket_word(sem, ticket), shared ? slot_bit(ticket) : UINT32_MAX);
 }
 
 void

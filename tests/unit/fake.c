@@ -40,7 +40,7 @@ fake_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_
 	if (fake.sleeps <= sizeof(fake.slept_until) / sizeof(fake.slept_until[0]))
 		fake.slept_until[fake.sleeps - 1] = until;
 	count_call();
-	if (fake.at_call == 0)
+	if (fake.at_call == 0 && fake.sleeps >= fake.others_from_sleep)
 		let_act(&fake.others);
 	if (fake.at_sleep != 0 && fake.sleeps == fake.at_sleep)
 		return fake.sleep_result;

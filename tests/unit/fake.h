@@ -14,6 +14,7 @@ struct fake {
 	uint64_t calls; /* of any of the functions that may be interrupted by others: now, sleep, judge */
 	uint64_t pauses;
 	uint64_t at_call;              /* the call within which `others` act; 0: within the next sleep */
+	uint64_t others_from_sleep;    /* that one has at least this number */
 	void (*others)(void);          /* once */
 	void (*others_at_pause)(void); /* once, within the next pause */
 	void (*others_at_wake)(void);  /* once, within the next wake */

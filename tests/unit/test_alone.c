@@ -142,7 +142,7 @@ others_have_lined_up(void **state)
 static _Atomic uint32_t *
 word_of(uint64_t ticket)
 {
-	return &sem->segment.array[slot_index(ticket, sem->salt)];
+	return ticket_word(sem, ticket);
 }
 
 /* Who lines up behind a hold that was alone is woken by its release, and not only by the next tick. */

@@ -293,7 +293,7 @@ progress_gives_up_where_somebody_else_has_looked(void **state)
 static _Atomic uint32_t *
 word_of(uint64_t ticket)
 {
-	return &sem->segment.array[slot_index(ticket, sem->salt)];
+	return ticket_word(sem, ticket);
 }
 
 /* A live process with that ticket, who sleeps on the word of the last one. */
@@ -313,20 +313,33 @@ wakes_of(uint64_t ticket)
 	return n;
 }
 
+/* Of which ten have left: E is 13. */
+static void
+begin_a_line(void **state, uint64_t tickets)
+{
+	begin_with_three_held(state);
+	set_counters(sem, tickets, 10);
+}
+
+static void
+somebody_looks(void)
+{
+	tsem_hold hold;
+	const struct timespec deadline = clock_after(1);
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+}
+
 /* Whoever lets somebody in and dies before waking: of all who wake up at a tick one looks, and wakes those. */
 static void
 a_look_wakes_those_who_were_let_in(void **state)
 {
-	tsem_hold hold;
-	begin_with_three_held(state);
-	const struct timespec deadline = clock_after(1);
-	set_counters(sem, 1000, 10);
-	put_sleeper(41, STATE_QUEUED, 10, 1);             /* E is 13 */
+	begin_a_line(state, 1000);
+	put_sleeper(41, STATE_QUEUED, 10, 1);
 	put_sleeper(42, STATE_QUEUED, 11, 2);             /* and its last ticket 12 */
 	put_sleeper(43, STATE_QUEUED, 13, 1);             /* next in line */
 	put_sleeper(44, STATE_HELD, 20, 2);               /* admitted before the capacity was lowered */
 	put_record(sem, 45, NOBODY, STATE_HELD, 0, 9, 1); /* awake */
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	somebody_looks();
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(wakes_of(12), 1);
 	assert_int_equal(wakes_of(21), 1);
@@ -337,15 +350,12 @@ a_look_wakes_those_who_were_let_in(void **state)
 static void
 a_look_wakes_whom_the_dead_were_waking(void **state)
 {
-	tsem_hold hold;
-	begin_with_three_held(state);
-	const struct timespec deadline = clock_after(1);
-	set_counters(sem, 1000, 10);
+	begin_a_line(state, 1000);
 	put_record(sem, 41, NOBODY, STATE_QUEUED, 0, 10, 1);
 	put_record(sem, 42, NOBODY, STATE_HELD, 0, 20, 2);
 	OR_SEQ(word_of(10), SLOT_SEVERAL);
 	OR_SEQ(word_of(21), SLOT_SEVERAL);
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	somebody_looks();
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(wakes_of(21), 1);
 	assert_int_equal(fake.wakes, 2);
@@ -355,13 +365,10 @@ a_look_wakes_whom_the_dead_were_waking(void **state)
 static void
 a_look_wakes_nobody_else(void **state)
 {
-	tsem_hold hold;
-	begin_with_three_held(state);
-	const struct timespec deadline = clock_after(1);
-	set_counters(sem, 10 + ARRAY_WORDS + 10, 10);
+	begin_a_line(state, 10 + ARRAY_WORDS + 10);
 	put_sleeper(41, STATE_QUEUED, 10, 1);
 	put_sleeper(42, STATE_QUEUED, 10 + ARRAY_WORDS, 1);
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	somebody_looks();
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(fake.wakes, 1);
 	assert_int_equal(fake.woken_bits[0], slot_bit(10));
