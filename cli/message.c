@@ -96,7 +96,7 @@ static const struct explanation explanations[] = {
 	{ENOMEM, "not enough memory (raise 'ulimit -v', or close some programs)"},
 	{EMFILE, "too many open files (raise 'ulimit -n')"},
 	{ENFILE, "too many open files in the whole system (close some programs)"},
-	{EUSERS, "all 32,767 places are in use (wait until some jobs have ended)"},
+	{EUSERS, "all 32,766 places are in use (wait until some jobs have ended)"},
 	{EIDRM, "it was removed meanwhile (make it anew with 'tsem create')"},
 	{EBUSY, "it is in use (see 'tsem show'; -f removes it all the same)"},
 };

@@ -21,7 +21,8 @@ clear_and_wake(struct tsem *sem, uint64_t bits)
 
 /*
  * The third Dekker pair beside those of lib/protocol.h: who waits sets its bit in `concern` and then looks at the counters
- * and records; who moves G looks at `concern` after that. So either the waiter sees the move, or the mover the bit.
+ * and records; who moves G looks at `concern` after that. So either the waiter sees the move, or the mover the bit. (A post looks
+ * before it moves G, and moves it only if no process has called stir_grants() since.)
  *
  * Every way to idleness ends with a move of G: a release, a post, a place that is passed over. Nobody holds or waits only
  * if T has not passed G; whether nobody holds while some wait takes a look at the records, which the sleeper takes.
@@ -82,6 +83,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 	while ((now = platform.now()) < until) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
 		OR_SEQ(&header->concern, bit);
+		stir_grants(sem);
 		int rc = look(sem, holders_only);
 		if (rc != -EAGAIN)
 			return rc;

@@ -49,30 +49,35 @@ release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint6
 	return move != MOVE_STUCK;
 }
 
-int
-grant_anonymously(struct tsem *sem, uint32_t count, struct grant *grant, uint32_t *previous)
+bool
+retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done)
 {
-	struct header *header = sem->segment.header;
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		const uint64_t grants = LOAD_SEQ(&header->grants);
-		const uint32_t capacity = LOAD_SEQ(&header->capacity);
-		const uint64_t tickets = LOAD_SEQ(&header->tickets);
-		const uint64_t limit = counter_add(word_counter(grants), capacity);
-		const int64_t room = counter_diff(limit, word_counter(tickets));
-		const int64_t available = room > 0 ? room : 0;
-		if (room + (int64_t)count > COUNTER_DRIFT || (sem->max != 0 && room + (int64_t)count > (int64_t)sem->max))
-			return -EOVERFLOW;
+	*done = false;
+	if (!is_finished(word_tag(grants), tag) && !finish_release(sem, grants))
+		return false;
+	*done = CAS_SEQ(&sem->segment.header->grants, grants, word_retag(grants, tag));
+	return true;
+}
 
-		/* The tag stays as it is: this grant is nobody's, and the last mover may still have to be finished. */
-		if (CAS_SEQ(&header->grants, grants, grants + word_make(count, 0))) {
-			const uint32_t now = LOAD_SEQ(&header->capacity);
-			grant->moved = true;
-			grant->from = counter_add(word_counter(grants), now);
-			grant->to = counter_add(grant->from, count);
-			PROBE_AT_ONCE(post, sem);
-			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
-			return 0;
-		}
+bool
+watch_grants(struct tsem *sem)
+{
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+		bool done = tag_is_watched(word_tag(grants));
+		if (!done && !retag_grants(sem, grants, TAG_WATCHED, &done))
+			return false;
+		if (done)
+			return true;
 	}
-	return -EBADMSG;
+	return false;
+}
+
+/* Once is enough: where the compare-and-swap fails, another process has changed the word since the caller's change. */
+void
+stir_grants(struct tsem *sem)
+{
+	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+	bool done;
+	retag_grants(sem, grants, word_tag(grants) == TAG_WATCHED ? TAG_WATCHED_TOO : TAG_WATCHED, &done);
 }

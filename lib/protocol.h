@@ -68,12 +68,12 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 /* Whether to take a ticket only if it is enabled at once. */
 enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 
-/* Whether a tag that stands in a counter needs no look at its record before `mine` is written over it: it is nobody's,
+/* Whether a tag that stands in a counter needs no look at its record before `mine` is written over it: it is no record's,
  * or the same record's last one, which was finished long ago. */
 static inline bool
 is_finished(uint64_t tag, uint64_t mine)
 {
-	return ((tag ^ mine) & ~UINT64_C(1)) == 0 || tag == TAG_NONE;
+	return ((tag ^ mine) & ~UINT64_C(1)) == 0 || tag >= TAG_WATCHED_TOO;
 }
 
 /* Whether record `index`, CLAIMED in the state `what`, has its ticket: T, which is `tickets`, was last moved for it. */
@@ -192,7 +192,19 @@ what_released(const struct record *record, uint64_t what)
 /* Both steps, for another process's record: the second one by CAS. False: stuck, the record stays RELEASING. */
 bool release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant);
 
-/* Moves G by `count` for nobody. -EOVERFLOW, -EBADMSG. */
-int grant_anonymously(struct tsem *sem, uint32_t count, struct grant *grant, uint32_t *previous);
+/* Gives G another tag, if it is still `grants`, which `*done` says. False: a record is out of reach. */
+bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
+
+/*
+ * Sees to it that G's tag is WATCHED or WATCHED_TOO, so that every later post looks for sleepers. The caller has moved T, and
+ * looks at E after that. False: a record is out of reach.
+ */
+bool watch_grants(struct tsem *sem);
+
+/*
+ * Changes G's tag, so that the compare-and-swap of every post that has looked around already fails, and the post looks
+ * again. The caller has changed what such a post reads.
+ */
+void stir_grants(struct tsem *sem);
 
 #endif

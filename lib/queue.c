@@ -197,8 +197,10 @@ int
 queue_wait(struct tsem *sem, struct place_in_line *place)
 {
 	const struct waiter *waiter = &place->waiter;
-	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter)) {
+		skip_orphans(sem);
 		return 0;
+	}
 
 	queue_line_up(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
@@ -209,6 +211,7 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 	if (rc < 0)
 		return rc;
 	PROBE(admit, sem, waiter->ticket, waiter->count);
+	skip_orphans(sem);                      /* behind this place: a post leaves that to the waiters that it admits */
 	STORE_RLX(&waiter->record->since, now); /* held since now, and no longer waiting since then */
 	return 0;
 }

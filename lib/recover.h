@@ -57,24 +57,4 @@ void after_grant(struct tsem *sem, const struct grant *grant);
 /* The same for a grant of `count` that found G as `grants`; returns 0, for those who end with it. */
 int after_move(struct tsem *sem, uint64_t grants, uint32_t count);
 
-/*
- * Whether that would find nothing to do. For whoever found nobody waiting before the move, and then T and C like this:
- * as long as neither has changed, nobody waits. C and T are read behind the move of G, as everywhere.
- */
-static inline bool
-is_nobody_concerned(const struct tsem *sem, uint64_t tickets, uint32_t capacity)
-{
-	const struct header *header = sem->segment.header;
-	return LOAD_SEQ(&header->capacity) == capacity && LOAD_SEQ(&header->tickets) == tickets
-	       && (LOAD_SEQ(&header->concern) & CONCERN_MASK) == 0;
-}
-
-/* The same for whoever has just moved G, which was `grants` before, and has looked at nothing yet. */
-static inline bool
-is_nobody_waiting(const struct header *header, uint64_t grants)
-{
-	const uint64_t limit = (grants | TAG_MASK) + word_make(LOAD_SEQ(&header->capacity), 0);
-	return (int64_t)(limit - LOAD_SEQ(&header->tickets)) >= 0 && (LOAD_SEQ(&header->concern) & CONCERN_MASK) == 0;
-}
-
 #endif

@@ -51,7 +51,7 @@ lower(struct tsem *sem, const struct change *change)
 	return 0;
 }
 
-/* Whoever is enabled now may sleep on any word: a post at the same instant may have read the old capacity. */
+/* A waiter that is enabled now may sleep on any word: a release at the same instant may have read the old capacity. */
 static void
 raise(struct tsem *sem)
 {
@@ -81,6 +81,7 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 		}
 		if (CAS_SEQ32(&header->capacity, change->old, permits)) {
 			ADD_SEQ(&header->sets, 1);
+			stir_grants(sem);
 			return 0;
 		}
 	}

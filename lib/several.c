@@ -5,6 +5,7 @@
 
 #include "hold.h"
 #include "platform.h"
+#include "protocol.h"
 #include "queue.h"
 #include "recover.h"
 
@@ -125,13 +126,17 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 	const uint64_t until = queue_deadline(options->deadline);
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
 	uint32_t seen[TSEM_SEMAPHORES_MAX] = {0};
+	uint64_t posted_pause = POSTED_PAUSE;
 	for (size_t i = 0; i < n; i++)
 		words[i] = wait_word(lines[i].sem, &lines[i].place.waiter);
 	while ((*first = find_enabled(lines, n)) == n) {
 		const uint64_t now = platform.now();
 		uint64_t wake_at = until;
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			seen[i] = wait_announce(words[i], seen[i]);
+			watch_grants(lines[i].sem);
+			wake_at = earlier_of(wake_at, wait_soon(&lines[i].place.waiter, seen[i], now, &posted_pause));
+		}
 		int rc = look_around_everywhere(lines, n, now, &wake_at);
 		if (rc < 0)
 			return rc;
@@ -171,6 +176,7 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 	if (first < n) {
 		wait_count(lines[first].sem, now - began);
 		STORE_RLX(&lines[first].place.waiter.record->since, now); /* held since now */
+		skip_orphans(lines[first].sem);
 		hold_become(lines[first].sem, &lines[first].place, hold);
 		*which = first;
 		rc = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The anonymous pair: nobody is recorded as having the permit, and anybody may post. */
+/* Taking without an owner: no process is recorded as having the permit. */
 #include <errno.h>
 
 #include "protocol.h"
@@ -91,51 +91,6 @@ int
 tsem_try_take(tsem *sem, uint32_t count)
 {
 	return take_at_once(sem, count) ? 0 : take_or_fail(sem, count);
-}
-
-/* With waiters, with a maximum, when the number from before is asked for, or a mistake in the arguments. */
-static __attribute__((noinline)) int
-post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
-{
-	if (count == 0)
-		return -EINVAL;
-	if (!sem->segment.writable)
-		return -EPERM;
-	if (LOAD_RLX(&sem->segment.header->removed) != 0)
-		return -EIDRM;
-
-	struct grant grant;
-	uint32_t before;
-	int rc = grant_anonymously(sem, count, &grant, &before);
-	if (rc < 0)
-		return rc;
-	const int saved = errno;
-	after_grant(sem, &grant);
-	errno = saved;
-	if (previous != NULL)
-		*previous = before;
-	return 0;
-}
-
-/*
- * Without waiters, and when nothing limits it: one look and one addition, which cannot fail. What others add between the
- * two is no matter: so little at a time, all threads of a machine together do not come from here to the end of the range.
- */
-int
-tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
-{
-	struct header *header = sem->segment.header;
-	const uint64_t tickets = LOAD_RLX(&header->tickets);
-	const uint32_t capacity = LOAD_RLX(&header->capacity);
-	const uint64_t limit = word_advance(LOAD_RLX(&header->grants), capacity, word_tag(tickets));
-	/* Unsigned: neither below T, nor far above. */
-	if (previous != NULL || count - 1 >= sem->post_at_once || capacity == 0
-	    || limit - tickets >= word_make(POST_AT_ONCE_MAX, 0))
-		return post_the_long_way(sem, count, previous);
-	/* The tag stays, as in grant_anonymously(). */
-	const uint64_t grants = ADD_SEQ(&header->grants, word_make(count, 0));
-	PROBE_AT_ONCE(post, sem);
-	return is_nobody_concerned(sem, tickets, capacity) ? 0 : after_move(sem, grants, count);
 }
 
 /* ---- both at once ---- */

@@ -121,7 +121,7 @@ int tsem_remove(const char *name, unsigned flags);
  * Takes `count` permits that nobody is recorded for: they come back by tsem_post() and in no other way. Waits in line
  * until `deadline`.
  *
- * ETIMEDOUT, EINVAL, EIDRM: removed meanwhile. EUSERS: all 32,767 records are in use and stay so until the deadline.
+ * ETIMEDOUT, EINVAL, EIDRM: removed meanwhile. EUSERS: all 32,766 records are in use and stay so until the deadline.
  * ENOSPC, EFBIG: waiting needs a record, and shared memory is full, or RLIMIT_FSIZE too low, for more of them.
  * EOVERFLOW: the counters' range. EPERM: opened read-only. EBADMSG: the segment is damaged, or out of reach because the
  * program closed its descriptor. ENOMEM, EMFILE, ENFILE: of a forked child's first call only.

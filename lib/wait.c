@@ -191,6 +191,25 @@ wait_announce(_Atomic uint32_t *word, uint32_t announced)
 	return next;
 }
 
+uint64_t
+wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, uint64_t *pause)
+{
+	if (!slot_is_posted(announced, last_ticket(waiter)) || *pause >= TICK)
+		return NS_FOREVER;
+	const uint64_t soon = now + *pause;
+	*pause *= 2;
+	return soon;
+}
+
+void
+wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced)
+{
+	const uint32_t now = LOAD_SEQ(word);
+	const bool only_ours = (announced & SLOT_ANYBODY) == SLOT_SLEEPERS;
+	if (only_ours && (now == announced || now == slot_posted(announced, last_ticket(waiter))))
+		CAS_SEQ32(word, now, now & ~SLOT_SLEEPERS);
+}
+
 /*
  * At a tick: whether somebody else has just looked, for everybody, and nothing is new to this waiter. Then it wakes up
  * again at its next one. Looks at nothing but what all share: a waiter that wakes up so rarely has neither its record nor
@@ -210,13 +229,13 @@ is_looked_after(const struct tsem *sem, const struct waiter *waiter, struct pace
 	return true;
 }
 
-/* Sleeps until there may be something to do. As platform.sleep(), or -ECANCELED. */
+/* Sleeps until there may be something to do, or until `soon`. As platform.sleep(), or -ECANCELED. */
 static int
-sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t *word, uint32_t seen,
+sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t *word, uint32_t seen, uint64_t soon,
                     struct pace *pace)
 {
 	for (;;) {
-		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(pace->tick, pace->progress));
+		const uint64_t wake_at = earlier_of(earlier_of(waiter->until, soon), earlier_of(pace->tick, pace->progress));
 		const int rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
 		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace))
 			return rc;
@@ -231,10 +250,12 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 	_Atomic uint32_t *const word = wait_word(sem, waiter);
 	const struct tsem_wait *options = waiter->options;
 	struct pace pace = wait_pace(options);
+	uint64_t posted_pause = POSTED_PAUSE;
 	uint32_t seen = 0;
 
 	while (!wait_is_over(sem, waiter)) {
 		seen = wait_announce(word, seen);
+		watch_grants(sem);
 		int rc = wait_look_around(sem, waiter, *now, &pace);
 		if (rc < 0)
 			return rc;
@@ -243,13 +264,15 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 		if (*now >= waiter->until)
 			return -ETIMEDOUT;
 
-		rc = sleep_through_ticks(sem, waiter, word, seen, &pace);
+		const uint64_t soon = wait_soon(waiter, seen, *now, &posted_pause);
+		rc = sleep_through_ticks(sem, waiter, word, seen, soon, &pace);
 		*now = platform.now();
 		if (rc == -ECANCELED)
 			return rc;
 		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}
+	wait_retract(word, waiter, seen);
 	return 0;
 }
 

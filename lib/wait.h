@@ -85,6 +85,16 @@ _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
+/*
+ * When a waiter that has just announced itself should look again if a post is about to enable it: `*pause` from now, which
+ * is doubled each time, for the post may have died. NS_FOREVER: no post is, or it has died.
+ */
+#define POSTED_PAUSE (20 * UINT64_C(1000))
+uint64_t wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, uint64_t *pause);
+
+/* Takes back what a waiter announced, if it alone sleeps there: a post may not do that after it has moved G. */
+void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);
+
 /* Counts a wait that had to sleep. */
 void wait_count(struct tsem *sem, uint64_t ns);
 

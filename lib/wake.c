@@ -23,7 +23,7 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 		seen = LOAD_SEQ(word);
 		if ((seen & SLOT_ANYBODY) == 0)
 			return;
-		woken = seen + SLOT_STEP;
+		woken = slot_advance(seen);
 		if (all && (seen & SLOT_SEVERAL) != 0)
 			woken &= ~SLOT_SLEEPERS; /* whoever comes now has to write it, and is noticed below */
 	} while (!CAS_SEQ32(word, seen, woken));

@@ -7,7 +7,7 @@
  *     header          one page: identity, the counter line, hints, flags, statistics
  *     waiting array   4,096 futex words that waiters sleep on
  *     slots           which holder has which of the numbers from 0 on
- *     owner records   who has which ticket; one cache line each, grows by whole pages up to 32,767 records
+ *     owner records   who has which ticket; one cache line each, grows by whole pages up to 32,766 records
  *
  * The counters: T, tickets issued, and G, grants (permits given back or posted). Both only ever grow, modulo 2^48.
  * With C, the capacity, E = G + C; ticket t of a waiter for n permits is *enabled* once E - t >= n. Readers load G
@@ -15,6 +15,9 @@
  *
  *     bits    63 ........ 16  15 .... 1   0
  *             counter         record      face         tag NONE: all 16 bits set
+ *
+ * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another reason, so
+ * a post must look for sleepers before it moves G. While G's tag is NONE, no process does. lib/post.c has the rules.
  *
  * `who` of a record, the owner:
  *
@@ -64,7 +67,7 @@ enum {
 	LINE_BYTES = 64,
 	ARRAY_WORDS = 4096,
 	SLOTS_MAX = 1024,
-	RECORDS_MAX = 32767,
+	RECORDS_MAX = 32766,
 	RECORDS_PER_PAGE = PAGE_BYTES / LINE_BYTES,
 	HISTOGRAM_BINS = 48,
 	NO_RECORD = RECORDS_MAX,
@@ -78,6 +81,8 @@ enum {
 #define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
 #define TAG_MASK UINT64_C(0xffff)
 #define TAG_NONE UINT64_C(0xffff)
+#define TAG_WATCHED UINT64_C(0xfffe)
+#define TAG_WATCHED_TOO UINT64_C(0xfffd)
 
 /* T and E never drift further apart than this, so that signed differences stay far from the sign bit of 48 bits. */
 #define COUNTER_DRIFT (INT64_C(1) << 46)
@@ -98,6 +103,19 @@ static inline uint64_t
 word_tag(uint64_t word)
 {
 	return word & TAG_MASK;
+}
+
+/* The same counter, another tag. */
+static inline uint64_t
+word_retag(uint64_t word, uint64_t tag)
+{
+	return (word & ~TAG_MASK) | tag;
+}
+
+static inline bool
+tag_is_watched(uint64_t tag)
+{
+	return tag == TAG_WATCHED || tag == TAG_WATCHED_TOO;
 }
 
 /* The counter further by n, and another tag. */
@@ -264,13 +282,30 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
 /* ---- waiting array ---- */
 
 /*
- * A word of it: a sequence number, and who may sleep on it. Whoever dies wherever: if somebody sleeps there one of the two
+ * A word of it:
+ *
+ *     bits    31 ... 16   15 ... 2          1         0
+ *             posted      sequence number   SEVERAL   SLEEPERS
+ *
+ * Whoever dies wherever: if somebody sleeps there one of the two
  * bits is set, and if several do SLOT_SEVERAL is. While these are being woken it stands alone, until somebody else comes.
+ *
+ * `posted` is the round of the array, plus one, of the ticket that the last post on this word is about to enable, or has
+ * enabled: a post says so before it moves G, because afterwards it may not touch the word any more.
  */
 #define SLOT_SLEEPERS 1U
 #define SLOT_SEVERAL 2U
 #define SLOT_ANYBODY (SLOT_SLEEPERS | SLOT_SEVERAL)
 #define SLOT_STEP 4U
+#define SLOT_NUMBER_MASK 0xfffcU
+#define SLOT_POSTED_SHIFT 16
+
+/* The next sequence number, all else as it is. */
+static inline uint32_t
+slot_advance(uint32_t word)
+{
+	return (word & ~SLOT_NUMBER_MASK) | ((word + SLOT_STEP) & SLOT_NUMBER_MASK);
+}
 
 /* Odd, so that 4,096 tickets in a row have words of their own; over 16, so that neighbours have lines of their own
  * (the ticket-aware hash of Dice and Kogan, with a salt so that semaphores do not all start on the same line). */
@@ -287,6 +322,25 @@ static inline uint32_t
 slot_bit(uint64_t ticket)
 {
 	return 1U << ((ticket / ARRAY_WORDS) & 31);
+}
+
+static inline uint32_t
+slot_round(uint64_t ticket)
+{
+	return (uint32_t)(ticket / ARRAY_WORDS + 1) & 0xffff;
+}
+
+/* The word after a post has said that it enables `ticket`. */
+static inline uint32_t
+slot_posted(uint32_t word, uint64_t ticket)
+{
+	return (slot_advance(word) & ((1U << SLOT_POSTED_SHIFT) - 1)) | slot_round(ticket) << SLOT_POSTED_SHIFT;
+}
+
+static inline bool
+slot_is_posted(uint32_t word, uint64_t ticket)
+{
+	return word >> SLOT_POSTED_SHIFT == slot_round(ticket);
 }
 
 /* ---- terms ---- */
@@ -426,7 +480,7 @@ struct header {
 #define SLOTS_OFFSET (ARRAY_OFFSET + (size_t)ARRAY_WORDS * 4)
 #define RECORDS_OFFSET (SLOTS_OFFSET + (size_t)SLOTS_MAX * 8)
 #define SEGMENT_BYTES_MIN (RECORDS_OFFSET + PAGE_BYTES)
-#define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 1) * LINE_BYTES)
+#define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 2) * LINE_BYTES)
 
 _Static_assert(offsetof(struct header, magic) == 0, "layout");
 _Static_assert(offsetof(struct header, version) == 8, "layout");
@@ -468,12 +522,14 @@ _Static_assert(offsetof(struct record, use) == 60, "layout");
 _Static_assert(sizeof(struct record) == LINE_BYTES, "a record is one cache line");
 _Static_assert(PAGE_BYTES % sizeof(struct record) == 0, "records fill their pages");
 _Static_assert(SEGMENT_BYTES_MIN <= 32 * 1024, "little memory at rest");
-_Static_assert((RECORDS_MAX - 1) * 2 + 1 < 0xffff, "every tag differs from NONE");
+_Static_assert((RECORDS_MAX - 1) * 2 + 1 < TAG_WATCHED_TOO, "every record's tag differs from those of none");
+_Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page");
 
 /* What two builds must agree on beyond the version: refused at attach when it differs. */
 #define LAYOUT_FINGERPRINT                                                                                    \
 	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U   \
 	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ SLOT_STEP * 69621U \
+	            ^ SLOT_NUMBER_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                  \
 	            ^ offsetof(struct header, statistics) * 31U))
 
 #endif

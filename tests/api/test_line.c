@@ -155,7 +155,7 @@ static void
 all_records_in_use(void **state)
 {
 	(void)state;
-	enum { RECORDS = 32767 };
+	enum { RECORDS = 32766 };
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, RECORDS + 10, 0);
 	static tsem_hold holds[RECORDS];

@@ -25,7 +25,7 @@ enum {
 	FLAG_IMAGE = 1,     /* the rest is the content of the file */
 	FLAG_PEER = 2,      /* a thread keeps scribbling while the operations run */
 	FLAG_REAL = 4,      /* the real clock, sleep and judge instead of the injected ones */
-	FLAG_BIG = 0xe8,    /* all of these bits, since it costs much: room for all 32,767 records from the start */
+	FLAG_BIG = 0xe8,    /* all of these bits, since it costs much: room for all 32,766 records from the start */
 	FLAG_READ_ONLY = 16 /* the operations get a handle that may only look */
 };
 

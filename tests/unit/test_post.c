@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Posting: what is done before G moves, that nothing is done after it, and what G's tag says. */
+#include "one_held.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/mman.h>
+
+#include "queue.h"
+#include "recover.h"
+
+static uint64_t
+tag_of_G(void)
+{
+	return word_tag(LOAD_SEQ(&sem->segment.header->grants));
+}
+
+static _Atomic uint32_t *
+word_of(uint64_t ticket)
+{
+	return ticket_word(sem, ticket & COUNTER_MASK);
+}
+
+/* `n` waiters for one permit each, all asleep; the first is the next. */
+static void
+put_to_sleep(uint64_t first, uint64_t n)
+{
+	set_counters(sem, first + n, first - 1);
+	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
+		STORE_SEQ(&sem->segment.array[i], 0);
+	for (uint64_t i = 0; i < n; i++)
+		wait_announce(word_of(first + i), 0);
+	assert_true(watch_grants(sem));
+	fake.wakes = 0;
+}
+
+static void
+a_post_wakes_those_it_enables_by_their_bit(void **state)
+{
+	(void)state;
+	static const uint64_t firsts[] = {3, 70000, COUNTER_MASK + 1 - 2};
+	for (size_t i = 0; i < 3; i++) {
+		put_to_sleep(firsts[i], 5000);
+		assert_int_equal(tsem_post(sem, 70, NULL), 0);
+		assert_int_equal(fake.wakes, 70);
+		for (uint64_t j = 0; j < 70; j++) {
+			const uint64_t ticket = (firsts[i] + j) & COUNTER_MASK;
+			assert_ptr_equal(fake.woken[j], word_of(ticket));
+			assert_int_equal(fake.woken_bits[j], slot_bit(ticket));
+			assert_int_equal(fake.woken_most[j], INT_MAX);
+			assert_true(slot_is_posted(LOAD_SEQ(word_of(ticket)), ticket));
+		}
+		assert_false(slot_is_posted(LOAD_SEQ(word_of(firsts[i] + 70)), (firsts[i] + 70) & COUNTER_MASK));
+	}
+}
+
+/* A waiter that has its ticket, but has not said that it sleeps, costs no system call. */
+static void
+a_post_wakes_nobody_who_is_awake(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 0);
+	set_counters(sem, 9 + 10, 8);
+	assert_true(watch_grants(sem));
+	assert_int_equal(tsem_post(sem, 5, NULL), 0);
+	assert_int_equal(fake.wakes, 0);
+}
+
+static void
+others_take_the_memory_away(void)
+{
+	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_NONE), 0);
+}
+
+static void
+after_the_first_wake_nothing_is_touched(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 100);
+	fake.others_at_wake = others_take_the_memory_away;
+	assert_int_equal(tsem_post(sem, 3, NULL), 0);
+	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(fake.wakes, 3);
+}
+
+/* The post that said so has died before it moved G, or is stopped there: looks that come more and more seldom. */
+static void
+a_post_that_does_not_come(void **state)
+{
+	(void)state;
+	const struct timespec deadline = clock_after(2000);
+	STORE_SEQ(word_of(1), slot_posted(0, 1));
+	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
+	assert_int_equal(fake.clock - began, 2000 * NS_PER_MS);
+	assert_int_equal(fake.slept_until[0], began + POSTED_PAUSE);
+	assert_int_equal(fake.slept_until[1], began + 3 * POSTED_PAUSE);
+	assert_in_range(fake.sleeps, 5 + 10, 5 + 16);
+}
+
+/* That is about to move G at the very moment at which a waiter falls asleep: it need not be woken. */
+static void
+a_post_that_comes(void **state)
+{
+	(void)state;
+	STORE_SEQ(word_of(1), slot_posted(0, 1));
+	fake.others = others_post_and_die_before_waking;
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_true(fake.clock - began <= POSTED_PAUSE);
+	assert_int_equal(fake.sleeps, 1);
+}
+
+/* Of the round before, which shares the word. */
+static void
+a_post_for_another_ticket_is_none(void **state)
+{
+	(void)state;
+	const struct timespec deadline = clock_after(200);
+	set_counters(sem, ARRAY_WORDS + 1, ARRAY_WORDS);
+	STORE_SEQ(word_of(1), slot_posted(0, 1));
+	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
+	assert_int_equal(fake.sleeps, 1);
+}
+
+static void
+who_sleeps_watches_and_takes_back_what_it_said(void **state)
+{
+	(void)state;
+	assert_int_equal(tag_of_G(), TAG_NONE);
+	fake.others = others_post;
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_true(tag_is_watched(tag_of_G()));
+	assert_int_equal(LOAD_SEQ(word_of(1)) & SLOT_ANYBODY, 0);
+	/* Nobody waits: the next post says so, and the one after it has nothing to look at. */
+	others_post();
+	assert_int_equal(tag_of_G(), TAG_NONE);
+	assert_int_equal(grants_of(sem), 2);
+}
+
+static void
+each_change_of_the_capacity_and_each_wait_for_idleness_changes_G(void **state)
+{
+	(void)state;
+	uint64_t before = tag_of_G();
+	for (uint32_t permits = 0; permits < 6; permits++) {
+		assert_int_equal(tsem_set(sem, permits), 0);
+		assert_int_not_equal(tag_of_G(), before);
+		before = tag_of_G();
+	}
+	const struct timespec deadline = clock_after(100);
+	assert_int_equal(tsem_wait_idle(sem, 0, &deadline), -ETIMEDOUT);
+	assert_int_not_equal(tag_of_G(), before);
+}
+
+/* A place that was given up takes one of two permits, and the waiter in front of it sees to that. */
+static void
+the_admitted_waiter_skips_a_place_given_up_behind_it(void **state)
+{
+	(void)state;
+	put_record(sem, 41, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 3, 1);
+	fake.others = others_post;
+	/* Ours is ticket 1, and then the others get in line. */
+	struct place_in_line place;
+	assert_int_equal(queue_join(sem, 1, USE_TAKE, queue_options(NULL), &place), 0);
+	assert_int_equal(place.waiter.ticket, 1);
+	STORE_SEQ(&sem->segment.header->tickets, word_retag(word_make(4, 0), TAG_NONE));
+	queue_line_up(&place);
+	note_orphan(sem, 2);
+	assert_int_equal(tsem_post(sem, 2, NULL), 0);
+	assert_int_equal(grants_of(sem), 2);
+	assert_int_equal(queue_wait(sem, &place), 0);
+	assert_int_equal(grants_of(sem), 3);
+	assert_true(is_enabled(sem, 3, 1));
+	queue_leave(sem, &place);
+}
+
+/* That many wake by a sweep, afterwards; and whoever waits until nobody holds is told afterwards. */
+static void
+posts_that_look_afterwards(void **state)
+{
+	(void)state;
+	put_to_sleep(9, 9000);
+	assert_int_equal(tsem_post(sem, ARRAY_WORDS, NULL), 0);
+	assert_int_equal(fake.wakes, ARRAY_WORDS);
+
+	put_to_sleep(9, 0);
+	OR_SEQ(&sem->segment.header->concern, CONCERN_IDLE);
+	assert_int_equal(tsem_post(sem, 9, NULL), 0);
+	assert_int_equal(fake.wakes, 1);
+	assert_ptr_equal(fake.woken[0], &sem->segment.header->idle);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_post_wakes_those_it_enables_by_their_bit),
+		TEST(a_post_wakes_nobody_who_is_awake),
+		TEST(after_the_first_wake_nothing_is_touched),
+		TEST(a_post_that_does_not_come),
+		TEST(a_post_that_comes),
+		TEST(a_post_for_another_ticket_is_none),
+		TEST(who_sleeps_watches_and_takes_back_what_it_said),
+		TEST(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
+		TEST(the_admitted_waiter_skips_a_place_given_up_behind_it),
+		TEST(posts_that_look_afterwards),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
