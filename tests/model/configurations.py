@@ -6,13 +6,13 @@ LARGE = ["setters", "kept-lowered", "drain", "tries", "setter-dies", "quit", "qu
 
 CONFIGURATIONS = [
     "setters", "drain", "tries", "setter-dies", "quit",
-    "wake", "counts", "shared", "any", "two-waits", "quitters", "orphans",
+    "post", "post-dies", "post-quit", "wake", "counts", "shared", "any", "two-waits", "quitters", "orphans",
     "crash", "deaths", "claims", "recoverers", "reuse", "anonymous", "deadline",
     "lower", "raise", "down-up",
     "hand-over", "lend", "adopt",
     "kept", "kept-turns", "kept-finished", "kept-set", "kept-closed", "kept-wanted", "kept-idle", "kept-quit",
     "kept-threads", "kept-lowered", "kept-handed",
-    "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit",
+    "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit", "idle-posted",
     "slots", "abandoned",
 ]
 
@@ -90,6 +90,14 @@ MUTANTS = {
     "SEVERAL_ALONE_IS_NOBODY": "any",
     "OWN_ANNOUNCEMENT_BY_NUMBER": "two-waits",
     "ANNOUNCED_IN_ANOTHER_WAIT": "two-waits",
+    "POSTED_IGNORED": "post",
+    "SLEEPS_UNWATCHED": "post",
+    "TAG_OF_RELEASE_SAYS_QUIET": "wake",
+    "QUIET_WITHOUT_SECOND_LOOK": "post",
+    "RETRACTED_WITHOUT_COMPARING": "two-waits",
+    "SETTER_DOES_NOT_STIR": "raise",
+    "IDLER_DOES_NOT_STIR": "idle-posted",
+    "ADMITTED_SKIPS_NONE": "post-quit",
     "ORPHANS_NOT_SKIPPED": "quit",
     "ORPHAN_NOTED_TOO_LATE": "quit",
     "HINT_WITHOUT_VERSION": "quitters",

@@ -221,6 +221,12 @@ inline idle_forget(kind)
 	fi
 }
 
+#ifdef MUTANT_IDLER_DOES_NOT_STIR
+#define stir_before_look() skip
+#else
+#define stir_before_look() stir_grants()
+#endif
+
 /*
  * sleep_until_idle(): its deadline passes whenever it likes, or never. The first look, before the bit is set, is left out: it
  * is one more.
@@ -232,8 +238,10 @@ inline wait_until_idle(kind, quits)
 #ifdef MUTANT_CONCERN_SET_AFTER_LOOK
 		census_is_idle(kind);
 		STEP(hint = hint | concern_of(kind));
+		stir_before_look();
 #else
 		STEP(hint = hint | concern_of(kind));
+		stir_before_look();
 		census_is_idle(kind);
 #endif
 		if

@@ -16,9 +16,13 @@
 /* ---- counters: value << 4 | tag; the tag is record << 1 | face, or NONE ---- */
 
 #define TAG_NONE 15
+#define TAG_WATCHED 14
+#define TAG_WATCHED_TOO 13
+#define is_watched(tag) ((tag) == TAG_WATCHED || (tag) == TAG_WATCHED_TOO)
 #define word_make(counter, tag) (((counter) << 4) | (tag))
 #define word_counter(word) ((word) >> 4)
 #define word_tag(word) ((word) & 15)
+#define word_retag(word, tag) (((word) & ~15) | (tag))
 #define tag_make(record, face) (((record) << 1) | (face))
 #define tag_record(tag) ((tag) >> 1)
 #ifdef MUTANT_NO_FACES
@@ -77,12 +81,20 @@
 #define what_is_first_turn(w) (((w) & WHAT_TURN) == 0)
 #define what_released(w, generation) what_next((w) ^ (WHAT_A | WHAT_B), IDLE, (generation) + 1)
 
-/* ---- waiting array: sequence number << 2 | several, sleepers ---- */
+/* ---- waiting array: posted << 6 | sequence number << 2 | several, sleepers ---- */
 
 #define SLEEPERS 1
 #define SEVERAL 2
 #define ANYBODY (SLEEPERS | SEVERAL)
 #define WORD_STEP 4
+#define NUMBER 60
+#define slot_advance(w) (((w) & ~NUMBER) | (((w) + WORD_STEP) & NUMBER))
+#define slot_posted(w, ticket) ((slot_advance(w) & 63) | (((ticket) / SLOTS + 1) << 6))
+#ifdef MUTANT_POSTED_IGNORED
+#define slot_is_posted(w, ticket) false
+#else
+#define slot_is_posted(w, ticket) (((w) >> 6) == (ticket) / SLOTS + 1)
+#endif
 
 #define slot_index(ticket) ((ticket) & (SLOTS - 1))
 #define slot_bit(ticket) (1 << (((ticket) / SLOTS) & 1))
@@ -101,7 +113,7 @@ short who[RECORDS];
 short what[RECORDS];
 byte gen[RECORDS];
 byte count[RECORDS];
-byte slot[SLOTS];
+short slot[SLOTS];
 short hint; /* `concern`: HOLDERS, IDLE << 12 | ticket of an orphan << 8 | version << 1 | present */
 
 #define hint_ticket(h) (((h) >> 8) & 15)

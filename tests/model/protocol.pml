@@ -52,8 +52,8 @@ inline finish_arrival(tickets)
 	fi
 }
 
-/* Nobody's, or the same record's last one. */
-#define is_finished(tag, mine) ((tag) == TAG_NONE || ((tag) ^ (mine)) <= 1)
+/* No record's, or the same record's last one. */
+#define is_finished(tag, mine) ((tag) >= TAG_WATCHED_TOO || ((tag) ^ (mine)) <= 1)
 
 #ifdef MUTANT_ARRIVAL_NOT_FINISHED
 #define may_be_overwritten_in_T(tag, mine) true
@@ -270,27 +270,4 @@ inline release_for_owner(index, w)
 		STEP(CAS(what[index], w, what_released(w, fr_gen)); fr_gen = 0)
 	:: else
 	fi
-}
-
-/* The looks at C and T for a maximum are left out; the tag stays as it is. */
-inline grant_anonymously(n)
-{
-	T_BEFORE_G
-	CONCERN_BEFORE_G
-	do
-	:: STEP(mg_grants = G);
-		C_BEFORE_G
-		if
-		OR_DIE
-		:: CAS_WORKS(G, mg_grants, word_make(counter_add(word_counter(mg_grants), n), word_tag(mg_grants)),
-		             mg_moved = true;
-		             mg_count = n;
-		             mg_from = counter_add(word_counter(mg_grants), C_WITH_G);
-		             anonymous = anonymous - n;
-		             mg_grants = 0);
-			C_AFTER_G
-			break
-		:: CAS_FAILS(G, mg_grants, mg_grants = 0)
-		fi
-	od
 }

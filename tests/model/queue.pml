@@ -109,12 +109,24 @@ inline leave_the_line(n)
 	 && (what_state(what[r]) == CLAIMED \
 	     || ((what_state(what[r]) == QUEUED || what_state(what[r]) == HELD) && what_value(what[r]) == ticket)))
 
+/* A post leaves that to the waiters that it admits. */
+#if defined(ORPHANS) && !defined(MUTANT_ADMITTED_SKIPS_NONE)
+#define skip_orphans_behind() \
+	if \
+	:: ok -> recover_from(SKIP, false); ok = true \
+	:: else \
+	fi
+#else
+#define skip_orphans_behind() skip
+#endif
+
 /* queue_enter() up to the admission; `ok`: admitted. */
 inline queue_enter(n, has_deadline)
 {
 	record_claim(n);
 	arrive_in_line(n, true);
-	LOOK(n, , stand_in_line(n, has_deadline))
+	LOOK(n, , stand_in_line(n, has_deadline));
+	skip_orphans_behind()
 }
 
 /* The spinning is left out: it is only more looks. */
@@ -231,10 +243,4 @@ inline take(n, has_deadline)
 		:: else
 		fi
 	fi
-}
-
-inline post(n)
-{
-	grant_anonymously(n);
-	after_grant()
 }

@@ -30,6 +30,7 @@ inline set_capacity(permits)
 #ifndef MUTANT_SETTERS_NOT_COUNTED
 	STEP(sets++);
 #endif
+	stir_after_set();
 	if
 	:: permits < set_old[me] -> lower()
 	:: else ->

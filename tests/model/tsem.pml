@@ -11,6 +11,7 @@
 #endif
 #include "protocol.pml"
 #include "recover.pml"
+#include "post.pml"
 #include "wait.pml"
 #include "queue.pml"
 #ifdef KEEPS_RECORDS

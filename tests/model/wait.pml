@@ -68,11 +68,11 @@ inline check_word(s)
 #endif
 
 #if defined(MUTANT_CLEARED_BEFORE_WAKING)
-#define word_woken(w, bits) (((w) + WORD_STEP) & ((bits) == ALL_BITS -> 255 - ANYBODY : 255))
+#define word_woken(w, bits) (slot_advance(w) & ((bits) == ALL_BITS -> ~ANYBODY : ~0))
 #elif defined(MUTANT_SLEEPERS_BIT_LEFT_TO_SEVERAL)
-#define word_woken(w, bits) (((w) + WORD_STEP) & 255)
+#define word_woken(w, bits) slot_advance(w)
 #else
-#define word_woken(w, bits) (((w) + WORD_STEP) & ((bits) == ALL_BITS && ((w) & SEVERAL) -> 255 - SLEEPERS : 255))
+#define word_woken(w, bits) (slot_advance(w) & ((bits) == ALL_BITS && ((w) & SEVERAL) -> ~SLEEPERS : ~0))
 #endif
 
 #ifdef MUTANT_ONE_WOKEN_ON_OWN_BIT
@@ -108,11 +108,11 @@ inline wake_word(s, bits)
 inline say_that_nobody_sleeps(s, bits)
 {
 #ifdef MUTANT_CLEARED_WITHOUT_COMPARING
-	STEP(slot[s] = slot[s] & (255 - ANYBODY); wk_seen = 0; check_word(s))
+	STEP(slot[s] = slot[s] & ~ANYBODY; wk_seen = 0; check_word(s))
 #else
 	if
 	OR_DIE
-	:: CAS_WORKS(slot[s], word_woken(wk_seen, bits), slot[s] & (255 - ANYBODY), wk_seen = 0; check_word(s))
+	:: CAS_WORKS(slot[s], word_woken(wk_seen, bits), slot[s] & ~ANYBODY, wk_seen = 0; check_word(s))
 	:: d_step { slot[s] != word_woken(wk_seen, bits) -> skip };
 #ifndef MUTANT_NOT_WOKEN_AGAIN
 		/* The kernel may have woken the one that has come since. */
@@ -237,6 +237,25 @@ inline wake_enabled()
 #define forget_announcement seen = 0
 #endif
 
+/* What ends a sleep that is cut into short ones, because a post may be about to enable the ticket: here, it blocks until then. */
+#define ahead_of_at_once(ticket) counter_diff(counter_add(word_counter(G), C), ticket)
+#define is_over_for(n) (ahead_of_at_once(ticket) >= n || what_state(what[r]) == HELD)
+
+/* wait_retract(). Its look at the word, and the swap, are one step: the swap fails if it has changed. */
+#define is_only_ours(n) \
+	((seen & ANYBODY) == SLEEPERS \
+	 && (slot[sleep_word(n)] == seen || slot[sleep_word(n)] == slot_posted(seen, sleeps_on(n))))
+#ifdef MUTANT_RETRACTED_WITHOUT_COMPARING
+#define may_retract(n) (seen != 0)
+#else
+#define may_retract(n) is_only_ours(n)
+#endif
+#define retract(n) \
+	STEP(if \
+	     :: may_retract(n) -> slot[sleep_word(n)] = slot[sleep_word(n)] & ~SLEEPERS; check_word(sleep_word(n)) \
+	     :: else \
+	     fi)
+
 /*
  * sleep_until_enabled(). `ok`: the wait is over; otherwise the time is. The deadline passes whenever it likes. The ticks
  * come only when nothing else can happen (rest.pml). The look that each round begins with is left out: it has no effect
@@ -247,24 +266,39 @@ inline wait_until_enabled(n, has_deadline)
 	do
 	::
 #ifdef MUTANT_LOOKS_BEFORE_SLEEPERS_BIT
+		watch_grants();
 		LOOK(n, break, );
 		announce(n);
 #else
 		announce(n);
+		watch_grants();
 		LOOK(n, break, );
 #endif
-		STEP(if
-		     :: slot[sleep_word(n)] == seen -> asleep[me] = sleep_code(n); check_word(sleep_word(n))
-		     :: else
-		     fi);
+		if
+		:: slot_is_posted(seen, sleeps_on(n)) -> polls = true
+		:: else ->
+			STEP(if
+			     :: slot[sleep_word(n)] == seen -> asleep[me] = sleep_code(n); check_word(sleep_word(n))
+			     :: else
+			     fi)
+		fi;
 		if
 		OR_DIE
-		:: !asleep[me]
+		:: d_step { polls && !is_over_for(n) && has_deadline -> polls = false; forget_announcement };
+			break
+		:: d_step { polls && over -> polls = false; seen = 0 };
+			goto gone
+		:: d_step { polls && is_over_for(n) -> polls = false }
+		:: !polls && !asleep[me]
 		:: d_step { has_deadline && asleep[me] -> asleep[me] = 0; forget_announcement };
 			break
 		:: d_step { over -> asleep[me] = 0; seen = 0 };
 			goto gone
 		fi
 	od;
+	if
+	:: ok -> retract(n)
+	:: else
+	fi;
 	forget_announcement
 }

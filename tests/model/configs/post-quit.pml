@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. Two permits are posted at once, while a place between two who wait may be given up. */
+#define PROCESSES 4
+#define RECORDS 3
+#define CAPACITY 0
+#define SLOTS 4
+#define ORPHANS
+#include "../tsem.pml"
+
+KEEPER(first, 1)
+QUITTER(second, 1)
+KEEPER(third, 1)
+POSTER(fourth, 2, 1)
+
+init { atomic { run first(0); run second(1); run third(2); run fourth(3); run rest() } }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Nobody dies, no ticks. No capacity, and two permits are posted for two who acquire, and release. */
+#define PROCESSES 3
+#define RECORDS 2
+#define CAPACITY 0
+#define SLOTS 2
+#include "../tsem.pml"
+
+HOLDER(first, 1, 1)
+TAKER(second, 1, 1)
+POSTER(third, 1, 2)
+
+init { atomic { run first(0); run second(1); run third(2); run rest() } }

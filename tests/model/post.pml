@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/post.c, and the tags of G that tell a post whether it has to look for sleepers (lib/protocol.c). */
+
+/* retag_grants() for G as it was read into po_grants: its last release is finished first. */
+inline finish_last_release()
+{
+	if
+	:: is_finished(word_tag(po_grants), TAG_NONE)
+	:: else -> finish_release(po_grants)
+	fi
+}
+
+#ifdef MUTANT_SLEEPS_UNWATCHED
+#define watch_grants() skip
+#else
+inline watch_grants()
+{
+	do
+	:: if
+	   OR_DIE
+	   :: d_step { is_watched(word_tag(G)) -> skip };
+		   break
+	   :: d_step { !is_watched(word_tag(G)) -> po_grants = G };
+		   finish_last_release();
+		   if
+		   OR_DIE
+		   :: CAS_WORKS(G, po_grants, word_retag(po_grants, TAG_WATCHED), po_grants = 0);
+			   break
+		   :: CAS_FAILS(G, po_grants, po_grants = 0)
+		   fi
+	   fi
+	od
+}
+#endif
+
+inline stir_grants()
+{
+	STEP(po_grants = G);
+	finish_last_release();
+	STEP(CAS(G, po_grants, word_retag(po_grants, (word_tag(po_grants) == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
+	     po_grants = 0)
+}
+
+#ifdef SETTER
+#define READ_C STEP(po_capacity = C);
+#define C_OF_POST po_capacity
+#ifdef MUTANT_SETTER_DOES_NOT_STIR
+#define stir_after_set() skip
+#else
+#define stir_after_set() stir_grants()
+#endif
+#else
+#define READ_C
+#define C_OF_POST C
+#endif
+
+#ifdef IDLERS
+#define READ_CONCERN_BEFORE STEP(po_concern = (hint >> 12) & 3);
+#else
+#define READ_CONCERN_BEFORE
+#endif
+
+#define po_limit counter_add(word_counter(po_grants), C_OF_POST)
+#define po_room counter_diff(po_limit, po_tickets)
+#define FORGET_VIEW po_grants = 0; po_tickets = 0; po_capacity = 0; po_concern = 0
+
+#ifdef MUTANT_TAG_OF_RELEASE_SAYS_QUIET
+#define says_quiet(tag) (!is_watched(tag))
+#else
+#define says_quiet(tag) ((tag) == TAG_NONE)
+#endif
+
+/* move_grants(); its step is where the post has happened. */
+#define MOVES(n, also) \
+	CAS_WORKS(G, po_grants, word_make(counter_add(word_counter(po_grants), n), word_tag(po_grants)), \
+	          anonymous = anonymous - n; also)
+
+/* make_quiet(): the wake is after_move()'s, from E as it was to E as it is. */
+inline make_quiet()
+{
+	finish_last_release();
+	if
+	OR_DIE
+	:: CAS_WORKS(G, po_grants, word_retag(po_grants, TAG_NONE), skip);
+#ifndef MUTANT_QUIET_WITHOUT_SECOND_LOOK
+		if
+		OR_DIE
+		:: d_step { word_counter(T) == po_tickets -> skip }
+		:: d_step { word_counter(T) != po_tickets -> mg_from = po_limit; FORGET_VIEW };
+			watch_grants();
+			read_first_half
+			STEP(mg_count = ahead_of(mg_from); mg_moved = true; first_half = 0);
+			wake_enabled()
+		fi
+#endif
+	:: CAS_FAILS(G, po_grants, skip)
+	fi;
+	FORGET_VIEW
+}
+
+/* announce_post(): po_sleepers has one bit for each ticket. */
+inline announce_post(n)
+{
+	wk_i = 0;
+	do
+	:: wk_i < n ->
+		STEP(po_sleepers = po_sleepers
+		                   | ((slot[slot_index(po_limit + wk_i)] & ANYBODY) -> 1 << wk_i : 0);
+		     slot[slot_index(po_limit + wk_i)] =
+			     slot_posted(slot[slot_index(po_limit + wk_i)], counter_add(po_limit, wk_i)));
+		wk_i++
+	:: else -> break
+	od;
+	wk_i = 0
+}
+
+/* By address alone. */
+inline wake_announced(n)
+{
+	do
+	:: wk_i < n ->
+		if
+		:: (po_sleepers >> wk_i) & 1 ->
+			STEP(futex_wake(slot_index(po_limit + wk_i), slot_bit(counter_add(po_limit, wk_i))))
+		:: else
+		fi;
+		wk_i++
+	:: else -> break
+	od;
+	wk_i = 0
+}
+
+inline post(n)
+{
+#ifdef ORPHANS
+	recover_from(SKIP, false);
+#endif
+	do
+	:: STEP(po_grants = G);
+		READ_C
+		STEP(po_tickets = word_counter(T));
+		READ_CONCERN_BEFORE
+		if
+		:: po_concern != 0 ->
+			if
+			OR_DIE
+			:: MOVES(n, mg_moved = true; mg_count = n; mg_from = word_counter(po_grants); FORGET_VIEW);
+				STEP(mg_from = counter_add(mg_from, C));
+				after_grant();
+				break
+			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
+			fi
+		:: po_concern == 0 && says_quiet(word_tag(po_grants)) ->
+			if
+			OR_DIE
+			:: MOVES(n, FORGET_VIEW);
+				break
+			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
+			fi
+		:: po_concern == 0 && !says_quiet(word_tag(po_grants)) && po_room >= 0 -> make_quiet()
+		:: po_concern == 0 && !says_quiet(word_tag(po_grants)) && po_room < 0 && !is_watched(word_tag(po_grants)) ->
+			atomic { FORGET_VIEW };
+			watch_grants()
+		:: po_concern == 0 && is_watched(word_tag(po_grants)) && po_room < 0 ->
+			announce_post(n);
+			if
+			OR_DIE
+			:: MOVES(n, skip);
+				wake_announced(n);
+				po_sleepers = 0;
+				FORGET_VIEW;
+				break
+			:: CAS_FAILS(G, po_grants, po_sleepers = 0; FORGET_VIEW)
+			fi
+		fi
+	od
+}
