@@ -105,7 +105,11 @@ int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
  */
 int tsem_open(const char *name, unsigned flags, tsem **out);
 
-/* Frees the handle. Holds taken through it stay; they end with the process, but cannot be released any more. */
+/*
+ * Frees the handle. Holds taken through it stay; they end with the process, but cannot be released any more. No other call
+ * on the handle may be under way, but for a tsem_post() whose permit the calling thread has taken. A tsem_release() is over
+ * when it returns, and not when the next waiter is admitted.
+ */
 void tsem_close(tsem *sem);
 
 /*
@@ -136,9 +140,14 @@ int tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait);
 int tsem_try_take(tsem *sem, uint32_t count);
 
 /*
- * Gives `count` permits, at least 1, to whom they are due; `previous`, if not NULL, receives how many were available
- * before. EOVERFLOW: `available` would pass the maximum or the counters' range; nothing has changed. EINVAL, EIDRM,
- * EPERM (opened read-only).
+ * Posts `count` permits, at least 1: waiters get them in queue order, the rest stays available. `previous`, if not NULL,
+ * receives how many were available before. EOVERFLOW: `available` would pass the maximum or the counters' range; nothing
+ * has changed. EINVAL, EIDRM, EPERM (opened read-only), EBADMSG (damaged).
+ *
+ * The post touches neither the semaphore's memory nor the handle once the permits can be had. So a thread that took the last
+ * permit it will ever need may close the handle, and unmap the memory, while the call is still under way in another thread.
+ * Two kinds of post are excepted, and are over when the call returns: of 4,096 permits or more, and while a thread is in
+ * tsem_wait_idle().
  *
  * Async-signal-safe.
  */
