@@ -26,6 +26,7 @@
  * Two pairs of sequentially consistent accesses, one's own write before the read of the other's (Dekker), carry the
  * wake-ups: T against G (an arrival moves T and then reads E; a release moves G and then reads T), and E against
  * what a word says of its sleepers (wait.c, wake.c). So either the arrival sees the grant, or the releaser sees the arrival.
+ * A post looks before it moves G, and not afterwards: lib/post.c.
  */
 #ifndef TSEM_LIB_PROTOCOL_H
 #define TSEM_LIB_PROTOCOL_H
