@@ -287,8 +287,8 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
  *     bits    31 ... 16   15 ... 2          1         0
  *             posted      sequence number   SEVERAL   SLEEPERS
  *
- * Whoever dies wherever: if somebody sleeps there one of the two
- * bits is set, and if several do SLOT_SEVERAL is. While these are being woken it stands alone, until somebody else comes.
+ * While a waiter sleeps there, one of the two bits is set, whichever process dies at whatever step; while several do,
+ * SEVERAL is. It stands alone while they are being woken, until another waiter announces itself.
  *
  * `posted` is the round of the array, plus one, of the ticket that the last post on this word is about to enable, or has
  * enabled: a post says so before it moves G, because afterwards it may not touch the word any more.

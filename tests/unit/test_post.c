@@ -56,7 +56,7 @@ a_post_wakes_those_it_enables_by_their_bit(void **state)
 
 /* A waiter that has its ticket, but has not said that it sleeps, costs no system call. */
 static void
-a_post_wakes_nobody_who_is_awake(void **state)
+a_post_makes_no_call_for_a_waiter_that_is_awake(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 0);
@@ -122,7 +122,7 @@ a_post_for_another_ticket_is_none(void **state)
 }
 
 static void
-who_sleeps_watches_and_takes_back_what_it_said(void **state)
+a_sleeper_watches_and_takes_back_its_announcement(void **state)
 {
 	(void)state;
 	assert_int_equal(tag_of_G(), TAG_NONE);
@@ -131,7 +131,7 @@ who_sleeps_watches_and_takes_back_what_it_said(void **state)
 	assert_int_equal(fake.wakes, 1);
 	assert_true(tag_is_watched(tag_of_G()));
 	assert_int_equal(LOAD_SEQ(word_of(1)) & SLOT_ANYBODY, 0);
-	/* Nobody waits: the next post says so, and the one after it has nothing to look at. */
+	/* No process waits: the next post makes G quiet, and the one after it has nothing to look at. */
 	others_post();
 	assert_int_equal(tag_of_G(), TAG_NONE);
 	assert_int_equal(grants_of(sem), 2);
@@ -175,7 +175,7 @@ the_admitted_waiter_skips_a_place_given_up_behind_it(void **state)
 	queue_leave(sem, &place);
 }
 
-/* That many wake by a sweep, afterwards; and whoever waits until nobody holds is told afterwards. */
+/* So many permits wake by a sweep, afterwards; and a process that waits for idleness is told afterwards. */
 static void
 posts_that_look_afterwards(void **state)
 {
@@ -196,12 +196,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_post_wakes_those_it_enables_by_their_bit),
-		TEST(a_post_wakes_nobody_who_is_awake),
+		TEST(a_post_makes_no_call_for_a_waiter_that_is_awake),
 		TEST(after_the_first_wake_nothing_is_touched),
 		TEST(a_post_that_does_not_come),
 		TEST(a_post_that_comes),
 		TEST(a_post_for_another_ticket_is_none),
-		TEST(who_sleeps_watches_and_takes_back_what_it_said),
+		TEST(a_sleeper_watches_and_takes_back_its_announcement),
 		TEST(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
 		TEST(the_admitted_waiter_skips_a_place_given_up_behind_it),
 		TEST(posts_that_look_afterwards),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One may die, a post that has announced itself, too; another post comes after it. */
+/* One process may die, also a post that has announced itself; another post comes after it. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. Two permits are posted at once, while a place between two who wait may be given up. */
+/* No deaths, no ticks. Two permits are posted at once, while a place between two waiters may be given up. */
 #define PROCESSES 4
 #define RECORDS 3
 #define CAPACITY 0
