@@ -11,6 +11,33 @@
 #include "recover.h"
 #include "slot.h"
 
+/* ---- what is looked at ---- */
+
+/* The semaphore itself; or, where the handle only looks and maps nothing, a copy that this call has for itself. */
+struct view {
+	struct tsem *sem;
+	struct tsem copy;
+};
+
+static int
+view_begin(struct view *view, struct tsem *sem)
+{
+	view->sem = sem;
+	if (sem->segment.writable)
+		return 0;
+	view->sem = &view->copy;
+	view->copy = (struct tsem){.permits = sem->permits, .max = sem->max};
+	memcpy(view->copy.uuid, sem->uuid, sizeof(sem->uuid));
+	return segment_copy(&sem->segment, &view->copy.segment);
+}
+
+static void
+view_end(struct view *view)
+{
+	if (view->sem == &view->copy)
+		segment_free_copy(&view->copy.segment);
+}
+
 /* ---- stat ---- */
 
 static void
@@ -60,11 +87,15 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 {
 	struct census census = {0};
 	struct stat st;
+	struct view view;
 	int rc = begin_stat(sem, stat, &st);
+	if (rc == 0)
+		rc = view_begin(&view, sem);
 	if (rc < 0)
 		return rc;
-	take_census(sem, &census);
-	fill_stat(sem, &census, &st, stat);
+	take_census(view.sem, &census);
+	fill_stat(view.sem, &census, &st, stat);
+	view_end(&view);
 	return 0;
 }
 
@@ -184,7 +215,6 @@ call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *eac
 	return rc;
 }
 
-/* Both, or with `stat` NULL the owners alone. */
 static int
 inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tsem_owner_fn *each, void *arg)
 {
@@ -204,10 +234,23 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 	return rc;
 }
 
+/* Both, or with `stat` NULL the owners alone. */
+static int
+inspect(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tsem_owner_fn *each, void *arg)
+{
+	struct view view;
+	int rc = view_begin(&view, sem);
+	if (rc < 0)
+		return rc;
+	rc = inspect_all(view.sem, st, stat, each, arg);
+	view_end(&view);
+	return rc;
+}
+
 int
 tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg)
 {
-	return inspect_all(sem, NULL, NULL, each, arg);
+	return inspect(sem, NULL, NULL, each, arg);
 }
 
 int
@@ -215,5 +258,5 @@ tsem_snapshot(tsem *sem, struct tsem_stat *stat, tsem_owner_fn *each, void *arg)
 {
 	struct stat st;
 	int rc = begin_stat(sem, stat, &st);
-	return rc < 0 ? rc : inspect_all(sem, &st, stat, each, arg);
+	return rc < 0 ? rc : inspect(sem, &st, stat, each, arg);
 }

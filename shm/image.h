@@ -17,4 +17,7 @@ int image_validate(const struct header *header);
 /* Points into the memory at `base`, of which `bytes` are known to exist. */
 void image_place(void *base, size_t bytes, struct segment *segment);
 
+/* pread() to the end of the file, or of `bytes`: how many there were. */
+ssize_t segment_read(int fd, void *to, size_t bytes, size_t from);
+
 #endif

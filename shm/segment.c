@@ -54,29 +54,19 @@ allocate(int fd, off_t size, size_t from, size_t to)
 
 /* Maps the whole range the segment may ever grow to; what lies behind the end of the file is not touched. */
 static int
-map(struct segment *segment, int fd, bool writable, const struct stat *st)
+map(struct segment *segment, int fd, const struct stat *st)
 {
-	unsigned char *base =
-		mmap(NULL, SEGMENT_BYTES_MAX, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	unsigned char *base = mmap(NULL, SEGMENT_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		return -errno;
 
 	image_place(base, SEGMENT_BYTES_MIN, segment);
-	segment->writable = writable;
+	segment->writable = true;
 	segment->embedded = false;
 	segment->fd = fd;
 	segment->device = st->st_dev;
 	segment->inode = st->st_ino;
 	return 0;
-}
-
-/* A page counts as data, which is what readers ask for, only once it was written to. */
-static void
-touch(const struct segment *segment, size_t from, size_t to)
-{
-	unsigned char *base = (unsigned char *)segment->header;
-	for (size_t at = from; at < to; at += PAGE_BYTES)
-		atomic_fetch_or_explicit((_Atomic uint32_t *)(void *)(base + at), 0, memory_order_relaxed);
 }
 
 static int
@@ -128,11 +118,10 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return -errno;
-	rc = map(segment, fd, true, &st);
+	rc = map(segment, fd, &st);
 	if (rc < 0)
 		return rc;
 
-	touch(segment, 0, SEGMENT_BYTES_MIN);
 	image_format(segment->header, SEGMENT_BYTES_MIN, config);
 	rc = fchmod(fd, config->mode) == 0 ? publish(fd, temporary, path) : -errno;
 	if (rc < 0)
@@ -169,24 +158,23 @@ segment_create(const char *name, const struct segment_config *config, struct seg
  * layout's file may well be shorter, and is not damaged for that.
  */
 static int
-validate(int fd)
+validate(int fd, struct header *header)
 {
-	struct header header = {0};
-	ssize_t length;
-	do {
-		length = pread(fd, &header, sizeof(header), 0);
-	} while (length < 0 && errno == EINTR);
-	return length >= (ssize_t)offsetof(struct header, uuid) ? image_validate(&header) : -EBADMSG;
+	memset(header, 0, sizeof(*header));
+	const ssize_t length = segment_read(fd, header, sizeof(*header), 0);
+	return length >= (ssize_t)offsetof(struct header, uuid) ? image_validate(header) : -EBADMSG;
 }
 
-static bool
-all_data(int fd, size_t from, size_t to)
+/* A process that only looks keeps no more than the header: see copy.c. */
+static int
+keep_header(struct segment *segment, int fd, const struct header *header, const struct stat *st)
 {
-	for (size_t at = from; at < to; at += PAGE_BYTES) {
-		if (lseek(fd, (off_t)at, SEEK_DATA) != (off_t)at)
-			return false;
-	}
-	return true;
+	struct header *kept = aligned_alloc(LINE_BYTES, sizeof(*kept));
+	if (kept == NULL)
+		return -ENOMEM;
+	memcpy(kept, header, sizeof(*kept));
+	*segment = (struct segment){.header = kept, .fd = fd, .device = st->st_dev, .inode = st->st_ino};
+	return 0;
 }
 
 /* Somebody's number in a user namespace that has none for him: everybody's there whom it does not know. */
@@ -229,20 +217,17 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 	if (!is_trusted(st.st_uid) && (flags & SEGMENT_FOREIGN) == 0)
 		return -EPERM;
 
-	int rc = validate(fd);
+	struct header header;
+	int rc = validate(fd, &header);
 	if (rc < 0)
 		return rc;
 	if (st.st_size < (off_t)SEGMENT_BYTES_MIN)
 		return -EBADMSG;
+	if (!writable)
+		return keep_header(segment, fd, &header, &st);
 	/* The header and the array must be memory before they are mapped: whoever maps them may read them. */
-	if (writable) {
-		rc = allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
-		if (rc < 0)
-			return rc;
-	} else if (!all_data(fd, 0, SEGMENT_BYTES_MIN)) {
-		return -EBADMSG;
-	}
-	return map(segment, fd, writable, &st);
+	rc = allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
+	return rc < 0 ? rc : map(segment, fd, &st);
 }
 
 int
@@ -279,7 +264,10 @@ segment_detach(struct segment *segment)
 	const bool ours = stat_ours(segment, &st);
 	if (segment->embedded)
 		return;
-	munmap(segment->header, SEGMENT_BYTES_MAX);
+	if (segment->writable)
+		munmap(segment->header, SEGMENT_BYTES_MAX);
+	else
+		free(segment->header);
 	if (ours)
 		close(segment->fd);
 }
@@ -293,7 +281,7 @@ populate(const struct segment *segment, size_t from, size_t to)
 {
 #ifdef MADV_POPULATE_WRITE
 	unsigned char *base = (unsigned char *)segment->header;
-	if (segment->writable && madvise(base + from, to - from, MADV_POPULATE_WRITE) == 0)
+	if (madvise(base + from, to - from, MADV_POPULATE_WRITE) == 0)
 		return 0;
 #else
 	(void)segment, (void)from, (void)to;
@@ -310,7 +298,7 @@ segment_reserve(struct segment *segment, uint32_t records)
 		return 0;
 	if (segment->embedded) /* there are as many as there is memory for */
 		return -EUSERS;
-	if (records > RECORDS_MAX)
+	if (records > RECORDS_MAX || !segment->writable)
 		return -EBADMSG;
 
 	const size_t from = RECORDS_OFFSET + (size_t)known * sizeof(struct record);
@@ -320,13 +308,10 @@ segment_reserve(struct segment *segment, uint32_t records)
 		int rc = populate(segment, from, to);
 		if (rc < 0)
 			return rc;
-	} else if (segment->writable) {
+	} else {
 		int rc = allocate(segment->fd, st.st_size, from, to);
 		if (rc < 0)
 			return rc;
-		touch(segment, from, to);
-	} else if (!all_data(segment->fd, from, to)) {
-		return -EBADMSG;
 	}
 
 	/* Another thread may have stored a larger number meanwhile; a smaller one only costs another call. */

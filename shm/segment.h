@@ -20,7 +20,7 @@ struct segment {
 	_Atomic uint64_t *slots;
 	struct record *records;
 	_Atomic uint32_t reserved; /* records whose pages this process knows to exist */
-	bool writable;
+	bool writable; /* false: not mapped either; the header is as it was when it was attached, and there is nothing else */
 	bool embedded; /* in memory of the program's own: there is no file, and it cannot grow */
 	int fd;        /* -1: none */
 	dev_t device;
@@ -46,12 +46,21 @@ int segment_create_at(void *memory, size_t size, const struct segment_config *co
 int segment_attach_at(void *memory, size_t size, struct segment *segment);
 
 /*
- * Maps an existing segment. -ENOENT, -EACCES, -EPERM (another user's, without SEGMENT_FOREIGN), -EBADMSG (no segment,
+ * Maps an existing segment; with SEGMENT_READ_ONLY only opens it, for segment_copy(). -ENOENT, -EACCES, -EPERM (another user's, without SEGMENT_FOREIGN), -EBADMSG (no segment,
  * or damaged), -EPROTONOSUPPORT (another layout), and what open and mmap say.
  */
 int segment_attach(const char *name, unsigned flags, struct segment *segment);
 
 void segment_detach(struct segment *segment);
+
+/*
+ * What is in a segment attached with SEGMENT_READ_ONLY, at one instant, in new memory: header, slots and records, and no
+ * array. On a segment that never stands still for as long as that takes, the records are those of a moment later than the
+ * counters. Whatever a peer does, this ends. -EBADMSG: it was truncated, or replaced. -EBADF: as segment_stat(). -ENOMEM.
+ */
+int segment_copy(const struct segment *segment, struct segment *copy);
+
+void segment_free_copy(struct segment *copy);
 
 /* Makes sure that the first `records` records may be touched. -ENOSPC, -EFBIG, -EBADMSG. Async-signal-safe. */
 int segment_reserve(struct segment *segment, uint32_t records);

@@ -195,8 +195,10 @@ more_embedded(struct session *session, uint32_t count)
 {
 	const struct segment *segment = &session->sem->segment;
 	const size_t size = RECORDS_OFFSET + (count >> 1) % 65 * sizeof(struct record);
+	if (!segment->writable) /* it maps nothing */
+		return;
 	if ((count & 1) != 0) {
-		if (segment->writable && !segment->embedded)
+		if (!segment->embedded)
 			open_and_do_everything(segment->header, size, count);
 		return;
 	}

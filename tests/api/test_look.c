@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Handles that only look: no peer that may write the file can end the process that looks, or keep it from an answer. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SEGMENT_BYTES_MIN = 32768 };
+
+static tsem *
+reader_of(const char *name)
+{
+	tsem *reader = NULL;
+	assert_int_equal(tsem_open(name, TSEM_READ_ONLY | TSEM_FOREIGN, &reader), 0);
+	return reader;
+}
+
+static int
+count_owner(const struct tsem_owner *owner, void *arg)
+{
+	*(uint64_t *)arg += owner->position == 0 ? owner->count : 0;
+	return 0;
+}
+
+/* The three ways to look; all of them have the same result. */
+static int
+look(tsem *reader)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	uint64_t held = 0;
+	const int rc = tsem_stat(reader, &stat);
+	CHECK(tsem_owners(reader, count_owner, &held) == rc);
+	CHECK(tsem_snapshot(reader, &stat, count_owner, &held) == rc);
+	return rc;
+}
+
+struct cut {
+	const char *name;
+	off_t size;
+	tsem *reader;
+};
+
+/* In a child, which is what may die. */
+static int
+look_at_what_is_cut(void *arg)
+{
+	const struct cut *cut = arg;
+	CHECK(truncate(file_of(cut->name), cut->size) == 0);
+	CHECK(look(cut->reader) == -EBADMSG);
+	/* What comes back is zeros, and no semaphore. */
+	CHECK(truncate(file_of(cut->name), SEGMENT_BYTES_MIN) == 0);
+	CHECK(look(cut->reader) == (cut->size < 512 ? -EBADMSG : 0));
+	return 0;
+}
+
+static void
+a_file_that_is_cut_is_damaged(void **state)
+{
+	(void)state;
+	static const off_t sizes[] = {0, 1, 4095, 4096, 20480, 28672, SEGMENT_BYTES_MIN - 1};
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		const char *name = fresh_name();
+		tsem *sem = new_semaphore_named(name, 2, 0);
+		tsem_hold hold;
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		assert_int_equal(tsem_release(&hold), 0);
+		tsem_close(sem);
+		struct cut cut = {name, sizes[i], reader_of(name)};
+		assert_int_equal(look(cut.reader), 0);
+		assert_int_equal(end_of_child(start_child(look_at_what_is_cut, &cut)), 0);
+		tsem_close(cut.reader);
+	}
+}
+
+/* ---- more records than at the beginning, and fewer ---- */
+
+static void
+records_come_and_go(void **state)
+{
+	(void)state;
+	enum { HOLDS = 300 };
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, HOLDS, 0);
+	tsem *reader = reader_of(name);
+	tsem_hold holds[HOLDS];
+	uint64_t held = 0;
+	struct stat st;
+	for (size_t i = 0; i < HOLDS; i++)
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
+	assert_int_equal(tsem_owners(reader, count_owner, &held), 0);
+	assert_int_equal(held, HOLDS);
+
+	/* Their records are gone, and the counters still say that they hold. */
+	assert_int_equal(stat(file_of(name), &st), 0);
+	assert_true(st.st_size > SEGMENT_BYTES_MIN);
+	assert_int_equal(truncate(file_of(name), SEGMENT_BYTES_MIN), 0);
+	held = 0;
+	assert_int_equal(tsem_owners(reader, count_owner, &held), 0);
+	assert_in_range(held, 1, HOLDS - 1);
+	assert_int_equal(stat_of(reader).held, HOLDS);
+	tsem_close(reader);
+
+	/* They are released into memory that is there again. */
+	assert_int_equal(truncate(file_of(name), st.st_size), 0);
+	tsem_close(sem);
+}
+
+/* ---- a peer that never stops ---- */
+
+static int
+cut_again_and_again(void *arg)
+{
+	static unsigned char good[SEGMENT_BYTES_MIN];
+	const int fd = open(file_of(arg), O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	CHECK(pread(fd, good, sizeof(good), 0) == (ssize_t)sizeof(good));
+	for (;;) {
+		CHECK(ftruncate(fd, 0) == 0);
+		CHECK(pwrite(fd, good, sizeof(good), 0) == (ssize_t)sizeof(good));
+		CHECK(ftruncate(fd, SEGMENT_BYTES_MIN * 4) == 0);
+	}
+}
+
+static int
+look_again_and_again(void *arg)
+{
+	enum { LOOKS = 2000 };
+	int good = 0;
+	int bad = 0;
+	while (good < LOOKS || bad < LOOKS) {
+		struct tsem_stat stat = {.size = sizeof(stat)};
+		uint64_t held = 0;
+		tsem *reader;
+		int rc = tsem_open(arg, TSEM_READ_ONLY, &reader);
+		CHECK(rc == 0 || rc == -EBADMSG);
+		if (rc == 0) {
+			rc = tsem_stat(reader, &stat);
+			CHECK(rc == 0 || rc == -EBADMSG);
+			rc = tsem_snapshot(reader, &stat, count_owner, &held);
+			CHECK(rc == 0 || rc == -EBADMSG);
+			tsem_close(reader);
+		}
+		good += rc == 0;
+		bad += rc != 0;
+	}
+	return 0;
+}
+
+static void
+a_file_that_is_cut_all_the_time_is_one_or_the_other(void **state)
+{
+	(void)state;
+	char name[100];
+	strcpy(name, fresh_name());
+	tsem_close(new_semaphore_named(name, 1, 0));
+	const pid_t cutter = start_child(cut_again_and_again, name);
+	assert_int_equal(end_of_child(start_child(look_again_and_again, name)), 0);
+	kill_child(cutter);
+}
+
+/* ---- one handle, several threads, and a semaphore in use ---- */
+
+static int
+acquire_again_and_again(void *arg)
+{
+	tsem *sem = arg;
+	tsem_hold hold;
+	while (tsem_acquire(sem, 1, NULL, &hold) == 0)
+		CHECK(tsem_release(&hold) == 0);
+	return 1;
+}
+
+struct books {
+	uint64_t held;
+	uint32_t waiting;
+};
+
+static int
+note_books(const struct tsem_owner *owner, void *arg)
+{
+	struct books *books = arg;
+	if (owner->position == 0)
+		books->held += owner->count;
+	else
+		books->waiting++;
+	return 0;
+}
+
+struct looker {
+	tsem *reader;
+	size_t wrong;
+	size_t busy;
+};
+
+static void *
+compare_again_and_again(void *arg)
+{
+	enum { SNAPSHOTS = 300 };
+	struct looker *looker = arg;
+	for (int taken = 0; taken < SNAPSHOTS; taken++) {
+		struct tsem_stat stat = {.size = sizeof(stat)};
+		struct books books = {0};
+		if (tsem_snapshot(looker->reader, &stat, note_books, &books) != 0)
+			looker->wrong++;
+		looker->wrong += books.held != stat.held || books.waiting != stat.waiting || stat.available + stat.held != 2;
+		looker->busy += stat.waiting > 0;
+	}
+	return NULL;
+}
+
+/* Those who contend sleep now and then, which is an instant that each look can wait for. */
+static void
+threads_share_a_handle_while_everything_moves(void **state)
+{
+	(void)state;
+	enum { USERS = 3, LOOKERS = 2 };
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, 2, 0);
+	tsem *reader = reader_of(name);
+	pid_t children[USERS];
+	pthread_t threads[LOOKERS];
+	struct looker lookers[LOOKERS] = {{.reader = reader}, {.reader = reader}};
+	for (size_t i = 0; i < USERS; i++)
+		children[i] = start_child(acquire_again_and_again, sem);
+	for (size_t i = 0; i < LOOKERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, compare_again_and_again, &lookers[i]), 0);
+	for (size_t i = 0; i < LOOKERS; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(lookers[i].wrong, 0);
+	}
+	assert_true(lookers[0].busy + lookers[1].busy > 0);
+	for (size_t i = 0; i < USERS; i++)
+		kill_child(children[i]);
+	tsem_close(reader);
+	tsem_close(sem);
+}
+
+/* ---- the descriptor ---- */
+
+static void
+without_its_descriptor_it_sees_nothing(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, 1, 0);
+	const int next = dup(STDERR_FILENO); /* the number that the handle gets */
+	close(next);
+	tsem *reader = reader_of(name);
+	assert_int_equal(close(next), 0);
+	assert_int_equal(look(reader), -EBADF);
+	const int other = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(other, next);
+	assert_int_equal(look(reader), -EBADF);
+	tsem_close(reader);
+	assert_int_equal(close(other), 0); /* it was not the handle's to close */
+	tsem_close(sem);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_that_is_cut_is_damaged),
+		cmocka_unit_test(records_come_and_go),
+		cmocka_unit_test(a_file_that_is_cut_all_the_time_is_one_or_the_other),
+		cmocka_unit_test(threads_share_a_handle_while_everything_moves),
+		cmocka_unit_test(without_its_descriptor_it_sees_nothing),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
