@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +16,71 @@
 #include "top/pen.h"
 #include "top/terminal.h"
 #include "view/color.h"
+
+/* ---- however it ends ---- */
+
+/* How the terminal was, and what tells it to be so again: curses may not be called in a signal handler, nor at exit. */
+static struct termios before;
+static char restoring[TERMINAL_RESTORING_MAX];
+static size_t restoring_length;
+static volatile sig_atomic_t taken;
+
+static void
+give_back_at_once(void)
+{
+	if (taken == 0)
+		return;
+	taken = 0;
+	ssize_t written = write(STDOUT_FILENO, restoring, restoring_length);
+	(void)written; /* there is nothing else to try */
+	tcsetattr(STDOUT_FILENO, TCSANOW, &before);
+}
+
+static void
+give_back_and_die(int number)
+{
+	give_back_at_once();
+	die_of_signal(number);
+}
+
+/* Neither those that stop or continue a process, nor those that are nothing unless they are caught. */
+static bool
+is_deadly(int number)
+{
+	static const int harmless[] = {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH};
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
+		if (number == harmless[i])
+			return false;
+	}
+	return true;
+}
+
+/* All that nothing else has caught; with everything blocked in the handler, for tcsetattr() must not stop us. */
+static void
+catch_deadly_signals(void)
+{
+	struct sigaction dying = {.sa_handler = give_back_and_die};
+	struct sigaction now;
+	sigfillset(&dying.sa_mask);
+	for (int number = 1; number <= SIGRTMAX; number++) {
+		if (is_deadly(number) && sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+			sigaction(number, &dying, NULL);
+	}
+}
+
+/* False: it cannot be asked how it is. */
+static bool
+note_terminal(void)
+{
+	static bool minded;
+	if (tcgetattr(STDOUT_FILENO, &before) != 0)
+		return false;
+	restoring_length = terminal_restoring(restoring);
+	if (!minded && atexit(give_back_at_once) != 0)
+		return false;
+	minded = true;
+	return true;
+}
 
 /* ---- signals ---- */
 
@@ -54,12 +121,15 @@ static SCREEN *screen;
 bool
 screen_begin(void)
 {
-	if (!terminal_can_be_drawn_on())
+	if (!terminal_can_be_drawn_on() || !note_terminal())
 		return false;
 	/* First: curses leaves alone what is caught already. */
 	catch_signals();
+	catch_deadly_signals();
+	taken = 1;
 	screen = newterm(NULL, stdout, stdin);
 	if (screen == NULL) {
+		taken = 0;
 		leave_signals();
 		return false;
 	}
@@ -82,6 +152,7 @@ screen_end(void)
 		return;
 	curs_set(1);
 	endwin();
+	taken = 0;
 	delscreen(screen);
 	screen = NULL;
 	fflush(stdout);

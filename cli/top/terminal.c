@@ -4,6 +4,7 @@
 
 #include <curses.h>
 #include <stdlib.h>
+#include <string.h>
 #include <term.h>
 #include <unistd.h>
 
@@ -21,4 +22,33 @@ terminal_can_be_drawn_on(void)
 	const char *term = getenv("TERM");
 	return term != NULL && term[0] != '\0' && setupterm(NULL, STDOUT_FILENO, &error) == OK && has("cup")
 	       && has("clear");
+}
+
+static char restoring[TERMINAL_RESTORING_MAX];
+static size_t length;
+
+static int
+append(int byte)
+{
+	if (length < sizeof(restoring))
+		restoring[length++] = (char)byte;
+	return byte;
+}
+
+size_t
+terminal_restoring(char text[TERMINAL_RESTORING_MAX])
+{
+	/* No attributes, a cursor, the keys as they are outside, and the screen that was there before. */
+	static const char *const capabilities[] = {"sgr0", "cnorm", "rmkx", "rmcup"};
+	length = 0;
+	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {
+		if (has(capabilities[i]))
+			tputs(tigetstr(capabilities[i]), 1, append);
+	}
+	if (!has("rmcup")) {
+		append('\r');
+		append('\n');
+	}
+	memcpy(text, restoring, length);
+	return length;
 }

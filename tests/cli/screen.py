@@ -51,6 +51,8 @@ class Terminal:
             for fd in range(3):
                 os.dup2(slave, fd)
             os.closerange(3, 100)
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # which Python ignores
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
             os.environ["TERM"] = "xterm-256color"  # which is what is emulated, whatever runs the tests
             os.execvp(command[0], command)
         self.slave = slave  # kept open, so that the terminal can be looked at after the program has ended

@@ -227,6 +227,31 @@ has_command_line() {
   on_screen 80x10 restored:0
 }
 
+@test "top: the terminal is restored, whatever kills it" {
+  local signal
+  tsem create "$SEM"
+  TOP=("$SEM")
+  for signal in PIPE USR1 ALRM SYS XCPU TERM; do
+    on_screen 80x10 'see:1 permit' "signal:SIG$signal" "restored:-$(kill -l "$signal")"
+  done
+  not_under any 'a sanitizer reports these by itself'
+  for signal in BUS SEGV ABRT FPE ILL TRAP; do
+    on_screen 80x10 'see:1 permit' "signal:SIG$signal" "restored:-$(kill -l "$signal")"
+  done
+}
+
+# The program that draws, which $SEM tells from all others.
+DRAWER='$(pgrep -f "^tsem top .*$SEM")'
+
+@test "top: the terminal is restored when it has no memory left, and when something in it exits" {
+  not_under any 'a sanitizer maps memory as it needs it'
+  tsem create "$SEM"
+  TOP=("$SEM")
+  on_screen 80x10 'see:1 permit' "until:prlimit --as=1 --pid $DRAWER" restored:125
+  command -v gdb >/dev/null || skip 'needs gdb'
+  on_screen 80x10 'see:1 permit' "until:gdb -nx -batch -p $DRAWER -ex 'call (void)exit(7)' >/dev/null & true" restored:7
+}
+
 @test "top: Ctrl-Z gives the terminal back, and fg takes it again" {
   not_under thread 'ThreadSanitizer minds that the signal handler of ncurses changes errno'
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
