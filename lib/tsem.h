@@ -36,7 +36,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default) /* the library itself is compiled with everything else hidden */
 
-/* A handle on one semaphore: a mapping of its segment. */
+/* A handle on one semaphore: a mapping of its segment, or, opened with TSEM_READ_ONLY, no more than its open file. */
 typedef struct tsem tsem;
 
 /*
@@ -102,6 +102,10 @@ int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
  * ENOENT: there is none of that name. EACCES: its mode does not let you. EPERM: another user's (not root's), and
  * TSEM_FOREIGN was not given. EBADMSG: not a semaphore, or damaged. EPROTONOSUPPORT: made by a build with another
  * layout. EIDRM: removed, but the name is still there. EINVAL, ENAMETOOLONG, EMFILE, ENFILE, ENOMEM.
+ *
+ * A process that may write the file can truncate it. A process that has the semaphore open dies of SIGBUS then, when it
+ * next touches what is gone. A handle opened with TSEM_READ_ONLY is safe from that: each call on it reads the file, as
+ * it is then, into memory of its own.
  */
 int tsem_open(const char *name, unsigned flags, tsem **out);
 
@@ -345,7 +349,10 @@ struct tsem_stat {
 	uint64_t histogram[TSEM_HISTOGRAM_BINS]; /* bin i counts waits below 2^i microseconds and above bin i - 1 */
 };
 
-/* A snapshot. EINVAL: stat->size is not that of a known version. EBADF: the program closed the handle's descriptor. */
+/*
+ * A snapshot. EINVAL: stat->size is not that of a known version. EBADF: the program closed the handle's descriptor. With a
+ * handle opened with TSEM_READ_ONLY also EBADMSG: the file was truncated or spoilt since; and ENOMEM.
+ */
 int tsem_stat(tsem *sem, struct tsem_stat *stat);
 
 enum tsem_alive { TSEM_DEAD, TSEM_ALIVE, TSEM_UNKNOWN };
@@ -372,7 +379,10 @@ struct tsem_owner {
 typedef int tsem_owner_fn(const struct tsem_owner *owner, void *arg);
 typedef int tsem_name_fn(const char *name, void *arg);
 
-/* Calls `each` for every holder, oldest first, then for every waiter, first in line first. ENOMEM. */
+/*
+ * Calls `each` for every holder, oldest first, then for every waiter, first in line first. ENOMEM. With a handle opened
+ * with TSEM_READ_ONLY also EBADMSG and EBADF, as tsem_stat().
+ */
 int tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg);
 
 /*

@@ -93,8 +93,8 @@ look_until_it_settles(const struct segment *segment, struct look looks[2], uint3
 {
 	const size_t cost = PAGE_BYTES + room * sizeof(struct record);
 	int rc = look(segment, &looks[0], room);
-	while (rc == 0 && *budget >= cost) {
-		*budget -= cost;
+	while (rc == 0 && *budget > 0) {
+		*budget -= cost < *budget ? cost : *budget;
 		rc = look(segment, &looks[1], room);
 		if (rc < 0 || are_alike(&looks[0], &looks[1]))
 			break;
@@ -135,7 +135,7 @@ fill(const struct segment *segment, unsigned char *memory, uint32_t room, size_t
 		rc = read_part(segment, memory, SLOTS_BYTES, SLOTS_BYTES, SLOTS_OFFSET);
 	if (rc >= 0)
 		rc = count_records(segment, &now);
-	if (rc < 0 || now > room)
+	if (rc < 0 || (now > room && *budget > 0))
 		return rc < 0 ? rc : -EAGAIN;
 	*copy = (struct segment){.header = looks[0].header, .records = looks[0].records, .embedded = true, .fd = -1};
 	copy->slots = (_Atomic uint64_t *)(void *)memory;
@@ -153,15 +153,15 @@ segment_copy(const struct segment *segment, struct segment *copy)
 		rc = count_records(segment, &room);
 		if (rc < 0)
 			return rc;
-		unsigned char *memory = aligned_alloc(
-			LINE_BYTES, SLOTS_BYTES + 2 * (sizeof(struct header) + (size_t)room * sizeof(struct record)));
+		const size_t one = sizeof(struct header) + (size_t)room * sizeof(struct record);
+		unsigned char *memory = aligned_alloc(LINE_BYTES, SLOTS_BYTES + 2 * one);
 		if (memory == NULL)
 			return -ENOMEM;
 		rc = fill(segment, memory, room, &budget, copy);
 		if (rc < 0)
 			free(memory);
-	} while (rc == -EAGAIN && budget > READ_BYTES_MAX / 2);
-	return rc == -EAGAIN ? -EBADMSG : rc; /* no file grows so often */
+	} while (rc == -EAGAIN);
+	return rc;
 }
 
 void

@@ -20,7 +20,7 @@ struct segment {
 	_Atomic uint64_t *slots;
 	struct record *records;
 	_Atomic uint32_t reserved; /* records whose pages this process knows to exist */
-	bool writable; /* false: not mapped either; the header is as it was when it was attached, and there is nothing else */
+	bool writable; /* false: not mapped; the header is a copy from the moment of attaching, and there is nothing else */
 	bool embedded; /* in memory of the program's own: there is no file, and it cannot grow */
 	int fd;        /* -1: none */
 	dev_t device;

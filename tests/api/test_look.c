@@ -239,6 +239,46 @@ threads_share_a_handle_while_everything_moves(void **state)
 	tsem_close(sem);
 }
 
+/* ---- a file that grows ---- */
+
+struct growth {
+	tsem *sem;
+	_Atomic int *done;
+};
+
+static int
+hold_more_and_more(void *arg)
+{
+	enum { HOLDS = 3000 };
+	static tsem_hold holds[HOLDS];
+	const struct growth *growth = arg;
+	for (size_t i = 0; i < HOLDS; i++)
+		CHECK(tsem_acquire(growth->sem, 1, NULL, &holds[i]) == 0);
+	*growth->done = 1;
+	return stay_until_killed(NULL);
+}
+
+/* Another process works at full speed, so that no two looks are ever alike, and the file is longer after each. */
+static void
+a_file_that_grows_meanwhile_is_not_damaged(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem *sem = new_semaphore_named(name, 5000, 0);
+	tsem *reader = reader_of(name);
+	struct growth growth = {sem, shared_memory(sizeof(int))};
+	const pid_t busy = start_child(acquire_again_and_again, sem);
+	const pid_t grower = start_child(hold_more_and_more, &growth);
+	do {
+		assert_int_equal(look(reader), 0);
+	} while (*growth.done == 0);
+	kill_child(busy);
+	assert_in_range(stat_of(reader).held, 3000, 3001);
+	kill_child(grower);
+	tsem_close(reader);
+	tsem_close(sem);
+}
+
 /* ---- the descriptor ---- */
 
 static void
@@ -268,6 +308,7 @@ main(void)
 		cmocka_unit_test(records_come_and_go),
 		cmocka_unit_test(a_file_that_is_cut_all_the_time_is_one_or_the_other),
 		cmocka_unit_test(threads_share_a_handle_while_everything_moves),
+		cmocka_unit_test(a_file_that_grows_meanwhile_is_not_damaged),
 		cmocka_unit_test(without_its_descriptor_it_sees_nothing),
 	};
 	support_start(60);

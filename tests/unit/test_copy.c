@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A copy of a segment is of one instant, whatever a peer does between two reads: here a peer acts inside pread(), which is
+ * wrapped, before or after a part of the file is read. Which of the two names of pread() a file calls depends on
+ * _FILE_OFFSET_BITS.
+ */
+#include "segments.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+ssize_t __real_pread(int fd, void *to, size_t bytes, off_t from);
+ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t from);
+ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t from);
+
+static struct segment segment; /* the peer's */
+static void (*after_header)(int nth, struct header *read);
+static void (*after_records)(int nth, struct record *read);
+static int headers;
+static int records;
+
+ssize_t
+__wrap_pread(int fd, void *to, size_t bytes, off_t from)
+{
+	const ssize_t length = __real_pread(fd, to, bytes, from);
+	if (from == 0 && after_header != NULL)
+		after_header(++headers, to);
+	if (from == (off_t)RECORDS_OFFSET && after_records != NULL)
+		after_records(++records, to);
+	return length;
+}
+
+ssize_t
+__wrap_pread64(int fd, void *to, size_t bytes, off_t from)
+{
+	return __wrap_pread(fd, to, bytes, from);
+}
+
+static struct segment
+copy_while(void (*peer_after_header)(int, struct header *), void (*peer_after_records)(int, struct record *))
+{
+	const char *name = fresh_name();
+	struct segment reader;
+	struct segment copy;
+	segment = created(name);
+	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &reader), 0);
+	headers = 0;
+	records = 0;
+	after_header = peer_after_header;
+	after_records = peer_after_records;
+	assert_int_equal(segment_copy(&reader, &copy), 0);
+	after_header = NULL;
+	after_records = NULL;
+	segment_detach(&reader);
+	segment_detach(&segment);
+	return copy;
+}
+
+/* ---- once ---- */
+
+static void
+acquire_once(int nth, struct header *read)
+{
+	(void)read;
+	if (nth != 1)
+		return;
+	STORE_SEQ(&segment.records[3].who, who_owner(4711, 1));
+	STORE_SEQ(&segment.records[3].what, what_next(0, STATE_HELD, 0));
+	STORE_SEQ(&segment.header->tickets, word_make(1, tag_make(3, 0)));
+}
+
+static void
+a_holder_that_comes_after_the_counters_were_read(void **state)
+{
+	(void)state;
+	struct segment copy = copy_while(acquire_once, NULL);
+	assert_int_equal(word_counter(LOAD_SEQ(&copy.header->tickets)), 1);
+	assert_int_equal(who_pid(LOAD_SEQ(&copy.records[3].who)), 4711);
+	segment_free_copy(&copy);
+}
+
+/* Half of the record was read before the hold went to another process, and half after that. */
+static void
+hand_over_while_it_is_read(int nth, struct record *read)
+{
+	if (nth != 1)
+		return;
+	STORE_SEQ(&segment.records[3].who, who_handed(4712, 0));
+	STORE_SEQ(&segment.records[3].start, 99);
+	STORE_SEQ(&read[3].who, who_owner(4711, 1));
+	STORE_SEQ(&read[3].start, 99);
+}
+
+static void
+a_record_that_changes_hands_while_it_is_read(void **state)
+{
+	(void)state;
+	struct segment copy = copy_while(NULL, hand_over_while_it_is_read);
+	assert_int_equal(who_pid(LOAD_SEQ(&copy.records[3].who)), 4712);
+	assert_int_equal(LOAD_SEQ(&copy.records[3].start), 99);
+	segment_free_copy(&copy);
+}
+
+static void
+grow_once(int nth, struct record *read)
+{
+	(void)read;
+	if (nth != 1)
+		return;
+	assert_int_equal(segment_reserve(&segment, RECORDS_PER_PAGE + 1), 0);
+	STORE_SEQ(&segment.records[RECORDS_PER_PAGE].who, who_owner(4711, 1));
+}
+
+static void
+a_record_that_the_file_did_not_have_before(void **state)
+{
+	(void)state;
+	struct segment copy = copy_while(NULL, grow_once);
+	assert_int_equal(LOAD_SEQ(&copy.reserved), 2 * RECORDS_PER_PAGE);
+	assert_int_equal(who_pid(LOAD_SEQ(&copy.records[RECORDS_PER_PAGE].who)), 4711);
+	segment_free_copy(&copy);
+}
+
+/* ---- for ever ---- */
+
+static void
+move_always(int nth, struct header *read)
+{
+	(void)read;
+	STORE_SEQ(&segment.header->tickets, word_make((uint64_t)nth, TAG_NONE));
+}
+
+static void
+counters_that_never_stand_still(void **state)
+{
+	(void)state;
+	struct segment copy = copy_while(move_always, NULL);
+	assert_in_range(headers, 100, 100000);
+	segment_free_copy(&copy);
+}
+
+static void
+grow_always(int nth, struct record *read)
+{
+	(void)read;
+	if ((uint32_t)nth * RECORDS_PER_PAGE < RECORDS_MAX)
+		assert_int_equal(segment_reserve(&segment, (uint32_t)nth * RECORDS_PER_PAGE), 0);
+}
+
+static void
+a_file_that_grows_all_the_time(void **state)
+{
+	(void)state;
+	struct segment copy = copy_while(move_always, grow_always);
+	assert_in_range(LOAD_SEQ(&copy.reserved), RECORDS_PER_PAGE, RECORDS_MAX);
+	segment_free_copy(&copy);
+	copy = copy_while(NULL, grow_always);
+	assert_in_range(LOAD_SEQ(&copy.reserved), 2 * RECORDS_PER_PAGE, RECORDS_MAX);
+	segment_free_copy(&copy);
+}
+
+static void
+cut_and_extend(int nth, struct record *read)
+{
+	(void)read;
+	assert_int_equal(ftruncate(segment.fd, (off_t)SEGMENT_BYTES_MIN + (nth % 500) * PAGE_BYTES), 0);
+}
+
+static void
+a_file_that_is_cut_and_extended_all_the_time(void **state)
+{
+	(void)state;
+	struct segment copy = copy_while(NULL, cut_and_extend);
+	assert_in_range(LOAD_SEQ(&copy.reserved), RECORDS_PER_PAGE, RECORDS_MAX);
+	segment_free_copy(&copy);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_holder_that_comes_after_the_counters_were_read),
+		cmocka_unit_test(a_record_that_changes_hands_while_it_is_read),
+		cmocka_unit_test(a_record_that_the_file_did_not_have_before),
+		cmocka_unit_test(counters_that_never_stand_still),
+		cmocka_unit_test(a_file_that_grows_all_the_time),
+		cmocka_unit_test(a_file_that_is_cut_and_extended_all_the_time),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
