@@ -31,7 +31,7 @@ while True:
 }
 
 # Each time the command ends by itself, and says at most that something is damaged.
-LOOK='for i in {1..60}; do
+LOOK='for i in {1..30}; do
   "$@" >out 2>err
   status=$?
   ((status == 0 || status == 125)) || { echo "status $status"; exit 1; }
@@ -55,14 +55,14 @@ done'
 }
 
 @test "truncation: top, in tables" {
-  under_attack tsem top -b -i 200 -d 10ms
+  under_attack tsem top -b -i 100 -d 10ms
   expect_status 0
-  expect_equal 'tables' "$(grep -c "^$SEM  *0%" attempt.out)" 200
+  expect_equal 'tables' "$(grep -c "^$SEM  *0%" attempt.out)" 100
 }
 
 @test "truncation: top, on a terminal, which is as it was" {
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   under_attack python3 "$BATS_TEST_DIRNAME/../cli/screen.py" 100x40 "see:^$SEM " 'see:that cannot be read' \
-    restored:0 -- tsem top -i 200 -d 10ms
+    restored:0 -- tsem top -i 100 -d 10ms
   expect_status 0
 }
