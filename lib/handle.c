@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "cancellation.h"
 #include "identity.h"
 #include "record.h"
 #include "remove.h"
@@ -95,6 +96,7 @@ allocate_handle(struct tsem **sem)
 int
 tsem_open(const char *name, unsigned flags, tsem **out)
 {
+	NO_CANCELLATION;
 	if ((flags & ~(TSEM_FOREIGN | TSEM_READ_ONLY)) != 0)
 		return -EINVAL;
 	struct tsem *sem;
@@ -118,6 +120,7 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 void
 tsem_close(tsem *sem)
 {
+	NO_CANCELLATION;
 	if (sem == NULL)
 		return;
 	record_free_kept(sem);
@@ -165,6 +168,7 @@ open_same(const char *name, const struct tsem_config *config, struct tsem **out)
 int
 tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 {
+	NO_CANCELLATION;
 	enum { TRIES = 100 }; /* somebody may remove the name whenever we find that it exists */
 	int rc = check_config(config);
 	if (rc < 0)
@@ -205,6 +209,7 @@ tsem_size_at(uint32_t participants)
 int
 tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out)
 {
+	NO_CANCELLATION;
 	int rc = check_config(config);
 	if (rc < 0 || config->flags != 0 || config->mode != 0)
 		return -EINVAL;

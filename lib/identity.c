@@ -59,19 +59,22 @@ parse_stat(char *line, struct process_stat *stat)
 	return true;
 }
 
-/* The start of /proc/PID/FILE, with open, read and close only: it must work in signal handlers and after vfork(). */
+/*
+ * The start of /proc/PID/FILE, with open, read and close only: it must work in signal handlers and after vfork(). By
+ * syscall(): libc's functions are cancellation points (see cancellation.h).
+ */
 static bool
 read_proc_file(const char *pid, const char *file, char *text, size_t size)
 {
 	char path[56] = "/proc/";
 	strncat(path, pid, 12);
 	strncat(path, file, 32);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	ssize_t length = read(fd, text, size - 1);
+	const ssize_t length = (ssize_t)syscall(SYS_read, fd, text, size - 1);
 	const int error = errno;
-	close(fd);
+	syscall(SYS_close, fd);
 	errno = error;
 	if (length <= 0)
 		return false;
@@ -153,8 +156,8 @@ pid_namespace_without_proc(void)
 	if (namespace >= 0 && fstat(namespace, &st) == 0)
 		inode = (uint32_t)st.st_ino;
 	if (namespace >= 0)
-		close(namespace);
-	close(process);
+		syscall(SYS_close, namespace); /* as above */
+	syscall(SYS_close, process);
 #endif
 	return inode;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cancellation.h"
 #include "census.h"
 #include "identity.h"
 #include "platform.h"
@@ -199,6 +200,7 @@ add_slots(struct tsem_owner *owner, uint32_t record, const struct slots *slots, 
 static int
 call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
 {
+	NO_CANCELLATION;
 	struct slots slots;
 	uint32_t own[SLOTS_MAX];
 	collect_slots(sem, &slots);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cancellation.h"
 #include "name.h"
 #include "tsem.h"
 
@@ -57,6 +58,7 @@ collect_names(struct names *names)
 int
 tsem_list(tsem_name_fn *each, void *arg)
 {
+	NO_CANCELLATION;
 	struct names names = {0};
 	int rc = collect_names(&names);
 	if (rc == 0 && names.n > 0)

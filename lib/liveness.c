@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cancellation.h"
 #include "identity.h"
 #include "layout.h"
 
@@ -95,6 +96,7 @@ judge(const struct owner *owner)
 int
 liveness_judge(const struct owner *owner)
 {
+	NO_CANCELLATION;
 	const int saved = errno;
 	const int verdict = (int)judge(owner);
 	errno = saved;

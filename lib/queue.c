@@ -80,7 +80,7 @@ claim_until(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wa
 		if (rc != -EUSERS)
 			return rc;
 		recover_if_due(sem, platform.now());
-		if (options->progress != NULL && options->progress(options->arg, 0) != 0)
+		if (options->progress != NULL && wait_reports(options, 0))
 			return -ECANCELED;
 		rc = record_wait_for_vacancy(sem, until);
 		if (rc == -ETIMEDOUT)

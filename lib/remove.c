@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cancellation.h"
 #include "hold.h"
 #include "protocol.h"
 #include "recover.h"
@@ -112,6 +113,7 @@ remove_opened(const char *name, struct tsem *sem, unsigned flags)
 int
 tsem_remove(const char *name, unsigned flags)
 {
+	NO_CANCELLATION;
 	if ((flags & ~(TSEM_FORCE | TSEM_FOREIGN)) != 0)
 		return -EINVAL;
 	struct tsem *sem;

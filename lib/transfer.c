@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cancellation.h"
 #include "hold.h"
 #include "identity.h"
 #include "liveness.h"
@@ -220,6 +221,7 @@ tsem_adopt(tsem_hold *out)
 static bool
 is_our_ended_child(const struct record *record, uint64_t who)
 {
+	NO_CANCELLATION;
 	struct identity self;
 	siginfo_t info = {0};
 	const pid_t pid = (pid_t)who_pid(who);

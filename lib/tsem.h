@@ -13,6 +13,10 @@
  *     the parent's fails with EPERM. exec() keeps the process's holds (but not the handle).
  *   - Deadlines are absolute times of CLOCK_MONOTONIC; NULL waits for ever, one in the past makes a try.
  *   - Signal handlers that run during a wait do not disturb it, unless TSEM_INTERRUPTIBLE was asked for.
+ *   - No function is a cancellation point: a thread for which pthread_cancel() was called comes back from the function,
+ *     from a wait, too. The functions of the program that the library calls run with cancellation disabled. What ends a
+ *     wait are a deadline, `progress`, tsem_cancel() and, with TSEM_INTERRUPTIBLE, a signal. A thread must not have the
+ *     type PTHREAD_CANCEL_ASYNCHRONOUS during a call.
  *   - `count` is a number of permits, from 1 to the largest of the semaphore's capacity, its creator's number of
  *     permits and its maximum; anything else is EINVAL. Of a semaphore made with neither permits nor a maximum any
  *     number may be asked for. A waiter for more than a capacity that was lowered meanwhile waits, and so do those

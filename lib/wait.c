@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "cancellation.h"
 #include "census.h"
 #include "platform.h"
 #include "record.h"
@@ -99,6 +100,13 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 	return false;
 }
 
+bool
+wait_reports(const struct tsem_wait *options, uint32_t position)
+{
+	NO_CANCELLATION;
+	return options->progress(options->arg, position) != 0;
+}
+
 /* Calls the waiter's progress function; true: it wants to give up. */
 static bool
 report_progress(struct tsem *sem, const struct waiter *waiter)
@@ -108,7 +116,7 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 		return false;
 	/* The place costs a look at every record: a thousand silent waiters must not take one at every tick. */
 	const uint32_t position = options->every_ms == 0 ? 0 : census_position(sem, waiter->ticket);
-	return options->progress(options->arg, position) != 0;
+	return wait_reports(options, position);
 }
 
 struct pace

@@ -61,6 +61,9 @@ struct pace {
 	uint64_t progress; /* to report; NS_FOREVER: with the ticks, or never */
 };
 
+/* Calls the progress function; true: it wants to give up. The thread is not cancelled in there. */
+bool wait_reports(const struct tsem_wait *options, uint32_t position);
+
 struct pace wait_pace(const struct tsem_wait *options);
 
 /*

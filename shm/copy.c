@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cancellation.h"
 #include "image.h"
 
 enum {
@@ -146,6 +147,7 @@ fill(const struct segment *segment, unsigned char *memory, uint32_t room, size_t
 int
 segment_copy(const struct segment *segment, struct segment *copy)
 {
+	NO_CANCELLATION;
 	size_t budget = READ_BYTES_MAX;
 	int rc;
 	do {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uuid.h>
 
+#include "cancellation.h"
 #include "image.h"
 #include "name.h"
 
@@ -45,6 +46,7 @@ allocate(int fd, off_t size, size_t from, size_t to)
 	    && limit.rlim_cur < to)
 		return -EFBIG;
 
+	NO_CANCELLATION;
 	while (fallocate(fd, 0, (off_t)from, (off_t)(to - from)) != 0) {
 		if (errno != EINTR)
 			return -errno;
@@ -67,15 +69,6 @@ map(struct segment *segment, int fd, const struct stat *st)
 	segment->device = st->st_dev;
 	segment->inode = st->st_ino;
 	return 0;
-}
-
-/* Builds of this layout from before copy.c, asked only to look, count a page as data once it was written to. */
-static void
-touch(const struct segment *segment, size_t from, size_t to)
-{
-	unsigned char *base = (unsigned char *)segment->header;
-	for (size_t at = from; at < to; at += PAGE_BYTES)
-		atomic_fetch_or_explicit((_Atomic uint32_t *)(void *)(base + at), 0, memory_order_relaxed);
 }
 
 static int
@@ -131,7 +124,6 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 	if (rc < 0)
 		return rc;
 
-	touch(segment, 0, SEGMENT_BYTES_MIN);
 	image_format(segment->header, SEGMENT_BYTES_MIN, config);
 	rc = fchmod(fd, config->mode) == 0 ? publish(fd, temporary, path) : -errno;
 	if (rc < 0)
@@ -322,7 +314,6 @@ segment_reserve(struct segment *segment, uint32_t records)
 		int rc = allocate(segment->fd, st.st_size, from, to);
 		if (rc < 0)
 			return rc;
-		touch(segment, from, to);
 	}
 
 	/* Another thread may have stored a larger number meanwhile; a smaller one only costs another call. */

@@ -2,6 +2,7 @@
 /* tsem.hpp: holds as C++ has them, which end with their scopes. */
 #include "plus.hpp"
 
+#include <pthread.h>
 #include <stdexcept>
 #include <type_traits>
 #include <unistd.h>
@@ -217,6 +218,52 @@ a_child_releases_nothing(void **)
 	assert_int_equal(tsem_release_for(sem.get(), getppid()), 0);
 }
 
+struct cancelled {
+	const char *name;
+	int owners;
+	int names;
+	bool left;
+};
+
+/* Destructors, and the functions through which the library calls a lambda, are noexcept: a cancellation inside would end the program. */
+static void *
+leave_scope_cancelled(void *arg)
+{
+	struct cancelled &seen = *static_cast<struct cancelled *>(arg);
+	{
+		semaphore sem = semaphore::open(seen.name);
+		const hold permit(sem);
+		pthread_cancel(pthread_self());
+		sem.owners([&seen](const tsem_owner &) {
+			pthread_testcancel();
+			seen.owners++;
+		});
+		semaphore::list([&seen](const char *) {
+			pthread_testcancel();
+			seen.names++;
+		});
+	}
+	seen.left = true;
+	pthread_testcancel();
+	return nullptr;
+}
+
+static void
+a_cancelled_thread_leaves_its_scopes(void **)
+{
+	struct cancelled seen = {fresh_name(), 0, 0, false};
+	semaphore sem = semaphore::create(seen.name, 1);
+	pthread_t thread;
+	void *result = nullptr;
+	assert_int_equal(pthread_create(&thread, nullptr, leave_scope_cancelled, &seen), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_true(seen.left);
+	assert_int_equal(seen.owners, 1);
+	assert_true(seen.names >= 1);
+	assert_int_equal(sem.stat().held, 0);
+}
+
 int
 main()
 {
@@ -228,6 +275,7 @@ main()
 		cmocka_unit_test(errors),
 		cmocka_unit_test(moving),
 		cmocka_unit_test(a_child_releases_nothing),
+		cmocka_unit_test(a_cancelled_thread_leaves_its_scopes),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

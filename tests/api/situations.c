@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: MIT */
+/* Every function of the library, called by a thread for which pthread_cancel() is pending. */
+#include "situations.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RECORDS_AT_FIRST = 64, ADOPTED = 77 };
+
+/* Calls a function with the cancellation pending. False to the caller: it returned something else. */
+#define CALL(expected, call)                     \
+	do {                                         \
+		scene->line = __LINE__;                  \
+		scene->returned = false;                 \
+		pthread_cancel(pthread_self());          \
+		const bool same_ = (call) == (expected); \
+		scene->returned = true;                  \
+		if (!same_)                              \
+			return false;                        \
+	} while (0)
+
+static const struct timespec long_ago;
+
+static const struct tsem_config one_permit = {.size = sizeof(one_permit), .permits = 1};
+
+/* ---- the functions of the program's that the library calls: cancellation points, each of them ---- */
+
+static int
+test_and_give_up(void *calls, uint32_t position)
+{
+	(void)position;
+	pthread_testcancel();
+	++*(int *)calls;
+	return 1;
+}
+
+static int
+test_at_owner(const struct tsem_owner *owner, void *calls)
+{
+	(void)owner;
+	pthread_testcancel();
+	++*(int *)calls;
+	return 0;
+}
+
+static int
+test_at_name(const char *name, void *calls)
+{
+	(void)name;
+	pthread_testcancel();
+	++*(int *)calls;
+	return 0;
+}
+
+/* ---- handles and names ---- */
+
+static bool
+create(struct scene *scene)
+{
+	tsem *sem = NULL;
+	struct tsem_config config = one_permit;
+	CALL(0, tsem_create(scene->unused, &config, &sem));
+	CALL(-EEXIST, tsem_create(scene->unused, &config, NULL));
+	config.flags = TSEM_EXIST_OK;
+	CALL(0, tsem_create(scene->unused, &config, NULL));
+	tsem_close(sem);
+	return tsem_remove(scene->unused, 0) == 0;
+}
+
+static bool
+open_(struct scene *scene)
+{
+	tsem *sem = NULL;
+	CALL(0, tsem_open(scene->name, 0, &sem));
+	tsem_close(sem);
+	CALL(0, tsem_open(scene->name, TSEM_READ_ONLY, &sem));
+	tsem_close(sem);
+	CALL(-ENOENT, tsem_open(scene->unused, 0, &sem));
+	return true;
+}
+
+static bool
+close_(struct scene *scene)
+{
+	tsem *sem = NULL;
+	if (tsem_open(scene->name, 0, &sem) != 0)
+		return false;
+	CALL(0, (tsem_close(sem), 0));
+	CALL(0, (tsem_close(NULL), 0));
+	return true;
+}
+
+static bool
+remove_(struct scene *scene)
+{
+	if (tsem_create(scene->unused, &one_permit, NULL) != 0)
+		return false;
+	CALL(0, tsem_remove(scene->unused, 0));
+	CALL(-ENOENT, tsem_remove(scene->unused, 0));
+	return true;
+}
+
+static bool
+fail_to_remove(struct scene *scene)
+{
+	CALL(-EBUSY, tsem_remove(scene->name, 0));
+	return true;
+}
+
+static bool
+remove_locked(struct scene *scene)
+{
+	CALL(0, tsem_remove(scene->unused, 0));
+	return true;
+}
+
+static bool
+remove_by_force(struct scene *scene)
+{
+	tsem *sem;
+	CALL(-EBADMSG, tsem_open(scene->unused, 0, &sem));
+	CALL(0, tsem_remove(scene->unused, TSEM_FORCE));
+	return true;
+}
+
+static bool
+in_own_memory(struct scene *scene)
+{
+	const size_t size = tsem_size_at(1);
+	void *memory = shared_memory(size);
+	tsem *sem = NULL;
+	CALL(true, tsem_size_at(1) == size);
+	CALL(0, tsem_init_at(memory, size, &one_permit, &sem));
+	tsem_close(sem);
+	CALL(0, tsem_open_at(memory, size, &sem));
+	tsem_close(sem);
+	munmap(memory, size);
+	return true;
+}
+
+/* ---- take and post ---- */
+
+static bool
+take(struct scene *scene)
+{
+	CALL(0, tsem_take(scene->sem, 1, NULL));
+	CALL(0, tsem_post(scene->sem, 1, NULL));
+	return true;
+}
+
+static bool
+take_from_the_dead(struct scene *scene)
+{
+	CALL(0, tsem_take(scene->sem, 1, NULL));
+	return true;
+}
+
+static bool
+take_in_vain(struct scene *scene)
+{
+	const struct timespec soon = deadline_in(5);
+	CALL(-ETIMEDOUT, tsem_take(scene->sem, 1, &long_ago));
+	CALL(-ETIMEDOUT, tsem_take(scene->sem, 1, &soon));
+	return true;
+}
+
+static bool
+take_wait(struct scene *scene)
+{
+	int calls = 0;
+	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
+	CALL(-ECANCELED, tsem_take_wait(scene->sem, 1, &wait));
+	return calls == 1;
+}
+
+static bool
+try_take(struct scene *scene)
+{
+	CALL(-EAGAIN, tsem_try_take(scene->sem, 1));
+	return true;
+}
+
+static bool
+try_take_from_the_dead(struct scene *scene)
+{
+	CALL(0, tsem_try_take(scene->sem, 1));
+	return true;
+}
+
+static bool
+post(struct scene *scene)
+{
+	CALL(0, tsem_post(scene->sem, 1, NULL));
+	return true;
+}
+
+static bool
+post_two(struct scene *scene)
+{
+	CALL(0, tsem_post(scene->sem, 2, NULL));
+	return true;
+}
+
+static bool
+post_and_take(struct scene *scene)
+{
+	CALL(0, tsem_post_and_take(scene->sem, scene->sem));
+	return true;
+}
+
+static bool
+post_and_take_in_vain(struct scene *scene)
+{
+	int calls = 0;
+	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
+	CALL(-ECANCELED, tsem_post_and_take_wait(scene->other, scene->sem, &wait));
+	return calls == 1;
+}
+
+/* ---- acquire and release ---- */
+
+static bool
+acquire(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_release(&hold));
+	return true;
+}
+
+/* One more than there are records in a new semaphore. */
+static bool
+acquire_many(struct scene *scene)
+{
+	tsem_hold holds[RECORDS_AT_FIRST + 1];
+	for (size_t i = 0; i <= RECORDS_AT_FIRST; i++)
+		CALL(0, tsem_acquire(scene->sem, 1, NULL, &holds[i]));
+	for (size_t i = 0; i <= RECORDS_AT_FIRST; i++)
+		CALL(0, tsem_release(&holds[i]));
+	return true;
+}
+
+static bool
+acquire_in_vain(struct scene *scene)
+{
+	tsem_hold hold;
+	const struct timespec soon = deadline_in(5);
+	CALL(-ETIMEDOUT, tsem_acquire(scene->sem, 1, &long_ago, &hold));
+	CALL(-ETIMEDOUT, tsem_acquire(scene->sem, 1, &soon, &hold));
+	return true;
+}
+
+static bool
+acquire_wait(struct scene *scene)
+{
+	tsem_hold hold;
+	int calls = 0;
+	struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
+	CALL(-ECANCELED, tsem_acquire_wait(scene->sem, 1, &wait, &hold));
+	wait.every_ms = 0;
+	CALL(-ECANCELED, tsem_acquire_wait(scene->sem, 1, &wait, &hold));
+	return calls == 2;
+}
+
+/* The progress function is called by a wait for a record, too. */
+static bool
+acquire_wait_for_record(struct scene *scene)
+{
+	const struct tsem_config config = {.size = sizeof(config), .permits = 3};
+	const size_t size = tsem_size_at(1); /* two records */
+	void *memory = shared_memory(size);
+	tsem_hold holds[3];
+	tsem *sem = NULL;
+	int calls = 0;
+	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls};
+	if (tsem_init_at(memory, size, &config, &sem) != 0 || tsem_acquire(sem, 1, NULL, &holds[0]) != 0
+	    || tsem_acquire(sem, 1, NULL, &holds[1]) != 0)
+		return false;
+	CALL(-ECANCELED, tsem_acquire_wait(sem, 1, &wait, &holds[2]));
+	tsem_close(sem);
+	munmap(memory, size);
+	return calls == 1;
+}
+
+static bool
+try_acquire(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(-EAGAIN, tsem_try_acquire(scene->sem, 1, &hold));
+	return true;
+}
+
+static bool
+acquire_from_the_dead(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(0, tsem_try_acquire(scene->sem, 1, &hold));
+	CALL(true, tsem_hold_recovered(&hold));
+	CALL(0, tsem_release(&hold));
+	return true;
+}
+
+static bool
+acquire_and_drop(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	return true;
+}
+
+static bool
+acquire_all(struct scene *scene)
+{
+	tsem *const sems[] = {scene->sem, scene->other};
+	tsem_hold holds[2];
+	CALL(0, tsem_acquire_all(sems, 2, NULL, holds));
+	CALL(0, tsem_release(&holds[0]));
+	CALL(0, tsem_release(&holds[1]));
+	return true;
+}
+
+static bool
+acquire_all_in_vain(struct scene *scene)
+{
+	tsem *const sems[] = {scene->sem, scene->other};
+	tsem_hold holds[2];
+	int calls = 0;
+	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
+	CALL(-ECANCELED, tsem_acquire_all(sems, 2, &wait, holds));
+	return calls == 1 && stat_of(scene->other).available == 1;
+}
+
+static bool
+acquire_any(struct scene *scene)
+{
+	tsem *const sems[] = {scene->sem, scene->other};
+	tsem_hold hold;
+	size_t which = 2;
+	CALL(0, tsem_acquire_any(sems, 2, NULL, &hold, &which));
+	CALL(0, tsem_release(&hold));
+	return which == 1;
+}
+
+static bool
+acquire_any_in_vain(struct scene *scene)
+{
+	tsem *const sems[] = {scene->sem, scene->other};
+	tsem_hold hold;
+	size_t which;
+	int calls = 0;
+	struct tsem_wait wait = {.size = sizeof(wait), .deadline = &long_ago};
+	CALL(-ETIMEDOUT, tsem_acquire_any(sems, 2, &wait, &hold, &which));
+	wait = (struct tsem_wait){.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
+	CALL(-ECANCELED, tsem_acquire_any(sems, 2, &wait, &hold, &which));
+	return calls == 1 && stat_of(scene->other).waiting == 0;
+}
+
+/* The test itself must not be cancelled while it waits for other processes. */
+static void
+await_waiters(tsem *sem, uint32_t waiting)
+{
+	const struct timespec give_up = deadline_in(10000);
+	int before;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	while (stat_of(sem).waiting != waiting && !deadline_has_passed(&give_up))
+		pause_a_moment();
+	pthread_setcancelstate(before, NULL);
+}
+
+static bool
+release_to_another_process(struct scene *scene)
+{
+	tsem_hold hold;
+	if (tsem_acquire(scene->sem, 1, NULL, &hold) != 0)
+		return false;
+	start_child(hold_until_killed, scene->sem); /* which dies with this thread */
+	await_waiters(scene->sem, 1);
+	CALL(0, tsem_release(&hold));
+	return true;
+}
+
+static bool
+slots(struct scene *scene)
+{
+	tsem_hold hold;
+	uint32_t slot = TSEM_NO_SLOT;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_hold_slot(&hold));
+	CALL(1, tsem_hold_slots(&hold, &slot, 1));
+	CALL(0, tsem_release(&hold));
+	return slot == 0;
+}
+
+/* ---- another owner ---- */
+
+static bool
+hand_over(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_hand_over(&hold, scene->processes[0]));
+	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
+	return true;
+}
+
+static bool
+lend(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_lend(&hold, scene->processes[0]));
+	CALL(-EBUSY, tsem_reap(&hold, 0));
+	CALL(0, tsem_end_loan(&hold));
+	return true;
+}
+
+/* How the child ended that was to adopt the hold. */
+static int
+end_of(pid_t child)
+{
+	int cancel_state;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	await_zombie(child);
+	siginfo_t info;
+	waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT);
+	pthread_setcancelstate(cancel_state, NULL);
+	return info.si_status;
+}
+
+/* The child inherits the cancellation that is pending. */
+static bool
+adopt(struct scene *scene)
+{
+	tsem_hold hold;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	const pid_t child = fork();
+	if (child == 0)
+		_exit(tsem_adopt(&hold) == 0 ? ADOPTED : 1);
+	CALL(ADOPTED, end_of(child));
+	CALL(0, tsem_reap(&hold, 0));
+	return true;
+}
+
+/* The child is in the thread of its parent, so to speak. */
+static bool
+adopt_after_vfork(struct scene *scene)
+{
+	static tsem_hold hold;
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	const pid_t child = vfork();
+	if (child == 0)
+		_exit(tsem_adopt(&hold) == 0 ? ADOPTED : 1);
+	CALL(ADOPTED, end_of(child));
+	CALL(0, tsem_reap(&hold, TSEM_ABANDONED));
+	return true;
+}
+
+/* ---- governing, looking and repairing ---- */
+
+static bool
+set(struct scene *scene)
+{
+	CALL(0, tsem_set(scene->sem, 2));
+	CALL(0, tsem_set(scene->sem, 0));
+	CALL(0, tsem_set(scene->sem, 1));
+	return true;
+}
+
+static bool
+idle(struct scene *scene)
+{
+	const struct timespec soon = deadline_in(5);
+	CALL(-ETIMEDOUT, tsem_wait_idle(scene->sem, 0, &soon));
+	CALL(0, tsem_wait_idle(scene->other, TSEM_HOLDERS, NULL));
+	return true;
+}
+
+static bool
+cancel_all(struct scene *scene)
+{
+	CALL(0, tsem_cancel(scene->sem));
+	await_waiters(scene->sem, 0);
+	return true;
+}
+
+static bool
+recover(struct scene *scene)
+{
+	uint32_t recovered = 0;
+	CALL(0, tsem_recover(scene->sem, &recovered));
+	return recovered == 1;
+}
+
+static bool
+look(struct scene *scene)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	int calls = 0;
+	CALL(0, tsem_stat(scene->sem, &stat));
+	CALL(0, tsem_owners(scene->sem, test_at_owner, &calls));
+	CALL(0, tsem_snapshot(scene->sem, &stat, test_at_owner, &calls));
+	return calls == 2;
+}
+
+static bool
+list(struct scene *scene)
+{
+	int calls = 0;
+	CALL(0, tsem_list(test_at_name, &calls));
+	return calls >= 2;
+}
+
+/* ---- all of them ---- */
+
+const struct situation situations[] = {
+	{"tsem_create", "new, and there", nothing, create, 0},
+	{"tsem_open", "there, and not", nothing, open_, 0},
+	{"tsem_open", "no semaphore", no_semaphore_at_all, remove_by_force, 0},
+	{"tsem_close", "", nothing, close_, 0},
+	{"tsem_remove", "", nothing, remove_, 0},
+	{"tsem_remove", "locked", locked, remove_locked, 0},
+	{"tsem_remove", "held", held, fail_to_remove, 1},
+	{"tsem_remove", "no semaphore", no_semaphore_at_all, remove_by_force, 0},
+	{"tsem_size_at", "", nothing, in_own_memory, 0},
+	{"tsem_init_at", "", nothing, in_own_memory, 0},
+	{"tsem_open_at", "", nothing, in_own_memory, 0},
+	{"tsem_take", "at once", nothing, take, 0},
+	{"tsem_take", "held", held, take_in_vain, 1},
+	{"tsem_take", "held by the dead", held_by_the_dead, take_from_the_dead, 1},
+	{"tsem_take_wait", "held", held, take_wait, 1},
+	{"tsem_try_take", "held", held, try_take, 1},
+	{"tsem_try_take", "held by the dead", held_by_the_dead, try_take_from_the_dead, 1},
+	{"tsem_post", "nothing taken", nothing, take, 0},
+	{"tsem_post", "waited for", waited_for, post, 1},
+	{"tsem_post", "with a place given up", waited_for_and_given_up, post_two, 1},
+	{"tsem_post_and_take", "", nothing, post_and_take, 0},
+	{"tsem_post_and_take_wait", "held", held, post_and_take_in_vain, 1},
+	{"tsem_acquire", "at once", nothing, acquire, 0},
+	{"tsem_acquire", "more than there are records", capacity_raised, acquire_many, 0},
+	{"tsem_acquire", "held", held, acquire_in_vain, 1},
+	{"tsem_acquire", "held by the dead", held_by_the_dead, acquire_and_drop, 1},
+	{"tsem_acquire", "held without a first thread", held_without_first_thread, acquire_in_vain, 1},
+	{"tsem_acquire_wait", "held", held, acquire_wait, 1},
+	{"tsem_acquire_wait", "all records in use", nothing, acquire_wait_for_record, 0},
+	{"tsem_try_acquire", "held", held, try_acquire, 1},
+	{"tsem_try_acquire", "held by the dead", held_by_the_dead, acquire_from_the_dead, 0},
+	{"tsem_try_acquire", "held without a first thread", held_without_first_thread, try_acquire, 1},
+	{"tsem_try_acquire", "lent to the dead", lent_to_the_dead, acquire_from_the_dead, 0},
+	{"tsem_acquire_all", "at once", nothing, acquire_all, 0},
+	{"tsem_acquire_all", "one held", held, acquire_all_in_vain, 1},
+	{"tsem_acquire_any", "one held", held, acquire_any, 1},
+	{"tsem_acquire_any", "both held", both_held, acquire_any_in_vain, 1},
+	{"tsem_release", "at once", nothing, acquire, 0},
+	{"tsem_release", "waited for", nothing, release_to_another_process, 1},
+	{"tsem_hold_recovered", "", held_by_the_dead, acquire_from_the_dead, 0},
+	{"tsem_hold_slot", "", nothing, slots, 0},
+	{"tsem_hold_slots", "", nothing, slots, 0},
+	{"tsem_hand_over", "", process_beside, hand_over, 0},
+	{"tsem_release_for", "", process_beside, hand_over, 0},
+	{"tsem_lend", "", process_beside, lend, 0},
+	{"tsem_end_loan", "", process_beside, lend, 0},
+	{"tsem_adopt", "after fork()", nothing, adopt, 0},
+	{"tsem_adopt", "after vfork()", nothing, adopt_after_vfork, 0},
+	{"tsem_reap", "a child", nothing, adopt, 0},
+	{"tsem_reap", "a live process", process_beside, lend, 0},
+	{"tsem_set", "", nothing, set, 0},
+	{"tsem_wait_idle", "held", held, idle, 1},
+	{"tsem_cancel", "waited for", waited_for, cancel_all, 1},
+	{"tsem_recover", "held by the dead", held_by_the_dead, recover, 0},
+	{"tsem_stat", "held", held, look, 1},
+	{"tsem_owners", "held", held, look, 1},
+	{"tsem_snapshot", "held", held, look, 1},
+	{"tsem_list", "", nothing, list, 0},
+};
+
+const size_t situation_count = sizeof(situations) / sizeof(situations[0]);
+
+bool
+needs_vfork(const struct situation *situation)
+{
+	return situation->act == adopt_after_vfork;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * No function is a cancellation point. Each is called by a thread for which pthread_cancel() is pending, in situations in
+ * which the library opens files, waits, or calls a function of the program's. The thread comes back from the call with
+ * what the function returns, ends where the test wants it to, and the books balance.
+ */
+#include "situations.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- how a situation is played ---- */
+
+struct part {
+	const struct situation *situation;
+	struct scene *scene;
+};
+
+static void *
+act_and_end(void *arg)
+{
+	struct part *part = arg;
+	part->scene->as_expected = part->situation->act(part->scene);
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Every situation has a process of its own: the first call of a process looks up more than later ones. */
+static int
+act_in_a_thread(void *arg)
+{
+	struct part *part = arg;
+	struct scene *scene = part->scene;
+	pthread_t thread;
+	void *result = NULL;
+	alarm(60);
+	CHECK(pthread_create(&thread, NULL, act_and_end, part) == 0);
+	CHECK(pthread_join(thread, &result) == 0);
+	scene->cancelled = result == PTHREAD_CANCELED;
+	scene->stat.size = sizeof(scene->stat);
+	CHECK(tsem_stat(scene->sem, &scene->stat) == 0);
+	return 0;
+}
+
+static struct scene *
+new_scene(const struct situation *situation)
+{
+	struct scene *scene = shared_memory(sizeof(*scene));
+	scene->lock = -1;
+	scene->name = fresh_name();
+	scene->unused = fresh_name();
+	scene->sem = new_semaphore_named(scene->name, 1, 0);
+	scene->other = new_semaphore(1, 0);
+	situation->arrange(scene);
+	return scene;
+}
+
+static void
+free_scene(struct scene *scene)
+{
+	for (uint32_t i = 0; i < scene->n; i++)
+		kill_child(scene->processes[i]);
+	if (scene->lock >= 0)
+		close(scene->lock);
+	tsem_close(scene->sem);
+	tsem_close(scene->other);
+	munmap(scene, sizeof(*scene));
+}
+
+static void
+every_call_returns(void **state)
+{
+	const struct situation *situation = *state;
+	if (UNDER_THREAD_SANITIZER && needs_vfork(situation))
+		SKIP("ThreadSanitizer turns vfork() into fork()");
+	struct scene *scene = new_scene(situation);
+	struct part part = {.situation = situation, .scene = scene};
+	const int status = end_of_child(start_child(act_in_a_thread, &part));
+	const struct scene seen = *scene;
+	free_scene(scene);
+	if (!seen.returned)
+		fail_msg("the call in line %d did not return (the process ended with %d)", seen.line, status);
+	if (!seen.as_expected)
+		fail_msg("the call in line %d, or what follows it, was not as expected", seen.line);
+	assert_int_equal(status, 0);
+	assert_true(seen.cancelled);
+	assert_int_equal(seen.stat.held, situation->held);
+	assert_int_equal(seen.stat.waiting, 0);
+}
+
+/* ---- none is forgotten ---- */
+
+static bool
+has_situation(const char *function)
+{
+	for (size_t i = 0; i < situation_count; i++) {
+		if (strcmp(situations[i].function, function) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+every_function_has_a_situation(void **state)
+{
+	(void)state;
+	FILE *map = fopen(LIBTSEM_MAP, "re");
+	char line[128];
+	char function[64], end;
+	int functions = 0;
+	int forgotten = 0;
+	assert_non_null(map);
+	while (fgets(line, sizeof(line), map) != NULL) {
+		if (sscanf(line, "\t%63[a-z_]%c", function, &end) != 2 || end != ';')
+			continue;
+		functions++;
+		if (has_situation(function))
+			continue;
+		forgotten++;
+		print_message("# %s has no situation\n", function);
+	}
+	fclose(map);
+	assert_int_equal(forgotten, 0);
+	assert_true(functions >= 36); /* of the first version */
+}
+
+/* ---- a thread is cancelled while it waits ---- */
+
+struct waiting {
+	tsem *sem;
+	tsem_hold hold;
+	_Atomic bool may_release; /* shared with the holder */
+	_Atomic int looks;
+	_Atomic bool is_back;
+	int rc;
+};
+
+static int
+hold_until_told(void *arg)
+{
+	struct waiting *waiting = arg;
+	tsem_hold hold;
+	CHECK(tsem_acquire(waiting->sem, 1, NULL, &hold) == 0);
+	while (!waiting->may_release)
+		pause_a_moment();
+	CHECK(tsem_release(&hold) == 0);
+	return 0;
+}
+
+static int
+count_look(void *arg, uint32_t position)
+{
+	(void)position;
+	((struct waiting *)arg)->looks++;
+	return 0;
+}
+
+static void
+note_end(void *arg)
+{
+	((struct waiting *)arg)->is_back = true;
+}
+
+static void *
+wait_in_line(void *arg)
+{
+	struct waiting *waiting = arg;
+	const struct tsem_wait wait = {.size = sizeof(wait), .progress = count_look, .arg = waiting};
+	pthread_cleanup_push(note_end, waiting);
+	waiting->rc = tsem_acquire_wait(waiting->sem, 1, &wait, &waiting->hold);
+	pthread_testcancel();
+	pthread_cleanup_pop(1);
+	return NULL;
+}
+
+/* The hold belongs to the process, so another thread releases it. */
+static void
+a_cancelled_waiter_keeps_its_place(void **state)
+{
+	(void)state;
+	struct waiting *waiting = shared_memory(sizeof(*waiting));
+	pthread_t thread;
+	void *result = NULL;
+	waiting->sem = new_semaphore(1, 0);
+	waiting->rc = 1;
+	const pid_t holder = start_child(hold_until_told, waiting);
+	EVENTUALLY(stat_of(waiting->sem).held == 1);
+	assert_int_equal(pthread_create(&thread, NULL, wait_in_line, waiting), 0);
+	EVENTUALLY(stat_of(waiting->sem).waiting == 1);
+
+	assert_int_equal(pthread_cancel(thread), 0);
+	const int looks = waiting->looks;
+	EVENTUALLY(waiting->looks > looks || waiting->is_back); /* it looks around: whether the holder is alive, too */
+	assert_false(waiting->is_back);
+	waiting->may_release = true;
+	assert_int_equal(end_of_child(holder), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(waiting->rc, 0);
+	assert_int_equal(stat_of(waiting->sem).held, 1);
+	assert_int_equal(tsem_release(&waiting->hold), 0);
+	expect_at_rest(waiting->sem, 1);
+	tsem_close(waiting->sem);
+	munmap(waiting, sizeof(*waiting));
+}
+
+int
+main(void)
+{
+	enum { OTHERS = 2, SITUATIONS_MAX = 128, NAME_BYTES = 80 };
+	static char names[SITUATIONS_MAX][NAME_BYTES];
+	struct CMUnitTest tests[OTHERS + SITUATIONS_MAX] = {
+		cmocka_unit_test(every_function_has_a_situation),
+		cmocka_unit_test(a_cancelled_waiter_keeps_its_place),
+	};
+	if (situation_count > SITUATIONS_MAX)
+		return 1;
+	for (size_t i = 0; i < situation_count; i++) {
+		snprintf(names[i], NAME_BYTES, "%s %s", situations[i].function, situations[i].what);
+		tests[OTHERS + i] = (struct CMUnitTest){
+			.name = names[i],
+			.test_func = every_call_returns,
+			.initial_state = (void *)(uintptr_t)&situations[i],
+		};
+	}
+	support_start(110);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
