@@ -148,54 +148,97 @@ recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 
 /* ---- the front of the line ---- */
 
-struct place {
-	int64_t distance; /* of the ticket, from a fixed point */
-	uint32_t index;
-};
+/*
+ * A place in line is one number: how far its ticket is from a fixed point, and its record. So places compare as numbers, and
+ * take as little of the stack as they can, which may be a signal handler's.
+ */
+#define PLACE_MIDDLE (UINT64_C(1) << 47)
+#define NO_PLACE UINT64_MAX /* behind all others */
 
 enum { PLACES_MAX = 64, PASSES_MAX = 2 * RECORDS_MAX / PLACES_MAX };
 
-static void
-insert_place(struct place *places, size_t *n, struct place new)
+static uint64_t
+place_make(uint64_t ticket, uint64_t origin, uint32_t index)
 {
-	if (*n == PLACES_MAX && places[PLACES_MAX - 1].distance <= new.distance)
-		return;
-	size_t at = *n < PLACES_MAX ? (*n)++ : PLACES_MAX - 1;
-	for (; at > 0 && places[at - 1].distance > new.distance; at--)
-		places[at] = places[at - 1];
-	places[at] = new;
+	return word_make(counter_add(ticket - origin, PLACE_MIDDLE), index);
 }
 
-/* The first places in line behind the distance `after`, in order. */
-static size_t
-collect_places(struct tsem *sem, uint64_t origin, int64_t after, struct place places[PLACES_MAX])
+static uint64_t
+place_ticket(uint64_t place, uint64_t origin)
 {
-	size_t n = 0;
+	return counter_add(word_counter(place), origin + PLACE_MIDDLE);
+}
+
+static uint32_t
+place_index(uint64_t place)
+{
+	return (uint32_t)word_tag(place);
+}
+
+/* Puts the place in that of the last one in line, which is the root of the heap. */
+static void
+replace_last(uint64_t *heap, size_t n, uint64_t place)
+{
+	size_t at = 0;
+	for (size_t child; (child = 2 * at + 1) < n; at = child) {
+		if (child + 1 < n && heap[child + 1] > heap[child])
+			child++;
+		if (heap[child] <= place)
+			break;
+		heap[at] = heap[child];
+	}
+	heap[at] = place;
+}
+
+/* The first places in line from `from` on, in order, and then NO_PLACE. */
+static void
+collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places[PLACES_MAX])
+{
+	for (size_t i = 0; i < PLACES_MAX; i++)
+		places[i] = NO_PLACE;
 	const struct record *record;
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		const uint64_t what = LOAD_ACQ(&record->what);
 		if (what_state(what) != STATE_QUEUED)
 			continue;
-		const struct place place = {.distance = counter_diff(what_value(what), origin), .index = i};
-		if (place.distance > after)
-			insert_place(places, &n, place);
+		const uint64_t place = place_make(what_value(what), origin, i);
+		if (place >= from && place < places[0])
+			replace_last(places, PLACES_MAX, place);
 	}
-	return n;
+	for (size_t n = PLACES_MAX - 1; n > 0; n--) {
+		const uint64_t earlier = places[n];
+		places[n] = places[0];
+		replace_last(places, n, earlier);
+	}
 }
 
 /* Skips the place if its owner is dead. False: a live one stands there, or the line has not come that far. */
 static bool
-pass_over(struct tsem *sem, const struct place *place, uint64_t origin, uint32_t *permits)
+pass_over(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 {
-	const uint64_t ticket = counter_add(origin, (uint64_t)place->distance);
-	const struct record *record = &sem->segment.records[place->index];
+	const struct record *record = &sem->segment.records[index];
 	if (counter_diff(enabled_limit(sem), ticket) < 0)
 		return false;
-	recover_record(sem, place->index, permits);
+	recover_record(sem, index, permits);
 
 	const uint64_t what = LOAD_ACQ(&record->what);
 	const bool still_there = what_state(what) == STATE_QUEUED && what_value(what) == ticket;
 	return !still_there || is_enabled(sem, ticket, LOAD_ACQ(&record->count));
+}
+
+/*
+ * Skips what stands behind the last place without a scan, as long as each next record is as far from its neighbour as that
+ * one is. Records are claimed one after the other, so mostly this finds the whole line. What it misses, the next scan finds.
+ */
+static void
+follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
+{
+	const struct record *record;
+	for (uint32_t i = last + step; (record = record_at(sem, i)) != NULL; i += step) {
+		const uint64_t what = LOAD_ACQ(&record->what);
+		if (what_state(what) != STATE_QUEUED || !pass_over(sem, i, what_value(what), permits))
+			return;
+	}
 }
 
 /*
@@ -226,22 +269,25 @@ renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 	CAS_SEQ(&sem->segment.header->concern, hint, concern_next(hint, found, ticket));
 }
 
-/* A run of dead waiters costs one scan for every 64 of them. */
+/* A run of dead waiters costs one scan for every 64 of them at most. */
 void
 recover_front(struct tsem *sem, uint32_t *permits)
 {
-	struct place places[PLACES_MAX];
+	uint64_t places[PLACES_MAX];
 	const uint64_t hint = LOAD_SEQ(&sem->segment.header->concern);
 	const uint64_t origin = enabled_limit(sem);
-	int64_t after = INT64_MIN;
+	uint64_t from = 0;
 	for (int pass = 0; pass < PASSES_MAX; pass++) {
-		const size_t n = collect_places(sem, origin, after, places);
-		size_t passed = 0;
-		while (passed < n && pass_over(sem, &places[passed], origin, permits))
-			passed++;
-		if (passed < PLACES_MAX)
+		collect_places(sem, origin, from, places);
+		size_t at = 0;
+		while (at < PLACES_MAX && places[at] != NO_PLACE
+		       && pass_over(sem, place_index(places[at]), place_ticket(places[at], origin), permits))
+			at++;
+		if (at < PLACES_MAX)
 			break;
-		after = places[PLACES_MAX - 1].distance;
+		const uint32_t last = place_index(places[PLACES_MAX - 1]);
+		follow(sem, last, last - place_index(places[PLACES_MAX - 2]), permits);
+		from = places[PLACES_MAX - 1] + 1;
 	}
 	renew_orphan_hint(sem, hint, origin);
 }
