@@ -68,10 +68,10 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(monotonic_now() + LOOK_AT_ALL_EVERY, until));
 }
 
-static void
+static int
 futex_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
-	syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAKE_BITSET, n, NULL, NULL, bits);
+	return (int)syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAKE_BITSET, n, NULL, NULL, bits);
 }
 
 static void

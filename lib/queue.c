@@ -6,6 +6,7 @@
 #include "platform.h"
 #include "protocol.h"
 #include "recover.h"
+#include "vacancy.h"
 
 const struct tsem_wait *
 queue_options(const struct tsem_wait *wait)
@@ -71,27 +72,26 @@ queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, uint64_t unt
 
 /* Waits for a free record, if need be. */
 static int
-claim_until(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, uint64_t until,
-            struct claim *claim)
+claim_until(struct tsem *sem, enum use use, const struct waiter *waiter, struct claim *claim)
 {
-	const uint32_t cancels = LOAD_ACQ(&sem->segment.header->cancels);
-	for (;;) {
-		int rc = record_claim(sem, count, use, noted_end(until), claim);
-		if (rc != -EUSERS)
-			return rc;
-		recover_if_due(sem, platform.now());
-		if (options->progress != NULL && wait_reports(options, 0))
-			return -ECANCELED;
-		rc = record_wait_for_vacancy(sem, until);
-		if (rc == -ETIMEDOUT)
-			return -EUSERS;
-		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
-			return rc;
-		if (is_removed(sem))
-			return -EIDRM;
-		if (LOAD_ACQ(&sem->segment.header->cancels) != cancels)
-			return -ECANCELED;
-	}
+	struct header *header = sem->segment.header;
+	const uint64_t end = noted_end(waiter->until);
+	const bool gives_way = vacancy_is_wanted(header) && !record_is_kept(record_kept_entry(sem));
+	int rc = gives_way ? vacancy_give_way(sem, waiter) : 0;
+	if (rc == 0)
+		rc = record_claim(sem, waiter->count, use, end, claim);
+	if (rc == 0 && gives_way)
+		vacancy_announce(header, 1); /* there may be more, or none waits any more */
+	if (rc != -EUSERS)
+		return rc;
+
+	struct pace pace = wait_pace(waiter->options);
+	do {
+		rc = vacancy_wait(sem, waiter, &pace);
+		if (rc == 0)
+			rc = record_claim_free(sem, waiter->count, use, end, claim);
+	} while (rc == -EUSERS);
+	return rc == -ETIMEDOUT ? queue_claim_at_once(sem, waiter->count, use, waiter->until, claim) : rc;
 }
 
 /* Not enabled, or not wanted any more: skipped at once if it is in front, and otherwise when the line reaches it. */
@@ -171,7 +171,7 @@ join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *opt
 {
 	struct waiter *waiter = &place->waiter;
 	*waiter = begin_wait(sem, count, options);
-	int rc = may_wait_for_record ? claim_until(sem, count, use, options, waiter->until, &place->claim)
+	int rc = may_wait_for_record ? claim_until(sem, use, waiter, &place->claim)
 	                             : queue_claim_at_once(sem, count, use, waiter->until, &place->claim);
 	if (rc < 0)
 		return rc;
@@ -251,6 +251,6 @@ tsem_cancel(tsem *sem)
 		return -EIDRM;
 	ADD_SEQ(&header->cancels, 1);
 	wake_everybody(sem);
-	record_wake_for_vacancy(header);
+	vacancy_wake_all(header);
 	return 0;
 }

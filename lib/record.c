@@ -2,11 +2,11 @@
 #include "record.h"
 
 #include <errno.h>
-#include <limits.h>
 
 #include "identity.h"
 #include "platform.h"
 #include "recover.h"
+#include "vacancy.h"
 
 struct kept nothing_kept[KEPT_ENTRIES];
 
@@ -117,8 +117,8 @@ register_namespaces(struct header *header, const struct identity *self)
 }
 
 /* Tries every record once, from the hint on. */
-static struct record *
-search(struct tsem *sem, uint64_t who, uint32_t *index)
+static int
+search(struct tsem *sem, uint64_t who, struct claim *claim)
 {
 	struct header *header = sem->segment.header;
 	uint32_t limit = LOAD_RLX(&header->reserved);
@@ -134,10 +134,11 @@ search(struct tsem *sem, uint64_t who, uint32_t *index)
 		    || !CAS_SEQ(&record->who, 0, who))
 			continue;
 		STORE_RLX(&header->free_hint, at + 1);
-		*index = at;
-		return record;
+		claim->index = at;
+		claim->record = record;
+		return 0;
 	}
-	return NULL;
+	return -EUSERS;
 }
 
 /* Another page of records. Whoever loses the race finds the winner's page. */
@@ -162,8 +163,7 @@ search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
 {
 	int rc = 0;
 	for (int tries = 0; tries <= RECORDS_MAX / RECORDS_PER_PAGE + 1; tries++) {
-		claim->record = search(sem, who, &claim->index);
-		if (claim->record != NULL)
+		if (search(sem, who, claim) == 0)
 			return 0;
 		/* The dead who held nothing, and whom therefore nobody has missed, before the table grows. */
 		if (recover_spare_records(sem) > 0)
@@ -175,8 +175,9 @@ search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
 	return -EUSERS;
 }
 
-int
-record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
+static int
+claim_by(int (*find)(struct tsem *, uint64_t, struct claim *), struct tsem *sem, uint32_t count, enum use use,
+         uint64_t until, struct claim *claim)
 {
 	struct identity self;
 	int rc;
@@ -192,7 +193,7 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	} else {
 		identity_get(&self);
 		register_namespaces(sem->segment.header, &self);
-		rc = search_or_grow(sem, claim->who, claim);
+		rc = find(sem, claim->who, claim);
 		if (rc < 0)
 			return rc;
 		forget_record(entry, claim->record); /* what this thread once knew of it is not so any more */
@@ -209,20 +210,23 @@ record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, str
 	return 0;
 }
 
-void
-record_wake_for_vacancy(struct header *header)
+int
+record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
 {
-	const uint32_t vacancy = LOAD_SEQ(&header->vacancy);
-	if ((vacancy & SLOT_SLEEPERS) != 0 && CAS_SEQ32(&header->vacancy, vacancy, (vacancy + SLOT_STEP) & ~SLOT_SLEEPERS))
-		platform.wake(&header->vacancy, UINT32_MAX, INT_MAX);
+	return claim_by(search_or_grow, sem, count, use, until, claim);
 }
 
-/* Whoever frees a record wakes those who wait for one; should that be missed, they look again by themselves. */
+int
+record_claim_free(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
+{
+	return claim_by(search, sem, count, use, until, claim);
+}
+
 static void
 announce_vacancy(struct header *header, uint32_t index)
 {
 	STORE_RLX(&header->free_hint, index);
-	record_wake_for_vacancy(header);
+	vacancy_announce(header, 1);
 }
 
 void
@@ -235,7 +239,7 @@ record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_
 void
 record_free(struct tsem *sem, const struct claim *claim)
 {
-	STORE_REL(&claim->record->who, 0);
+	STORE_SEQ(&claim->record->who, 0); /* see vacancy_announce() */
 	announce_vacancy(sem->segment.header, claim->index);
 }
 
@@ -259,16 +263,4 @@ record_free_kept(struct tsem *sem)
 		}
 		record_keep_none(entry);
 	}
-}
-
-int
-record_wait_for_vacancy(struct tsem *sem, uint64_t until)
-{
-	_Atomic uint32_t *word = &sem->segment.header->vacancy;
-	const uint32_t vacancy = OR_SEQ(word, SLOT_SLEEPERS) | SLOT_SLEEPERS;
-	const uint64_t now = platform.now();
-	if (now >= until)
-		return -ETIMEDOUT;
-	int rc = platform.sleep(word, vacancy, UINT32_MAX, earlier_of(now + 100 * NS_PER_MS, until));
-	return rc == -EINTR ? rc : 0;
 }

@@ -91,11 +91,8 @@ record_unfill(struct record *record)
  */
 int record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 
-/* Sleeps until a record may be free again, 100 ms at most, not beyond `until`. -ETIMEDOUT, -EINTR or 0. */
-int record_wait_for_vacancy(struct tsem *sem, uint64_t until);
-
-/* Wakes those who sleep there. */
-void record_wake_for_vacancy(struct header *header);
+/* The same where one is free, and all else was tried before. */
+int record_claim_free(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 
 /* record_unfill(), and the record is kept or freed. */
 void record_unclaim(struct tsem *sem, const struct claim *claim);

@@ -7,6 +7,7 @@
 #include "idle.h"
 #include "platform.h"
 #include "record.h"
+#include "vacancy.h"
 #include "wait.h"
 
 #define TRY_LOOK_EVERY (10 * NS_PER_MS)
@@ -390,6 +391,7 @@ recover_if_due(struct tsem *sem, uint64_t now)
 		return tick;
 	const uint64_t grants = LOAD_RLX(&sem->segment.header->grants);
 	recover_all(sem, NULL);
+	vacancy_look(sem);
 	wake_overlooked(sem);
 	is_removed(sem);
 	/* Many die together, and yet one after another: where permits have just come back, more may be about to. */

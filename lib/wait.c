@@ -7,8 +7,8 @@
 #include "cancellation.h"
 #include "census.h"
 #include "platform.h"
-#include "record.h"
 #include "recover.h"
+#include "vacancy.h"
 
 bool
 wait_is_over(const struct tsem *sem, const struct waiter *waiter)
@@ -24,7 +24,7 @@ mark_removed(struct tsem *sem)
 	/* Without capacity every arrival takes the long way, where it sees the flag. */
 	STORE_SEQ(&header->capacity, 0);
 	wake_everybody(sem);
-	record_wake_for_vacancy(header);
+	vacancy_wake_all(header);
 	ADD_SEQ(&header->idle, 1);
 	platform.wake(&header->idle, UINT32_MAX, INT_MAX);
 }
@@ -100,13 +100,6 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 	return false;
 }
 
-bool
-wait_reports(const struct tsem_wait *options, uint32_t position)
-{
-	NO_CANCELLATION;
-	return options->progress(options->arg, position) != 0;
-}
-
 /* Calls the waiter's progress function; true: it wants to give up. */
 static bool
 report_progress(struct tsem *sem, const struct waiter *waiter)
@@ -115,8 +108,10 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	if (options->progress == NULL)
 		return false;
 	/* The place costs a look at every record: a thousand silent waiters must not take one at every tick. */
-	const uint32_t position = options->every_ms == 0 ? 0 : census_position(sem, waiter->ticket);
-	return wait_reports(options, position);
+	NO_CANCELLATION;
+	const bool is_told = options->every_ms != 0 && waiter->record != NULL;
+	const uint32_t position = !is_told ? 0 : census_position(sem, waiter->ticket);
+	return options->progress(options->arg, position) != 0;
 }
 
 struct pace
@@ -135,6 +130,8 @@ wait_pace(const struct tsem_wait *options)
 static uint64_t
 tick_in_turn(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 {
+	if (waiter->record == NULL) /* nor a place */
+		return tick;
 	const uint64_t issued = word_counter(LOAD_RLX(&sem->segment.header->tickets));
 	const int64_t ahead = counter_diff(waiter->ticket, enabled_limit(sem));
 	const int64_t behind = counter_diff(issued, waiter->ticket) - (int64_t)waiter->count;
@@ -144,9 +141,8 @@ tick_in_turn(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 	return (tick / TICK - turn) % 2 == 0 ? tick : tick + TICK;
 }
 
-/* -EIDRM, -ECANCELED: the wait has no point any more. */
-static int
-is_called_off(const struct tsem *sem, const struct waiter *waiter)
+int
+wait_is_called_off(const struct tsem *sem, const struct waiter *waiter)
 {
 	if (is_marked_removed(sem))
 		return -EIDRM;
@@ -160,7 +156,7 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 	const bool ticked = now >= pace->tick;
 	if (ticked)
 		pace->tick = tick_in_turn(sem, waiter, recover_if_due(sem, now));
-	const int rc = is_called_off(sem, waiter);
+	const int rc = wait_is_called_off(sem, waiter);
 	/* Not woken for it: whoever called it off may have died before it had woken everybody. */
 	if (rc < 0 && ticked && !first)
 		wake_everybody(sem);
@@ -231,7 +227,7 @@ is_looked_after(const struct tsem *sem, const struct waiter *waiter, struct pace
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
 	if (scanned - pace->tick >= LOOK_EVERY) /* or before it: unsigned */
 		return false;
-	if (is_enabled(sem, waiter->ticket, waiter->count) || is_called_off(sem, waiter) < 0)
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_is_called_off(sem, waiter) < 0)
 		return false;
 	pace->tick = tick_in_turn(sem, waiter, next_tick(scanned));
 	return true;

@@ -27,7 +27,7 @@ next_tick(uint64_t now)
 }
 
 struct waiter {
-	struct record *record;
+	struct record *record; /* NULL: still waits for one, and has no ticket */
 	uint64_t ticket;
 	uint32_t count;
 	const struct tsem_wait *options;
@@ -55,14 +55,14 @@ int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
 
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 
+/* -EIDRM, -ECANCELED: the wait has no point any more. */
+int wait_is_called_off(const struct tsem *sem, const struct waiter *waiter);
+
 /* When a sleeper has to wake up by itself. */
 struct pace {
 	uint64_t tick;     /* to look around; 0: not yet done */
 	uint64_t progress; /* to report; NS_FOREVER: with the ticks, or never */
 };
-
-/* Calls the progress function; true: it wants to give up. The thread is not cancelled in there. */
-bool wait_reports(const struct tsem_wait *options, uint32_t position);
 
 struct pace wait_pace(const struct tsem_wait *options);
 

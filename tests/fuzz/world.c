@@ -59,13 +59,14 @@ sleep_a_moment_any(_Atomic uint32_t *const words[], const uint32_t expected[], s
 	return sleep_a_moment(words[0], expected[0], UINT32_MAX, until);
 }
 
-static void
+static int
 wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
 	(void)word;
 	(void)bits;
 	(void)n;
 	let_peer_act();
+	return 0;
 }
 
 static void

@@ -39,9 +39,11 @@ fake_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_
 	fake.sleeps++;
 	if (fake.sleeps <= sizeof(fake.slept_until) / sizeof(fake.slept_until[0]))
 		fake.slept_until[fake.sleeps - 1] = until;
+	fake.slept_on = words[0];
 	count_call();
 	if (fake.at_call == 0 && fake.sleeps >= fake.others_from_sleep)
 		let_act(&fake.others);
+	fake.slept_on = NULL;
 	if (fake.at_sleep != 0 && fake.sleeps == fake.at_sleep)
 		return fake.sleep_result;
 	for (size_t i = 0; i < n; i++) {
@@ -63,7 +65,7 @@ fake_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t un
 	return fake_sleep_any(&word, &expected, 1, until);
 }
 
-static void
+static int
 fake_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
 	if (fake.wakes < sizeof(fake.woken) / sizeof(fake.woken[0])) {
@@ -72,7 +74,11 @@ fake_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 		fake.woken_most[fake.wakes] = n;
 	}
 	fake.wakes++;
+	const int woken = fake.slept_on == word && n > 0;
+	if (woken)
+		fake.slept_on = NULL;
 	let_act(&fake.others_at_wake);
+	return woken;
 }
 
 static void

@@ -30,6 +30,7 @@ struct fake {
 	_Atomic uint32_t *woken[5000];
 	uint32_t woken_bits[5000];
 	int woken_most[5000];
+	_Atomic uint32_t *slept_on; /* while others act inside a sleep */
 };
 
 extern struct fake fake;

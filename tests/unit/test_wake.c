@@ -320,11 +320,11 @@ counting_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_
 	return rc;
 }
 
-static void
+static int
 counting_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 {
 	ADD_SEQ(&wake_calls, 1);
-	real.wake(word, bits, n);
+	return real.wake(word, bits, n);
 }
 
 static void *
