@@ -58,14 +58,15 @@ enum { ROUNDS_WORTH_IT = 16, ROUNDS_OF_COURTESY = 64 };
 /*
  * Without this, two processes that do little else pass the permit, and with it the counter line, to and fro at every
  * step; with it each works for a while out of its own cache. Nobody is overtaken: who has just been served stays away
- * from the line for a moment, and only if nobody else gave a permit back since.
+ * from the line for a moment, and only if nobody else gave a permit back since. Where others wait behind the one that was let
+ * in, the permit goes to them next, and to stay away only keeps the processor from that one.
  */
 void
 wait_out_of_courtesy(const struct tsem *sem)
 {
 	const uint64_t limit = enabled_limit(sem);
 	if (LOAD_RLX(&sem->spin) < ROUNDS_WORTH_IT || LOAD_RLX(&sem->passed_on) != limit
-	    || counter_diff(limit, word_counter(LOAD_RLX(&sem->segment.header->tickets))) > 0)
+	    || word_counter(LOAD_RLX(&sem->segment.header->tickets)) != limit)
 		return;
 	for (int i = 0; i < ROUNDS_OF_COURTESY; i++)
 		platform.pause();

@@ -89,6 +89,20 @@ not_when_others_gave_back_since(void **state)
 	assert_true(tickets_at_pause == 0 || tickets_at_pause == 4);
 }
 
+/* Others are next in any case, and the longer it stays away the longer it keeps the processor from the one it woke. */
+static void
+not_when_others_wait(void **state)
+{
+	(void)state;
+	let_the_next_one_in();
+	set_counters(sem, 3, 1);
+	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 2, 1);
+	const struct timespec deadline = clock_after(100);
+	fake.others_at_pause = others_look;
+	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
+	assert_true(tickets_at_pause == 0 || tickets_at_pause == 4);
+}
+
 static void
 not_when_nobody_was_let_in(void **state)
 {
@@ -111,7 +125,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(before_there_is_a_place_in_line), TEST(and_then_in_line),          TEST(not_when_others_gave_back_since),
+		TEST(before_there_is_a_place_in_line), TEST(and_then_in_line),
+		TEST(not_when_others_gave_back_since), TEST(not_when_others_wait),
 		TEST(not_when_nobody_was_let_in),      TEST(not_when_loops_do_not_pay),
 	};
 	support_start(60);
