@@ -88,13 +88,12 @@ is_looked_after(struct tsem *sem, const struct waiter *waiter, struct pace *pace
 static int
 sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, uint32_t seen, struct pace *pace)
 {
-	const struct tsem_wait *options = waiter->options;
 	for (;;) {
 		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(pace->tick, pace->progress));
 		const int rc = platform.sleep(&sem->segment.header->vacancy, seen, UINT32_MAX, wake_at);
 		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace, &seen))
 			return rc;
-		if (options->every_ms == 0 && options->progress != NULL && options->progress(options->arg, 0) != 0)
+		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
 			return -ECANCELED;
 	}
 }

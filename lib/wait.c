@@ -101,9 +101,8 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 	return false;
 }
 
-/* Calls the waiter's progress function; true: it wants to give up. */
-static bool
-report_progress(struct tsem *sem, const struct waiter *waiter)
+bool
+wait_report_progress(struct tsem *sem, const struct waiter *waiter)
 {
 	const struct tsem_wait *options = waiter->options;
 	if (options->progress == NULL)
@@ -167,7 +166,7 @@ wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, st
 	const bool due = every_ms == 0 ? ticked && !first : now >= pace->progress;
 	if (due && every_ms != 0)
 		pace->progress = now + every_ms * NS_PER_MS;
-	return due && report_progress(sem, waiter) ? -ECANCELED : 0;
+	return due && wait_report_progress(sem, waiter) ? -ECANCELED : 0;
 }
 
 static uint64_t
@@ -244,7 +243,7 @@ sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint3
 		const int rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
 		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace))
 			return rc;
-		if (waiter->options->every_ms == 0 && report_progress(sem, waiter))
+		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
 			return -ECANCELED;
 	}
 }

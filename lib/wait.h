@@ -66,6 +66,9 @@ struct pace {
 
 struct pace wait_pace(const struct tsem_wait *options);
 
+/* Calls the waiter's progress function, if it has one; true: it wants to give up. The thread is not cancelled in there. */
+bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
+
 /*
  * What every waiter does when it is about to sleep and whenever it wakes up by itself. 0, -EIDRM, -ECANCELED. Sets when
  * to do it again. What it is the first to notice, at a tick, it tells the others.
