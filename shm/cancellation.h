@@ -32,6 +32,6 @@ cancellation_restore(const int *before)
 
 /* From here to the end of the block, however that is left. */
 #define NO_CANCELLATION \
-	__attribute__((cleanup(cancellation_restore))) const int cancellation_before = cancellation_disable()
+	__attribute__((cleanup(cancellation_restore), unused)) const int cancellation_before = cancellation_disable()
 
 #endif

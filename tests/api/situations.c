@@ -495,14 +495,31 @@ recover(struct scene *scene)
 }
 
 static bool
-look(struct scene *scene)
+look_at(struct scene *scene, tsem *sem)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	int calls = 0;
-	CALL(0, tsem_stat(scene->sem, &stat));
-	CALL(0, tsem_owners(scene->sem, test_at_owner, &calls));
-	CALL(0, tsem_snapshot(scene->sem, &stat, test_at_owner, &calls));
+	CALL(0, tsem_stat(sem, &stat));
+	CALL(0, tsem_owners(sem, test_at_owner, &calls));
+	CALL(0, tsem_snapshot(sem, &stat, test_at_owner, &calls));
 	return calls == 2;
+}
+
+static bool
+look(struct scene *scene)
+{
+	return look_at(scene, scene->sem);
+}
+
+/* A handle that only looks maps nothing, and reads the file in each call. */
+static bool
+look_only(struct scene *scene)
+{
+	tsem *sem = NULL;
+	CALL(0, tsem_open(scene->name, TSEM_READ_ONLY, &sem));
+	const bool looked = look_at(scene, sem);
+	CALL(0, (tsem_close(sem), 0));
+	return looked;
 }
 
 static bool
@@ -573,6 +590,7 @@ const struct situation situations[] = {
 	{"tsem_stat", "held", held, look, 1},
 	{"tsem_owners", "held", held, look, 1},
 	{"tsem_snapshot", "held", held, look, 1},
+	{"tsem_stat", "held, read only", held, look_only, 1},
 	{"tsem_list", "", nothing, list, 0},
 };
 
