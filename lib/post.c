@@ -4,7 +4,8 @@
  * that this move admits may unmap both at once, as POSIX allows after sem_wait(). So whatever a release does after it moved
  * G, a post does before, and G's tag tells it whether anything has to be done:
  *
- *   NONE            No process sleeps in the queue, or watches the counters. The post moves G, and is over.
+ *   NONE            No process sleeps in the queue, or watches the counters, and no place is given up. The post moves G,
+ *                   and is over.
  *   WATCHED(_TOO)   A process may. The post advances the words of the tickets that it will enable, says on them that it
  *                   does (`posted`), and remembers on which of them a waiter sleeps. It moves G, and wakes these by
  *                   address alone, as glibc's sem_post() does.
@@ -20,7 +21,7 @@
  * A release that moves G leaves its own tag there and looks for sleepers afterwards, so that tag says nothing: the next
  * waiter that is about to sleep, or the next post, replaces it.
  *
- * Only a post makes G NONE again, when it finds T not ahead of E, and looks at T once more after that: an arrival between
+ * Only a post makes G NONE again, when it finds T not ahead of E and `concern` empty, and looks at T once more after that: an arrival between
  * the two looks may have found G watched, and sleep. From a record's tag to NONE no second look is necessary: an arrival
  * that is about to sleep changes that tag.
  *
@@ -28,9 +29,11 @@
  * stir_grants() afterwards. There are two values for "watched" so that this always changes G; only two calls within
  * these few instructions bring the first value back, and cost a tick.
  *
- * Places given up (orphans) that the post enables are skipped by the waiters in front of them, as they leave the queue.
+ * A place given up (an orphan) that is next in the queue is skipped before the post, for it would take permits that are due
+ * to the waiters behind it. While it is only next, it has none, so a post that moves E to such a place leaves it there.
  *
- * Two kinds of post touch the memory after the move: of ARRAY_WORDS permits or more, and while a process waits for idleness.
+ * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, which move E
+ * beyond a place given up; and while a process waits for idleness.
  */
 #include <errno.h>
 #include <limits.h>
@@ -68,7 +71,7 @@ move_grants(struct tsem *sem, const struct view *view, uint32_t count)
 	return CAS_SEQ(&sem->segment.header->grants, view->grants, view->grants + word_make(count, 0));
 }
 
-/* Makes G's tag NONE, for T was not ahead of E. False: a record is out of reach. */
+/* Makes G's tag NONE, for T was not ahead of E, and nothing was pending. False: a record is out of reach. */
 static bool
 make_quiet(struct tsem *sem, const struct view *view)
 {
@@ -126,6 +129,14 @@ move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
 	return true;
 }
 
+static bool
+has_to_look_afterwards(const struct view *view, uint32_t count)
+{
+	const uint64_t orphan = word_counter(view->concern);
+	return (view->concern & (CONCERN_IDLE | CONCERN_HOLDERS)) != 0 || count >= ARRAY_WORDS
+	       || ((view->concern & CONCERN_ORPHANS) != 0 && counter_diff(counter_add(view->limit, count), orphan) > 0);
+}
+
 enum step { POST_AGAIN, POST_DONE, POST_STUCK };
 
 /* One attempt, for `view`. */
@@ -133,7 +144,7 @@ static enum step
 attempt(struct tsem *sem, const struct view *view, uint32_t count)
 {
 	const uint64_t tag = word_tag(view->grants);
-	if ((view->concern & (CONCERN_IDLE | CONCERN_HOLDERS)) != 0 || count >= ARRAY_WORDS) {
+	if (has_to_look_afterwards(view, count)) {
 		if (!move_grants(sem, view, count))
 			return POST_AGAIN;
 		after_move(sem, view->grants, count);
@@ -143,7 +154,7 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 		STORE_RLX(&sem->passed_on, counter_add(view->limit, count));
 	if (tag == TAG_NONE)
 		return move_grants(sem, view, count) ? POST_DONE : POST_AGAIN;
-	if (view->room >= 0)
+	if (view->room >= 0 && (view->concern & CONCERN_MASK) == 0)
 		return make_quiet(sem, view) ? POST_AGAIN : POST_STUCK;
 	if (!tag_is_watched(tag))
 		return watch_grants(sem) ? POST_AGAIN : POST_STUCK;

@@ -102,6 +102,7 @@ become_orphan(struct tsem *sem, const struct place_in_line *place)
 	STORE_SEQ(&claim->record->who, who_orphan(place->waiter.ticket));
 	PROBE(abandon, sem, place->waiter.ticket, place->waiter.count);
 	note_orphan(sem, place->waiter.ticket);
+	stir_grants(sem);
 	recover_record(sem, claim->index, NULL);
 	skip_orphans(sem);
 }
@@ -197,10 +198,8 @@ int
 queue_wait(struct tsem *sem, struct place_in_line *place)
 {
 	const struct waiter *waiter = &place->waiter;
-	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter)) {
-		skip_orphans(sem);
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
 		return 0;
-	}
 
 	queue_line_up(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
@@ -211,7 +210,6 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 	if (rc < 0)
 		return rc;
 	PROBE(admit, sem, waiter->ticket, waiter->count);
-	skip_orphans(sem);                      /* behind this place: a post leaves that to the waiters that it admits */
 	STORE_RLX(&waiter->record->since, now); /* held since now, and no longer waiting since then */
 	return 0;
 }

@@ -154,8 +154,8 @@ int tsem_try_take(tsem *sem, uint32_t count);
  *
  * The post touches neither the semaphore's memory nor the handle once the permits can be had. So a thread that took the last
  * permit it will ever need may close the handle, and unmap the memory, while the call is still under way in another thread.
- * Two kinds of post are excepted, and are over when the call returns: of 4,096 permits or more, and while a thread is in
- * tsem_wait_idle().
+ * Three kinds of post are excepted, and are over when the call returns: of 4,096 permits or more; of several permits, while
+ * places of waiters that gave up are left in the queue; and while a thread is in tsem_wait_idle().
  *
  * Async-signal-safe.
  */

@@ -201,13 +201,13 @@ compare_again_and_again(void *arg)
 {
 	enum { SNAPSHOTS = 300 };
 	struct looker *looker = arg;
-	for (int taken = 0; taken < SNAPSHOTS; taken++) {
+	for (int taken = 0; taken < SNAPSHOTS || looker->busy == 0; taken++) {
 		struct tsem_stat stat = {.size = sizeof(stat)};
 		struct books books = {0};
 		if (tsem_snapshot(looker->reader, &stat, note_books, &books) != 0)
 			looker->wrong++;
 		looker->wrong += books.held != stat.held || books.waiting != stat.waiting || stat.available + stat.held != 2;
-		looker->busy += stat.waiting > 0;
+		looker->busy += stat.waiting > 0; /* by and by, for there are more users than permits */
 	}
 	return NULL;
 }
@@ -232,7 +232,6 @@ threads_share_a_handle_while_everything_moves(void **state)
 		pthread_join(threads[i], NULL);
 		assert_int_equal(lookers[i].wrong, 0);
 	}
-	assert_true(lookers[0].busy + lookers[1].busy > 0);
 	for (size_t i = 0; i < USERS; i++)
 		kill_child(children[i]);
 	tsem_close(reader);

@@ -33,6 +33,9 @@ inline watch_grants()
 }
 #endif
 
+#ifdef WITHOUT_POSTS /* in a large configuration in which no process posts: the tags of G mean nothing there */
+#define stir_grants() skip
+#else
 inline stir_grants()
 {
 	STEP(po_grants = G);
@@ -40,6 +43,13 @@ inline stir_grants()
 	STEP(CAS(G, po_grants, word_retag(po_grants, (word_tag(po_grants) == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
 	     po_grants = 0)
 }
+#endif
+
+#ifdef MUTANT_ORPHAN_DOES_NOT_STIR
+#define stir_after_note() skip
+#else
+#define stir_after_note() stir_grants()
+#endif
 
 #ifdef SETTER
 #define READ_C STEP(po_capacity = C);
@@ -54,10 +64,18 @@ inline stir_grants()
 #define C_OF_POST C
 #endif
 
-#ifdef IDLERS
-#define READ_CONCERN_BEFORE STEP(po_concern = (hint >> 12) & 3);
+/* has_to_look_afterwards(), and whether G may be made NONE, of `concern` as it was read before the move: po_concern. */
+#if defined(IDLERS) || defined(ORPHANS)
+#define READ_CONCERN_BEFORE STEP(po_concern = hint);
 #else
 #define READ_CONCERN_BEFORE
+#endif
+#define looks_afterwards(n) \
+	((po_concern >> 12) != 0 || ((po_concern & 1) && counter_diff(counter_add(po_limit, n), hint_ticket(po_concern)) > 0))
+#ifdef MUTANT_QUIET_ALTHOUGH_ORPHANS
+#define may_be_quiet (po_room >= 0)
+#else
+#define may_be_quiet (po_room >= 0 && !(po_concern & 1))
 #endif
 
 #define po_limit counter_add(word_counter(po_grants), C_OF_POST)
@@ -141,7 +159,7 @@ inline post(n)
 		STEP(po_tickets = word_counter(T));
 		READ_CONCERN_BEFORE
 		if
-		:: po_concern != 0 ->
+		:: looks_afterwards(n) ->
 			if
 			OR_DIE
 			:: MOVES(n, mg_moved = true; mg_count = n; mg_from = word_counter(po_grants); FORGET_VIEW);
@@ -150,18 +168,18 @@ inline post(n)
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: po_concern == 0 && says_quiet(word_tag(po_grants)) ->
+		:: !looks_afterwards(n) && says_quiet(word_tag(po_grants)) ->
 			if
 			OR_DIE
 			:: MOVES(n, FORGET_VIEW);
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: po_concern == 0 && !says_quiet(word_tag(po_grants)) && po_room >= 0 -> make_quiet()
-		:: po_concern == 0 && !says_quiet(word_tag(po_grants)) && po_room < 0 && !is_watched(word_tag(po_grants)) ->
+		:: !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && may_be_quiet -> make_quiet()
+		:: !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && !may_be_quiet && !is_watched(word_tag(po_grants)) ->
 			atomic { FORGET_VIEW };
 			watch_grants()
-		:: po_concern == 0 && is_watched(word_tag(po_grants)) && po_room < 0 ->
+		:: !looks_afterwards(n) && is_watched(word_tag(po_grants)) && !may_be_quiet ->
 			announce_post(n);
 			if
 			OR_DIE

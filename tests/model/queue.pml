@@ -96,6 +96,7 @@ inline leave_the_line(n)
 		note_orphan(ticket)
 #else
 		note_orphan(ticket);
+		stir_after_note();
 		recover_from(OWN, false)
 #endif
 #ifdef MUTANT_TICKET_TAKEN_BACK
@@ -109,24 +110,12 @@ inline leave_the_line(n)
 	 && (what_state(what[r]) == CLAIMED \
 	     || ((what_state(what[r]) == QUEUED || what_state(what[r]) == HELD) && what_value(what[r]) == ticket)))
 
-/* A post leaves that to the waiters that it admits. */
-#if defined(ORPHANS) && !defined(MUTANT_ADMITTED_SKIPS_NONE)
-#define skip_orphans_behind() \
-	if \
-	:: ok -> recover_from(SKIP, false); ok = true \
-	:: else \
-	fi
-#else
-#define skip_orphans_behind() skip
-#endif
-
 /* queue_enter() up to the admission; `ok`: admitted. */
 inline queue_enter(n, has_deadline)
 {
 	record_claim(n);
 	arrive_in_line(n, true);
-	LOOK(n, , stand_in_line(n, has_deadline));
-	skip_orphans_behind()
+	LOOK(n, , stand_in_line(n, has_deadline))
 }
 
 /* The spinning is left out: it is only more looks. */

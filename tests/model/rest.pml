@@ -104,7 +104,7 @@ inline check_books()
 			if
 			:: who_is_orphan(who[i_]) || dead[who_process(who[i_])] ->
 				PROMISE(records_of_the_dead_freed, what_state(what[i_]) == QUEUED
-				       && counter_diff(word_counter(G) + C, what_value(what[i_])) < 0
+				       && counter_diff(word_counter(G) + C, what_value(what[i_])) <= 0 /* next: it has nothing */
 				       && (who_is_orphan(who[i_]) || !is_holder[who_process(who[i_])]));
 				tickets_of_the_living = tickets_of_the_living + count[i_]
 			:: else

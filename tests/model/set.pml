@@ -95,6 +95,7 @@ inline lower()
 	line_up();
 	STEP(who[r] = who_orphan(ticket));
 	note_orphan(ticket);
+	stir_after_note();
 	recover_from(OWN, false)
 #endif
 }

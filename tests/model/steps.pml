@@ -73,7 +73,7 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 	byte wk_i; byte wk_bits; short wk_waiting; short wk_seen; \
 	short rc_who; short rc_what; short rc_tickets; bool rc_dead; \
 	byte re_i; byte stage; byte front_index; short front_hint; short front_what; byte passing; int places; \
-	short po_grants; byte po_tickets; byte po_capacity; byte po_concern; byte po_sleepers; \
+	short po_grants; byte po_tickets; byte po_capacity; short po_concern; byte po_sleepers; \
 	byte first_half; short seen; bool polls SETTER_LOCALS KEPT_LOCALS NOTIFY_LOCALS
 
 #define FORGET \

@@ -152,14 +152,13 @@ each_change_of_the_capacity_and_each_wait_for_idleness_changes_G(void **state)
 	assert_int_not_equal(tag_of_G(), before);
 }
 
-/* A place that was given up takes one of two permits, and the waiter in front of it sees to that. */
+/* A place that was given up would take one of two permits: the post sees to that, afterwards. */
 static void
-the_admitted_waiter_skips_a_place_given_up_behind_it(void **state)
+a_place_given_up_among_those_enabled_is_skipped(void **state)
 {
 	(void)state;
 	put_record(sem, 41, who_orphan(2), STATE_QUEUED, 0, 2, 1);
 	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 3, 1);
-	fake.others = others_post;
 	/* Ours is ticket 1, and then the others get in line. */
 	struct place_in_line place;
 	assert_int_equal(queue_join(sem, 1, USE_TAKE, queue_options(NULL), &place), 0);
@@ -168,11 +167,28 @@ the_admitted_waiter_skips_a_place_given_up_behind_it(void **state)
 	queue_line_up(&place);
 	note_orphan(sem, 2);
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
-	assert_int_equal(grants_of(sem), 2);
-	assert_int_equal(queue_wait(sem, &place), 0);
 	assert_int_equal(grants_of(sem), 3);
+	assert_int_equal(queue_wait(sem, &place), 0);
 	assert_true(is_enabled(sem, 3, 1));
 	queue_leave(sem, &place);
+}
+
+/* It holds nothing, and blocks nothing: the next post skips it first. */
+static void
+a_place_given_up_that_is_next_stays(void **state)
+{
+	(void)state;
+	put_to_sleep(1, 1);
+	STORE_SEQ(&sem->segment.header->tickets, word_make(3, TAG_NONE));
+	put_record(sem, 41, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	note_orphan(sem, 2);
+	fake.others_at_wake = others_take_the_memory_away;
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_READ | PROT_WRITE), 0);
+	assert_int_equal(grants_of(sem), 1);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(grants_of(sem), 3);
+	assert_int_equal(spare_permits(sem), 1);
 }
 
 /* So many permits wake by a sweep, afterwards; and a process that waits for idleness is told afterwards. */
@@ -203,7 +219,8 @@ main(void)
 		TEST(a_post_for_another_ticket_is_none),
 		TEST(a_sleeper_watches_and_takes_back_its_announcement),
 		TEST(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
-		TEST(the_admitted_waiter_skips_a_place_given_up_behind_it),
+		TEST(a_place_given_up_among_those_enabled_is_skipped),
+		TEST(a_place_given_up_that_is_next_stays),
 		TEST(posts_that_look_afterwards),
 	};
 	support_start(60);

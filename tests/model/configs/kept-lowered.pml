@@ -13,6 +13,7 @@
 #define KEEPS_RECORDS
 #define arrived counter_diff(word_counter(T), COUNTER_START)
 #define BEGINS(me) (arrived >= (me < 2 -> me : 3) && (me != 2 || stores > 0))
+#define WITHOUT_POSTS
 #include "../tsem.pml"
 
 KEEPER(first, 1)

@@ -7,6 +7,7 @@
 #define SETTER
 #define ORPHANS
 #define CRASHES 1
+#define WITHOUT_POSTS
 #include "../tsem.pml"
 
 KEEPER(first, 1)

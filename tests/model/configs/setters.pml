@@ -7,6 +7,7 @@
 #define SETTER
 #define ORPHANS
 #define BEGINS(me) (me == 1 || stores > 0)
+#define WITHOUT_POSTS
 #include "../tsem.pml"
 
 KEEPER(first, 1)
