@@ -126,7 +126,7 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	give_back(luggage, abandoned, spawned.adopt_error != 0 || spawned.exec_error != 0);
 	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
-		return complain(o->name, "the command would get a PID or time namespace of its own (use 'unshare --fork')");
+		return complain(o->name, "the command would get a PID namespace of its own (use 'unshare --fork')");
 	if (spawned.adopt_error < 0)
 		return complain(o->name, "the permit was lost before the command started: %s (try again)",
 		                strerror(-spawned.adopt_error));

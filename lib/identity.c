@@ -2,109 +2,14 @@
 #include "identity.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "layout.h"
+#include "proc.h"
 
 struct identity_cache *_Atomic identity_trusted_cache;
 static struct identity_cache *_Atomic page; /* the same, also where it is not to be trusted after a fork */
-
-void
-pid_to_text(pid_t pid, char text[12])
-{
-	char digits[12];
-	size_t n = 0;
-	unsigned value = pid < 0 ? 0 : (unsigned)pid;
-	do {
-		digits[n++] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value != 0);
-	for (size_t i = 0; i < n; i++)
-		text[i] = digits[n - 1 - i];
-	text[n] = '\0';
-}
-
-/* Fields are counted from behind the last ')': the command name in front of it may contain anything. */
-static bool
-parse_stat(char *line, struct process_stat *stat)
-{
-	enum { STATE = 3, THREADS = 20, START = 22, EXIT_CODE = 52 };
-	char *at = strrchr(line, ')');
-	if (at == NULL || at[1] != ' ')
-		return false;
-	at += 2;
-	stat->state = *at;
-	stat->exited = false;
-	for (int field = STATE; field < EXIT_CODE; field++) {
-		uint64_t value = 0;
-		at = strchr(at, ' ');
-		if (at == NULL)
-			return field >= START;
-		at++;
-		for (const char *digit = at; *digit >= '0' && *digit <= '9'; digit++)
-			value = value * 10 + (uint64_t)(*digit - '0');
-		if (field + 1 == THREADS)
-			stat->threads = value;
-		else if (field + 1 == START)
-			stat->start = value;
-		else if (field + 1 == EXIT_CODE)
-			stat->exited = stat->state == 'Z' && (value & 0x7f) == 0;
-	}
-	return true;
-}
-
-/*
- * The start of /proc/PID/FILE, with open, read and close only: it must work in signal handlers and after vfork(). By
- * syscall(): libc's functions are cancellation points (see cancellation.h).
- */
-static bool
-read_proc_file(const char *pid, const char *file, char *text, size_t size)
-{
-	char path[56] = "/proc/";
-	strncat(path, pid, 12);
-	strncat(path, file, 32);
-	const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	const ssize_t length = (ssize_t)syscall(SYS_read, fd, text, size - 1);
-	const int error = errno;
-	syscall(SYS_close, fd);
-	errno = error;
-	if (length <= 0)
-		return false;
-	text[length] = '\0';
-	return true;
-}
-
-bool
-process_stat_read(const char *pid, struct process_stat *stat)
-{
-	char line[1024];
-	return read_proc_file(pid, "/stat", line, sizeof(line)) && parse_stat(line, stat);
-}
-
-/* What /proc says of thread `tid` of `pid`. */
-static bool
-thread_stat_read(const char *pid, const char *tid, struct process_stat *stat)
-{
-	char file[32] = "/task/";
-	char line[1024];
-	strncat(file, tid, 12);
-	strcat(file, "/stat");
-	return read_proc_file(pid, file, line, sizeof(line)) && parse_stat(line, stat);
-}
-
-bool
-process_stat_read_quickly(const char *pid, struct process_stat *stat)
-{
-	return thread_stat_read(pid, pid, stat);
-}
 
 /*
  * Emulators make up what a process reads about itself: QEMU's user mode a start time that nobody else sees, and no
@@ -117,49 +22,20 @@ read_own_stat(struct process_stat *stat)
 	if (!process_stat_read("self", stat))
 		return false;
 	pid_to_text(getpid(), pid);
-	if (stat->threads == 0 && !thread_stat_read("self", pid, stat))
-		stat->start = 0;
-	return true;
+	return stat->threads != 0 || thread_stat_read("self", pid, stat);
 }
 
-static uint32_t
-namespace_of(const char *pid, const char *kind)
+uint64_t
+own_start_read(int64_t offset)
 {
-	char path[48] = "/proc/";
-	struct stat st;
-	strncat(path, pid, 12);
-	strcat(path, "/ns/");
-	strncat(path, kind, 8);
-	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
+	struct process_stat stat;
+	return read_own_stat(&stat) ? start_since_boot(stat.start, offset) : 0;
 }
 
-uint32_t
-time_namespace_of(const char *pid)
+static bool
+is_short_of_descriptors(void)
 {
-	const uint32_t inode = namespace_of(pid, "time");
-	/* Before Linux 5.6 there is but one, and it has no file. */
-	return inode == 0 && errno == ENOENT && namespace_of(pid, "pid") != 0 ? 1 : inode;
-}
-
-/* Where there is no /proc: Linux knows it since 6.11, and 0 if it does not. */
-static uint32_t
-pid_namespace_without_proc(void)
-{
-	uint32_t inode = 0;
-#ifdef SYS_pidfd_open
-	enum { PIDFD_GET_PID_NAMESPACE_OF_LINUX = _IO(0xff, 5) }; /* from linux/pidfd.h, which is mostly older */
-	const int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	if (process < 0)
-		return 0;
-	const int namespace = ioctl(process, PIDFD_GET_PID_NAMESPACE_OF_LINUX, 0);
-	struct stat st;
-	if (namespace >= 0 && fstat(namespace, &st) == 0)
-		inode = (uint32_t)st.st_ino;
-	if (namespace >= 0)
-		syscall(SYS_close, namespace); /* as above */
-	syscall(SYS_close, process);
-#endif
-	return inode;
+	return errno == EMFILE || errno == ENFILE;
 }
 
 int
@@ -167,35 +43,23 @@ identity_read(struct identity *identity)
 {
 	const int saved = errno;
 	int rc = 0;
-	struct process_stat stat = {0};
-	errno = 0;
 	/* Half an identity would differ from the whole one that a later look might find. */
-	if (!read_own_stat(&stat) && (errno == EMFILE || errno == ENFILE))
-		rc = -errno;
-	identity->who = who_owner((uint32_t)getpid(), stat.start);
-	identity->pid_ns = namespace_of("self", "pid");
 	errno = 0;
-	if (identity->pid_ns == 0)
-		identity->pid_ns = pid_namespace_without_proc();
-	if (identity->pid_ns == 0 && (errno == EMFILE || errno == ENFILE))
+	identity->boot_offset = boot_offset_read();
+	if (identity->boot_offset == BOOT_OFFSET_UNKNOWN && is_short_of_descriptors())
 		rc = -errno;
-	identity->time_ns = time_namespace_of("self");
+	errno = 0;
+	const uint64_t start = own_start_read(identity->boot_offset);
+	if (start == 0 && is_short_of_descriptors())
+		rc = -errno;
+	identity->who = who_owner((uint32_t)getpid(), start);
+	errno = 0;
+	identity->pid_ns = own_pid_namespace();
+	if (identity->pid_ns == 0 && is_short_of_descriptors())
+		rc = -errno;
 	identity->uid = geteuid();
 	errno = saved;
 	return rc;
-}
-
-/* "NSpid:" is followed by our pid in the namespace of that /proc and in each one below it. */
-static bool
-status_says_one_pid(const char *status)
-{
-	const char *at = strstr(status, "\nNSpid:");
-	if (at == NULL)
-		return false;
-	at += strlen("\nNSpid:");
-	at += strspn(at, " \t");
-	at += strspn(at, "0123456789");
-	return *at == '\n';
 }
 
 /*
@@ -245,7 +109,7 @@ fill_page(struct identity_cache **filled)
 	if (rc < 0)
 		return rc;
 	STORE_RLX(&cache->pid_ns, fresh.pid_ns);
-	STORE_RLX(&cache->time_ns, fresh.time_ns);
+	STORE_RLX(&cache->boot_offset, fresh.boot_offset);
 	STORE_RLX(&cache->uid, fresh.uid);
 	STORE_RLX(&cache->one_pid, 0);
 	STORE_REL(&cache->who, fresh.who);
@@ -274,7 +138,7 @@ identity_get(struct identity *identity)
 		return false;
 	identity->who = LOAD_ACQ(&cache->who);
 	identity->pid_ns = LOAD_RLX(&cache->pid_ns);
-	identity->time_ns = LOAD_RLX(&cache->time_ns);
+	identity->boot_offset = LOAD_RLX(&cache->boot_offset);
 	identity->uid = LOAD_RLX(&cache->uid);
 	return true;
 }
@@ -287,10 +151,10 @@ identity_has_one_pid(void)
 	if (fill_page(&cache) < 0)
 		return false;
 	if (LOAD_RLX(&cache->one_pid) == UNKNOWN) {
-		char status[4096];
-		if (!read_proc_file("self", "/status", status, sizeof(status)))
+		const int pids = own_pids_count();
+		if (pids < 0)
 			return false;
-		STORE_RLX(&cache->one_pid, status_says_one_pid(status) ? YES : NO);
+		STORE_RLX(&cache->one_pid, pids == 1 ? YES : NO);
 	}
 	return LOAD_RLX(&cache->one_pid) == YES;
 }

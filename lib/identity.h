@@ -6,23 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "atomic.h"
 
 struct identity {
 	uint64_t who;    /* an OWNER value of shm/layout.h */
-	uint32_t pid_ns; /* inode numbers of the namespaces the pid and the start time belong to; 0: not known */
-	uint32_t time_ns;
+	uint32_t pid_ns; /* inode number of the namespace the pid belongs to; 0: not known */
 	uint32_t uid;
-};
-
-/* What one line of /proc/PID/stat says. */
-struct process_stat {
-	char state;
-	uint64_t threads;
-	uint64_t start; /* clock ticks since boot */
-	bool exited;    /* a zombie that ended by itself and not by a signal, as far as we may know */
+	int64_t boot_offset; /* as boot_offset_read() said when this was looked up */
 };
 
 /*
@@ -31,8 +22,8 @@ struct process_stat {
  */
 struct identity_cache {
 	_Atomic uint64_t who;
+	_Atomic int64_t boot_offset;
 	_Atomic uint32_t pid_ns;
-	_Atomic uint32_t time_ns;
 	_Atomic uint32_t uid;
 	_Atomic uint32_t one_pid; /* 0: not looked up yet, 1: yes, 2: no */
 };
@@ -72,25 +63,13 @@ int identity_prepare(void);
 /* /proc knows one pid for us: so it is that of our own PID namespace, and not that of one around it. */
 bool identity_has_one_pid(void);
 
-/* Its inode number; 0 if it cannot be told. `pid` "self" is the calling process. */
-uint32_t time_namespace_of(const char *pid);
+/* When the calling process started, read now, where boot time is ahead by `offset`. 0: cannot be told. */
+uint64_t own_start_read(int64_t offset);
 
 /*
  * The calling process, read afresh: in a child of vfork() the parent's memory is not to be believed, nor written to.
  * -EMFILE or -ENFILE: not possible now. Without a /proc it succeeds, and leaves unknown what only that could tell.
  */
 int identity_read(struct identity *identity);
-
-/* False, with errno, if there is no such process here, or no /proc to ask. `pid` "self" is the calling one. */
-bool process_stat_read(const char *pid, struct process_stat *stat);
-
-/*
- * The same from what the kernel says of the first thread alone, without the sums over all threads, which take it a
- * millisecond where there are 10,000. Not for `exited`: of what ended the process only the whole knows.
- */
-bool process_stat_read_quickly(const char *pid, struct process_stat *stat);
-
-/* Writes `pid` in decimal: snprintf is not async-signal-safe. */
-void pid_to_text(pid_t pid, char text[12]);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cancellation.h"
 #include "identity.h"
 #include "layout.h"
+#include "proc.h"
 
 bool
 proc_is_trustworthy(void)
@@ -25,11 +26,16 @@ proc_is_trustworthy(void)
 	return strcmp(link, self) == 0 && identity_has_one_pid();
 }
 
-bool
-is_in_our_time_namespace(const char *pid)
+/* This process's own start comes last: were it to enter another time namespace in between, that would show. */
+uint64_t
+start_read(const char *pid)
 {
-	struct identity self;
-	return identity_get(&self) && self.time_ns != 0 && time_namespace_of(pid) == self.time_ns;
+	struct process_stat stat;
+	const int64_t offset = boot_offset_read();
+	const uint64_t own = who_start(identity_who());
+	if (own == 0 || !process_stat_read_quickly(pid, &stat) || own_start_read(offset) != own)
+		return 0;
+	return start_since_boot(stat.start, offset);
 }
 
 /* True once every thread of the process has ended, reaped or not. */
@@ -57,7 +63,7 @@ has_exited(pid_t pid, uint64_t start)
 	char text[12];
 	struct process_stat stat;
 	pid_to_text(pid, text);
-	const bool exited = process_stat_read(text, &stat) && (stat.start & WHO_LOW_MASK) == start && stat.exited;
+	const bool exited = process_stat_read(text, &stat) && stat.exited && is_same_start(start_read(text), start);
 	errno = saved;
 	return exited;
 }
@@ -65,6 +71,11 @@ has_exited(pid_t pid, uint64_t start)
 static enum liveness
 judge(const struct owner *owner)
 {
+	/*
+	 * The kernel gives the number of a PID namespace to another one, but not before all processes in there, and in the
+	 * namespaces below it, have ended. So the owner is dead if the number is another namespace's by now, and no verdict
+	 * robs it. The same goes for all places that compare these numbers.
+	 */
 	struct identity self;
 	if (owner->pid == 0 || owner->pid_ns == 0 || !identity_get(&self) || owner->pid_ns != self.pid_ns)
 		return LIVENESS_UNKNOWN;
@@ -77,11 +88,14 @@ judge(const struct owner *owner)
 	char text[12];
 	struct process_stat stat;
 	pid_to_text(pid, text);
-	const bool comparable = owner->start != 0 && owner->time_ns != 0 && owner->time_ns == self.time_ns;
-	if (comparable && proc_is_trustworthy() && process_stat_read_quickly(text, &stat)) {
-		/* Unless it is our own clock that has moved: setns() may take a process to another time namespace. */
-		if ((stat.start & WHO_LOW_MASK) != owner->start)
-			return time_namespace_of("self") == self.time_ns ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
+	if (owner->start != 0 && proc_is_trustworthy() && process_stat_read_quickly(text, &stat)) {
+		if (!is_same_start(start_since_boot(stat.start, self.boot_offset), owner->start)) {
+			const uint64_t start = start_read(text);
+			if (start == 0)
+				return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
+			if (!is_same_start(start, owner->start))
+				return LIVENESS_DEAD;
+		}
 		/*
 		 * The leader may have ended while other threads live on: then it is a zombie, too. X is short: of a process
 		 * whose end its parent is just being told, but also of a leader whose place another thread takes by exec().

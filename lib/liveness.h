@@ -12,9 +12,8 @@ enum liveness { LIVENESS_DEAD, LIVENESS_ALIVE, LIVENESS_UNKNOWN };
 /* Who is judged, as read from a record. */
 struct owner {
 	uint32_t pid;
-	uint64_t start; /* 0: not known */
+	uint64_t start; /* as start_since_boot() says; 0: not known */
 	uint32_t pid_ns;
-	uint32_t time_ns;
 };
 
 /* Returns enum liveness. Async-signal-safe; errno is kept. */
@@ -29,7 +28,11 @@ bool has_exited(pid_t pid, uint64_t start);
  */
 bool proc_is_trustworthy(void);
 
-/* The process shares our time namespace, as far as we may know. */
-bool is_in_our_time_namespace(const char *pid);
+/*
+ * When the process `pid` started, as start_since_boot() says, beyond doubt; 0: cannot be told. What this process
+ * remembers of its time namespace may be out of date, so the offset is read anew. It is tried on this process's own
+ * start, which never changes.
+ */
+uint64_t start_read(const char *pid);
 
 #endif

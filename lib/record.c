@@ -103,16 +103,15 @@ record_keep_or_free(struct tsem *sem, const struct claim *claim)
 }
 
 /*
- * Says, before the first claim, which namespaces this process lives in. While all claimers agree, a record that is just
- * being claimed can be judged although its own fields are not written yet.
+ * Says, before the first claim, which PID namespace this process lives in. While all claimers agree, a record that is
+ * just being claimed can be judged although its own fields are not written yet.
  */
 static void
-register_namespaces(struct header *header, const struct identity *self)
+register_namespace(struct header *header, const struct identity *self)
 {
-	const uint64_t ours = (uint64_t)self->pid_ns << 32 | self->time_ns;
-	if (LOAD_RLX(&header->namespaces) == 0 && self->pid_ns != 0)
-		CAS_SEQ(&header->namespaces, 0, ours);
-	if ((LOAD_RLX(&header->namespaces) != ours || self->pid_ns == 0) && LOAD_RLX(&header->mixed) == 0)
+	if (LOAD_RLX(&header->pid_ns) == 0 && self->pid_ns != 0)
+		CAS_SEQ32(&header->pid_ns, 0, self->pid_ns);
+	if ((LOAD_RLX(&header->pid_ns) != self->pid_ns || self->pid_ns == 0) && LOAD_RLX(&header->mixed) == 0)
 		STORE_SEQ(&header->mixed, 1);
 }
 
@@ -192,13 +191,12 @@ claim_by(int (*find)(struct tsem *, uint64_t, struct claim *), struct tsem *sem,
 		record_keep_none(entry); /* or it would be claimed again before this use has its ticket */
 	} else {
 		identity_get(&self);
-		register_namespaces(sem->segment.header, &self);
+		register_namespace(sem->segment.header, &self);
 		rc = find(sem, claim->who, claim);
 		if (rc < 0)
 			return rc;
 		forget_record(entry, claim->record); /* what this thread once knew of it is not so any more */
 		STORE_RLX(&claim->record->pid_ns, self.pid_ns);
-		STORE_RLX(&claim->record->time_ns, self.time_ns);
 		STORE_RLX(&claim->record->uid, self.uid);
 		STORE_REL(&claim->record->start, claim->who);
 	}

@@ -31,16 +31,13 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who
 
 	struct owner owner = {.pid = who_pid(who), .start = owner_start(record, who)};
 	if (LOAD_SEQ(&header->mixed) == 0) {
-		const uint64_t all = LOAD_ACQ(&header->namespaces);
-		owner.pid_ns = (uint32_t)(all >> 32);
-		owner.time_ns = (uint32_t)all;
+		owner.pid_ns = LOAD_ACQ(&header->pid_ns);
 	} else {
-		/* Just claimed, the record may still carry its last owner's namespaces, and then nothing can be told. */
+		/* Just claimed, the record may still carry its last owner's namespace, and then nothing can be told. */
 		const bool idle = what_state(LOAD_ACQ(&record->what)) == STATE_IDLE;
 		if (idle && who_kind(who) == WHO_KIND_OWNER && LOAD_ACQ(&record->start) != who)
 			return LIVENESS_UNKNOWN;
 		owner.pid_ns = LOAD_ACQ(&record->pid_ns);
-		owner.time_ns = LOAD_ACQ(&record->time_ns);
 	}
 	return (enum liveness)platform.judge(&owner);
 }

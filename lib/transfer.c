@@ -10,9 +10,10 @@
 #include "identity.h"
 #include "liveness.h"
 #include "probe.h"
+#include "proc.h"
 #include "recover.h"
 
-/* A start time that this process may compare: 0 if there is none to be had. -ESRCH: no such process. */
+/* `start` is 0 if it cannot be told. -ESRCH: no such process. */
 static int
 find_process(pid_t pid, uint64_t *start)
 {
@@ -30,9 +31,7 @@ find_process(pid_t pid, uint64_t *start)
 		return 0;
 	if (stat.state == 'Z' && stat.threads == 1)
 		return -ESRCH;
-	/* Its start time as we read it means something as long as our time namespace exists, which its own outlives. */
-	if (is_in_our_time_namespace(text))
-		*start = stat.start & WHO_LOW_MASK;
+	*start = start_read(text);
 	return 0;
 }
 
@@ -56,7 +55,7 @@ change_owner(struct hold *hold, pid_t pid, enum use use)
 	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
 	if ((hold->flags & HOLD_RECOVERED) != 0)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
-	/* The namespaces in the record stay: they are those in which this process knows the new owner's pid. */
+	/* The namespace in the record stays: it is the one in which this process knows the new owner's pid. */
 	STORE_REL(&record->use, use);
 	STORE_REL(&record->start, start);
 	const uint64_t who = who_handed((uint32_t)pid, hold_ticket(hold));
@@ -96,9 +95,9 @@ find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *
 			continue;
 		const uint64_t recorded = LOAD_ACQ(&record->start);
 		const uint64_t state = LOAD_ACQ(&record->what);
-		const bool comparable = recorded != 0 && start != 0 && LOAD_ACQ(&record->time_ns) == self->time_ns;
+		const bool comparable = recorded != 0 && start != 0;
 		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != self->pid_ns
-		    || (comparable && recorded != start))
+		    || (comparable && !is_same_start(recorded, start)))
 			continue;
 		/* Lent: whoever lent it knows when it ends. */
 		if (LOAD_ACQ(&record->use) == USE_COMMAND)
@@ -193,7 +192,7 @@ tsem_adopt(tsem_hold *out)
 	const uint64_t parent = LOAD_ACQ(&record->who);
 	if (who_kind(parent) != WHO_KIND_OWNER || parent == self.who)
 		return -EPERM;
-	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns || LOAD_ACQ(&record->time_ns) != self.time_ns)
+	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns)
 		return -EXDEV;
 
 	uint64_t what;

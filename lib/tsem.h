@@ -157,7 +157,7 @@ int tsem_try_take(tsem *sem, uint32_t count);
  * Three kinds of post are excepted, and are over when the call returns: of 4,096 permits or more; of several permits, while
  * places of waiters that gave up are left in the queue; and while a thread is in tsem_wait_idle().
  *
- * Async-signal-safe.
+ * Async-signal-safe: it needs up to 3 KiB of stack, if the compiler has optimized the library.
  */
 int tsem_post(tsem *sem, uint32_t count, uint32_t *previous);
 
@@ -216,7 +216,7 @@ int tsem_end_loan(tsem_hold *hold);
  * In a child that the holder forked: makes the parent's hold the child's own, before it executes a command, say. From
  * then on the hold lasts as long as the child, and `hold` is void in the parent but for tsem_reap(). EPERM: the hold is
  * not the parent's any more (the parent has died, and it has been recovered): the child has no permit. EXDEV: the child
- * was born into another PID or time namespace than its parent's, where its identity would mean nothing to the others.
+ * was born into another PID namespace than its parent's, where its number would mean nothing to the others.
  *
  * Async-signal-safe, and safe in a child of vfork().
  */

@@ -167,7 +167,12 @@ counter_diff(uint64_t a, uint64_t b)
 #define WHO_KIND_HANDED (UINT64_C(1) << 62)
 #define WHO_KIND_ORPHAN (UINT64_C(1) << 63)
 
-/* start: in clock ticks since boot, as field 22 of /proc/PID/stat; 0 where that is not known. */
+/*
+ * start: in clock ticks since boot, as field 22 of /proc/PID/stat in the time namespace that all processes begin in; 0
+ * where that is not known. START_RULE stands for this sentence in the fingerprint: builds to which a start means
+ * something else would rob one another.
+ */
+#define START_RULE 2U
 static inline uint64_t
 who_owner(uint32_t pid, uint64_t start)
 {
@@ -413,11 +418,11 @@ struct record {
 	_Atomic uint64_t what;
 	_Atomic uint32_t gen;
 	_Atomic uint32_t count;  /* permits */
-	_Atomic uint64_t start;  /* HANDED: the owner's start time. OWNER: `who` again, once the namespaces are its own */
+	_Atomic uint64_t start;  /* HANDED: the owner's start time. OWNER: `who` again, once the namespace is its own */
 	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, then of the admission */
 	_Atomic uint64_t until;  /* deadline of a waiter, CLOCK_MONOTONIC ns; 0: none */
-	_Atomic uint32_t pid_ns; /* inode numbers of the namespaces the owner's pid and start time were read in */
-	_Atomic uint32_t time_ns;
+	_Atomic uint32_t pid_ns; /* inode number of the namespace the owner's pid was read in */
+	uint32_t pad0;
 	_Atomic uint32_t uid;
 	_Atomic uint32_t use; /* enum use */
 };
@@ -470,8 +475,9 @@ struct header {
 	_Atomic uint32_t cancels;                   /* how often all waiters were told to give up */
 	_Atomic uint32_t removed;                   /* not 0: the name is gone */
 	_Atomic uint32_t vacancy;                   /* futex: SLOT_SLEEPERS while somebody waits for a free record */
-	_Atomic uint64_t namespaces;                /* of the first claimer: pid_ns << 32 | time_ns */
-	_Atomic uint32_t mixed;                     /* not 0: somebody from other namespaces has claimed a record, too */
+	_Atomic uint32_t pid_ns;                    /* of the first claimer */
+	uint32_t pad1;
+	_Atomic uint32_t mixed; /* not 0: a process of another PID namespace has claimed a record, too */
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
 };
@@ -504,7 +510,7 @@ _Static_assert(offsetof(struct header, idle) == 192, "layout");
 _Static_assert(offsetof(struct header, cancels) == 196, "layout");
 _Static_assert(offsetof(struct header, removed) == 200, "layout");
 _Static_assert(offsetof(struct header, vacancy) == 204, "layout");
-_Static_assert(offsetof(struct header, namespaces) == 208, "layout");
+_Static_assert(offsetof(struct header, pid_ns) == 208, "layout");
 _Static_assert(offsetof(struct header, mixed) == 216, "layout");
 _Static_assert(offsetof(struct header, statistics) == 256, "layout");
 _Static_assert(sizeof(struct header) <= PAGE_BYTES, "the header is one page");
@@ -516,7 +522,6 @@ _Static_assert(offsetof(struct record, start) == 24, "layout");
 _Static_assert(offsetof(struct record, since) == 32, "layout");
 _Static_assert(offsetof(struct record, until) == 40, "layout");
 _Static_assert(offsetof(struct record, pid_ns) == 48, "layout");
-_Static_assert(offsetof(struct record, time_ns) == 52, "layout");
 _Static_assert(offsetof(struct record, uid) == 56, "layout");
 _Static_assert(offsetof(struct record, use) == 60, "layout");
 _Static_assert(sizeof(struct record) == LINE_BYTES, "a record is one cache line");
@@ -530,6 +535,6 @@ _Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page"
 	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U   \
 	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ SLOT_STEP * 69621U \
 	            ^ SLOT_NUMBER_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                  \
-	            ^ offsetof(struct header, statistics) * 31U))
+	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U))
 
 #endif

@@ -56,7 +56,7 @@ prepare(void)
 	memset(segment.header->uuid, 0x5a, sizeof(segment.header->uuid));
 	segment.header->created = 1700000000;
 	segment.header->uid = 0;
-	STORE_RLX(&segment.header->namespaces, UINT64_C(1) << 32 | 1);
+	STORE_RLX(&segment.header->pid_ns, 1);
 	memcpy(good, segment.header, sizeof(good));
 	segment_detach(&segment);
 }

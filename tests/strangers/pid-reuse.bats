@@ -4,7 +4,7 @@
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
 load strangers
 
-# For shells inside: `reuse PID` makes a process with that pid, at another clock tick than the last one that had it.
+# For shells inside: `reuse PID START` makes a process with that pid, at least two clock ticks later than the last one that had it.
 REUSE='start_time() { awk "{ sub(/.*\\) /, \"\"); print \$20 }" "/proc/$1/stat"; }
 reuse() {
   local other
@@ -12,7 +12,7 @@ reuse() {
     echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
     sleep 1000 &
     other=$!
-    [[ $other == "$1" && $(start_time "$1") != "$2" ]]
+    [[ $other == "$1" ]] && (($(start_time "$1") > $2 + 1))
   do
     kill -KILL "$other"
     wait "$other"
@@ -87,4 +87,20 @@ inside() {
     tsem release --owner "$owner" "$SEM" 2>/dev/null; echo "again: $?"'
   expect_out $'1\nrelease: 0\nagain: 125'
   expect_at_rest 2
+}
+
+@test "pid reuse: of an owner in another time namespace" {
+  need_chosen_pids
+  need_own_time
+  tsem create "$SEM"
+  inside 'unshare --time --boottime 100000 sh -c "tsem acquire --owner \$\$ \$SEM && exec sleep 1000" & owner=$!
+    until_shown "^holds $owner"
+    then=$(start_time "$owner")
+    tsem recover "$SEM"
+    unshare --time --fork --boottime 200000 tsem recover "$SEM"
+    kill -KILL "$owner"; wait "$owner" 2>/dev/null
+    reuse "$owner" "$then"
+    tsem recover "$SEM"'
+  expect_out $'0\n0\n1'
+  expect_at_rest 1
 }

@@ -88,3 +88,32 @@ now() {
   finish "$PID"
   eventually expect_recovered
 }
+
+# For a shell inside: recovers in a new time namespace that has the inode number $1. The kernel gives a number out again once
+# its namespace has ended; a namespace that got another one lasts until the right one comes.
+# shellcheck disable=SC2034 # used in quotes
+RECOVER_THERE='[ "$(readlink /proc/self/ns/time)" != "$1" ] || exec tsem recover "$SEM"
+  [ "$2" -lt 200 ] || exit 77
+  exec unshare --time --fork --boottime 400000 sh -c "$0" "$0" "$1" "$(($2 + 1))"'
+
+@test "time namespaces: a live owner whose time namespace has ended, and another one has its number" {
+  need_own_time
+  tsem create "$SEM"
+  # The shell is in a time namespace, acquires there, and turns into sleep in another one.
+  start unshare --time --boottime 100000 sh -c 'readlink /proc/self/ns/time >number &&
+    tsem acquire --owner $$ "$SEM" && exec unshare --time --boottime 200000 sleep 1000'
+  eventually grep -qx sleep "/proc/$PID/comm"
+  local number
+  number=$(<number)
+  if [[ $number == "$(readlink /proc/self/ns/time)" || $number == "$(readlink "/proc/$PID/ns/time")" ]]; then
+    skip 'exec does not take a process to the time namespace of its children here'
+  fi
+  attempt sh -c "$RECOVER_THERE" "$RECOVER_THERE" "$number" 0
+  ((STATUS != 77)) || skip "the number of a time namespace did not come back: $number"
+  expect_status 0
+  expect_out 0
+  expect_not_robbed HERE OWN_TIME
+  kill -KILL -- "-$PID"
+  finish "$PID"
+  eventually expect_recovered
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "layout.h"
+#include "platform.h"
+
+void
+pid_to_text(pid_t pid, char text[12])
+{
+	char digits[12];
+	size_t n = 0;
+	unsigned value = pid < 0 ? 0 : (unsigned)pid;
+	do {
+		digits[n++] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value != 0);
+	for (size_t i = 0; i < n; i++)
+		text[i] = digits[n - 1 - i];
+	text[n] = '\0';
+}
+
+/* ---- reading in pieces ---- */
+
+/* Gets one byte of a file after the other, until it returns false. */
+typedef bool take_byte(void *scan, char byte);
+
+/* False, with errno or 0, if /proc/PID/FILE has nothing to read. The kernel makes the content once for all pieces. */
+static bool
+scan_file(const char *pid, const char *file, take_byte *take, void *scan)
+{
+	char path[56] = "/proc/";
+	strncat(path, pid, 12);
+	strncat(path, file, 32);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+
+	char piece[192];
+	ssize_t length;
+	bool any = false;
+	bool more = true;
+	errno = 0;
+	while (more && (length = read(fd, piece, sizeof(piece))) > 0) {
+		any = true;
+		for (ssize_t i = 0; more && i < length; i++)
+			more = take(scan, piece[i]);
+	}
+	const int error = errno;
+	close(fd);
+	errno = error;
+	return any;
+}
+
+static bool
+is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
+/* The place in `key`, which begins with the end of the line before, behind one more byte. */
+static size_t
+find_key(const char *key, size_t at, char byte)
+{
+	return byte == key[at] ? at + 1 : byte == key[0];
+}
+
+/* ---- stat ---- */
+
+enum { COMMAND = 2, STATE = 3, THREADS = 20, START = 22, EXIT_CODE = 52 };
+
+struct stat_scan {
+	struct process_stat *stat;
+	unsigned field; /* 0 before the first ')' */
+	unsigned last;  /* the field that the caller needs */
+	uint64_t value;
+};
+
+static void
+note_field(const struct stat_scan *scan)
+{
+	struct process_stat *stat = scan->stat;
+	if (scan->field == THREADS)
+		stat->threads = scan->value;
+	else if (scan->field == START)
+		stat->start = scan->value;
+	else if (scan->field == EXIT_CODE)
+		stat->exited = stat->state == 'Z' && (scan->value & 0x7f) == 0;
+}
+
+/*
+ * Fields are counted from behind the last ')': the command name in front of it may contain anything. Its 15 bytes have
+ * no room for as many fields as a caller needs, so no name ends the scan.
+ */
+static bool
+take_stat(void *arg, char byte)
+{
+	struct stat_scan *scan = arg;
+	if (byte == ')') {
+		scan->field = COMMAND;
+	} else if (scan->field == STATE && byte != ' ') {
+		scan->stat->state = byte;
+	} else if (scan->field != 0 && (byte == ' ' || byte == '\n')) {
+		note_field(scan);
+		scan->field++;
+		scan->value = 0;
+	} else if (is_digit(byte)) {
+		scan->value = scan->value * 10 + (uint64_t)(byte - '0');
+	}
+	return scan->field <= scan->last;
+}
+
+static bool
+read_stat(const char *pid, const char *file, unsigned last, struct process_stat *stat)
+{
+	struct stat_scan scan = {.stat = stat, .last = last};
+	stat->exited = false;
+	return scan_file(pid, file, take_stat, &scan) && scan.field > START;
+}
+
+bool
+process_stat_read(const char *pid, struct process_stat *stat)
+{
+	return read_stat(pid, "/stat", EXIT_CODE, stat);
+}
+
+bool
+thread_stat_read(const char *pid, const char *tid, struct process_stat *stat)
+{
+	char file[32] = "/task/";
+	strncat(file, tid, 12);
+	strcat(file, "/stat");
+	return read_stat(pid, file, START, stat);
+}
+
+bool
+process_stat_read_quickly(const char *pid, struct process_stat *stat)
+{
+	return thread_stat_read(pid, pid, stat);
+}
+
+/* ---- status ---- */
+
+struct pids_scan {
+	size_t key;
+	int count;
+	bool in_number;
+};
+
+static bool
+take_pids(void *arg, char byte)
+{
+	static const char key[] = "\nNSpid:";
+	struct pids_scan *scan = arg;
+	if (scan->key < sizeof(key) - 1) {
+		scan->key = find_key(key, scan->key, byte);
+		return true;
+	}
+	scan->count += is_digit(byte) && !scan->in_number;
+	scan->in_number = is_digit(byte);
+	return byte != '\n';
+}
+
+int
+own_pids_count(void)
+{
+	struct pids_scan scan = {0};
+	return scan_file("self", "/status", take_pids, &scan) ? scan.count : -1;
+}
+
+/* ---- namespaces ---- */
+
+uint32_t
+namespace_of(const char *pid, const char *kind)
+{
+	char path[48] = "/proc/";
+	struct stat st;
+	strncat(path, pid, 12);
+	strcat(path, "/ns/");
+	strncat(path, kind, 20);
+	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
+}
+
+/* Where there is no /proc: Linux knows it since 6.11, and 0 if it does not. */
+static uint32_t
+pid_namespace_without_proc(void)
+{
+	uint32_t inode = 0;
+#ifdef SYS_pidfd_open
+	enum { PIDFD_GET_PID_NAMESPACE_OF_LINUX = _IO(0xff, 5) }; /* from linux/pidfd.h, which is mostly older */
+	const int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (process < 0)
+		return 0;
+	const int namespace = ioctl(process, PIDFD_GET_PID_NAMESPACE_OF_LINUX, 0);
+	struct stat st;
+	if (namespace >= 0 && fstat(namespace, &st) == 0)
+		inode = (uint32_t)st.st_ino;
+	if (namespace >= 0)
+		close(namespace);
+	close(process);
+#endif
+	return inode;
+}
+
+uint32_t
+own_pid_namespace(void)
+{
+	const uint32_t inode = namespace_of("self", "pid");
+	errno = 0;
+	return inode != 0 ? inode : pid_namespace_without_proc();
+}
+
+/* ---- the start of a process ---- */
+
+struct offset_scan {
+	size_t key;
+	size_t n; /* how many of the numbers behind the key are complete: seconds and nanoseconds */
+	uint64_t numbers[2];
+	bool in_number;
+	bool negative;
+};
+
+static bool
+take_offset(void *arg, char byte)
+{
+	static const char key[] = "\nboottime ";
+	struct offset_scan *scan = arg;
+	if (scan->key < sizeof(key) - 1) {
+		scan->key = find_key(key, scan->key, byte);
+		return true;
+	}
+	if (is_digit(byte) && scan->n < 2)
+		scan->numbers[scan->n] = scan->numbers[scan->n] * 10 + (uint64_t)(byte - '0');
+	else if (byte == '-')
+		scan->negative = true;
+	scan->n += scan->in_number && !is_digit(byte);
+	scan->in_number = is_digit(byte);
+	return byte != '\n';
+}
+
+/* Where all processes begin, and no clock is ahead: PROC_TIME_INIT_INO of Linux, which no other namespace ever gets. */
+#define FIRST_TIME_NAMESPACE UINT32_C(0xeffffffa)
+
+/*
+ * The file tells of the namespace that children of the first thread are born into, which is its own unless it has
+ * called unshare(). All threads of a process live in one time namespace, for setns() needs a process with one thread.
+ * So the number to compare with is the calling thread's, which is to be had also after the first thread has ended.
+ */
+int64_t
+boot_offset_read(void)
+{
+	const uint32_t ours = namespace_of("thread-self", "time");
+	if (ours == FIRST_TIME_NAMESPACE)
+		return 0;
+
+	struct offset_scan scan = {.key = 1};
+	errno = 0;
+	if (!scan_file("self", "/timens_offsets", take_offset, &scan)) {
+		/* Before Linux 5.6 there are no time namespaces. */
+		const bool none = errno == ENOENT && namespace_of("self", "pid") != 0;
+		return none ? 0 : BOOT_OFFSET_UNKNOWN;
+	}
+	if (scan.n != 2 || ours == 0 || namespace_of("self", "time_for_children") != ours)
+		return BOOT_OFFSET_UNKNOWN;
+	const uint64_t seconds = scan.negative ? -scan.numbers[0] : scan.numbers[0];
+	return (int64_t)(seconds * NS_PER_SECOND + scan.numbers[1]);
+}
+
+/*
+ * The numbers are unsigned nanoseconds, as where the kernel adds the offset: a process may have started before the
+ * namespace's clock was at 0.
+ */
+uint64_t
+start_since_boot(uint64_t start, int64_t offset)
+{
+	if (offset == 0)
+		return start & WHO_LOW_MASK;
+	const long ticks = sysconf(_SC_CLK_TCK);
+	if (offset == BOOT_OFFSET_UNKNOWN || ticks <= 0 || NS_PER_SECOND % (uint64_t)ticks != 0)
+		return 0;
+	const uint64_t tick = NS_PER_SECOND / (uint64_t)ticks;
+	const uint64_t since = start * tick - (uint64_t)offset;
+	return since > INT64_MAX ? 0 : since / tick & WHO_LOW_MASK;
+}
+
+bool
+is_same_start(uint64_t a, uint64_t b)
+{
+	return a != 0 && b != 0 && (a == b || a + 1 == b || b + 1 == a);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* How much stack tsem_post() needs, and the look whether a process lives in it: a signal handler has little. */
+#include "support.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "identity.h"
+#include "layout.h"
+#include "liveness.h"
+
+/* As tsem(3) says of tsem_post(). Frames are larger where they are not optimized. */
+#ifdef __OPTIMIZE__
+enum { JUDGE_BYTES_MAX = 1024, POST_BYTES_MAX = 3072 };
+#else
+enum { JUDGE_BYTES_MAX = 2048, POST_BYTES_MAX = 6144 };
+#endif
+
+enum { STACK_BYTES = 256 * 1024, PAINT = 0xa5 };
+
+static unsigned char *stack;
+static unsigned char *handlers_frame;
+static tsem *sem;
+static struct owner owner;
+static int result;
+
+static void
+judge_here(int signal)
+{
+	unsigned char here;
+	(void)signal;
+	handlers_frame = &here;
+	result = liveness_judge(&owner);
+}
+
+static void
+post_here(int signal)
+{
+	unsigned char here;
+	(void)signal;
+	handlers_frame = &here;
+	result = tsem_post(sem, 2, NULL);
+}
+
+/* For the children, too, but for the alternate stack, which each process has to name. */
+static void
+prepare_stack(void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+	stack = shared_memory(STACK_BYTES);
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+}
+
+/* How deep the handler's callees went. */
+static size_t
+stack_of_handler(void)
+{
+	const stack_t alternate = {.ss_sp = stack, .ss_size = STACK_BYTES};
+	sigaltstack(&alternate, NULL);
+	memset(stack, PAINT, STACK_BYTES);
+	raise(SIGUSR1);
+	size_t untouched = 0;
+	while (stack[untouched] == PAINT)
+		untouched++;
+	return (size_t)(handlers_frame - (stack + untouched));
+}
+
+static int
+expect_little_stack(size_t most, int expected)
+{
+	const size_t used = stack_of_handler();
+	print_message("# %zu bytes\n", used);
+	CHECK(result == expected);
+	CHECK(used > 0 && used <= most);
+	return 0;
+}
+
+/* The child has to look itself up first. Another start time takes the longest road to a verdict. */
+static int
+judge_the_parent(void *unused)
+{
+	(void)unused;
+	const uint64_t start = owner.start;
+	owner.start = start + 12345;
+	CHECK(expect_little_stack(JUDGE_BYTES_MAX, LIVENESS_DEAD) == 0);
+	owner.start = start;
+	CHECK(expect_little_stack(JUDGE_BYTES_MAX, LIVENESS_ALIVE) == 0);
+	owner.start = 0;
+	CHECK(expect_little_stack(JUDGE_BYTES_MAX, LIVENESS_UNKNOWN) == 0);
+	return 0;
+}
+
+static void
+a_judgement_needs_little_stack(void **state)
+{
+	(void)state;
+	if (UNDER_SANITIZER)
+		SKIP("a sanitizer puts more on the stack");
+	struct identity self;
+	assert_true(identity_get(&self));
+	owner = (struct owner){.pid = (uint32_t)getpid(), .start = who_start(self.who), .pid_ns = self.pid_ns};
+	prepare_stack(judge_here);
+	assert_int_equal(end_of_child(start_child(judge_the_parent, NULL)), 0);
+}
+
+static int
+wait_in_line(void *unused)
+{
+	(void)unused;
+	tsem_take(sem, 1, NULL);
+	return 1;
+}
+
+static int
+post_once(void *unused)
+{
+	(void)unused;
+	return expect_little_stack(POST_BYTES_MAX, 0);
+}
+
+/* In front stand a waiter that is dead, of which only a long look tells, and one that gave its place up. */
+static void
+a_post_that_skips_places_needs_little_stack(void **state)
+{
+	(void)state;
+	if (UNDER_SANITIZER)
+		SKIP("a sanitizer puts more on the stack");
+	const struct timespec soon = deadline_in(1);
+	sem = new_semaphore(0, 0);
+	const pid_t dead = start_child(wait_in_line, NULL);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
+	kill(dead, SIGKILL);
+	await_zombie(dead);
+	prepare_stack(post_here);
+	assert_int_equal(end_of_child(start_child(post_once, NULL)), 0);
+	assert_int_equal(stat_of(sem).available, 2);
+	assert_int_equal(stat_of(sem).waiting, 0);
+	end_of_child(dead);
+	tsem_close(sem);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_judgement_needs_little_stack),
+		cmocka_unit_test(a_post_that_skips_places_needs_little_stack),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
