@@ -13,37 +13,92 @@
 #include "proc.h"
 #include "recover.h"
 
-/* `start` is 0 if it cannot be told. -ESRCH: no such process. */
+/* The inside of a tsem_process. */
+struct process {
+	uint64_t who;    /* as an OWNER value: the pid, and the start time, which is 0 if it cannot be told */
+	uint64_t pid_ns; /* of the process that found it */
+};
+
+_Static_assert(sizeof(tsem_process) == 32, "part of the interface");
+_Static_assert(sizeof(struct process) <= sizeof(tsem_process), "a process fits");
+
+/*
+ * The start time comes first: a process that dies after that is not there any more, or its successor has another start
+ * time. It does not pass for a process about which nothing can be told.
+ */
 static int
-find_process(pid_t pid, uint64_t *start)
+find_process(pid_t pid, struct process *process)
 {
+	struct identity self;
+	int rc = identity_prepare();
+	if (rc < 0 || !identity_get(&self))
+		return rc < 0 ? rc : -ENOMEM;
 	if (pid <= 0 || pid >= 1 << PID_BITS)
-		return -ESRCH;
-	/* Not kill(), which takes the number of any thread. */
-	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
 		return -ESRCH;
 
 	char text[12];
 	struct process_stat stat;
+	uint64_t start = 0;
 	pid_to_text(pid, text);
-	*start = 0;
-	if (!proc_is_trustworthy() || !process_stat_read(text, &stat))
-		return 0;
-	if (stat.state == 'Z' && stat.threads == 1)
+	errno = 0;
+	if (proc_is_trustworthy() && process_stat_read(text, &stat)) {
+		if (stat.state == 'Z' && stat.threads == 1)
+			return -ESRCH;
+		start = start_read(text);
+	}
+	/* A process of which only the number is known passes for its successors: not because descriptors are short. */
+	if (start == 0 && (errno == EMFILE || errno == ENFILE))
+		return -errno;
+	/* Not kill(), which takes the number of any thread. */
+	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
 		return -ESRCH;
-	*start = start_read(text);
+	*process = (struct process){.who = who_owner((uint32_t)pid, start), .pid_ns = self.pid_ns};
 	return 0;
 }
 
-/* `use` is for those who look on, and stands there before `pid` can be seen to have died. */
+/* What is known of a process that was found before, after another look. -ESRCH: it is not there any more. */
 static int
-change_owner(struct hold *hold, pid_t pid, enum use use)
+find_again(struct process *process)
+{
+	struct process now;
+	int rc = find_process((pid_t)who_pid(process->who), &now);
+	if (rc < 0)
+		return rc;
+	const uint64_t start = who_start(process->who);
+	const bool comparable = start != 0 && who_start(now.who) != 0;
+	if (process->pid_ns != now.pid_ns || (comparable && !is_same_start(start, who_start(now.who))))
+		return -ESRCH;
+	/* Should the process die now, its start time in the record tells it from a successor. */
+	if (start == 0)
+		*process = now;
+	return 0;
+}
+
+int
+tsem_find_process(pid_t pid, tsem_process *out)
+{
+	struct process process;
+	int rc = find_process(pid, &process);
+	if (rc < 0)
+		return rc;
+	*out = (tsem_process){{process.who, process.pid_ns}};
+	return 0;
+}
+
+/*
+ * The new owner is `found` or, if that is NULL, `pid`. `use` is for those who look on, and stands there before the
+ * owner can be seen to have died.
+ */
+static int
+change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use use)
 {
 	const uint64_t self = identity_who();
 	if (hold->sem == 0 || hold_is_lent(hold) || self == 0)
 		return -EPERM;
-	uint64_t start;
-	int rc = find_process(pid, &start);
+	struct process process;
+	if (found != NULL)
+		process = (struct process){.who = found->private_words[0], .pid_ns = found->private_words[1]};
+	int rc = found == NULL ? find_process(pid, &process) : find_again(&process);
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
@@ -57,8 +112,8 @@ change_owner(struct hold *hold, pid_t pid, enum use use)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	/* The namespace in the record stays: it is the one in which this process knows the new owner's pid. */
 	STORE_REL(&record->use, use);
-	STORE_REL(&record->start, start);
-	const uint64_t who = who_handed((uint32_t)pid, hold_ticket(hold));
+	STORE_REL(&record->start, who_start(process.who));
+	const uint64_t who = who_handed(who_pid(process.who), hold_ticket(hold));
 	if (!CAS_SEQ(&record->who, self, who))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
@@ -67,37 +122,54 @@ change_owner(struct hold *hold, pid_t pid, enum use use)
 	return 0;
 }
 
-int
-tsem_hand_over(tsem_hold *out, pid_t pid)
+static int
+hand_over(struct hold *hold, pid_t pid, const tsem_process *process)
 {
-	struct hold *hold = hold_inside(out);
-	int rc = change_owner(hold, pid, USE_HOLD);
+	int rc = change_owner(hold, pid, process, USE_HOLD);
 	if (rc == 0)
 		hold->sem = 0;
 	return rc;
 }
 
 int
-tsem_lend(tsem_hold *out, pid_t pid)
+tsem_hand_over(tsem_hold *hold, pid_t pid)
 {
-	return change_owner(hold_inside(out), pid, USE_COMMAND);
+	return hand_over(hold_inside(hold), pid, NULL);
 }
 
-/* The newest HELD record that was handed over to `pid`, and its owner and state; NO_RECORD if there is none. */
+int
+tsem_hand_over_to(tsem_hold *hold, const tsem_process *process)
+{
+	return hand_over(hold_inside(hold), 0, process);
+}
+
+int
+tsem_lend(tsem_hold *hold, pid_t pid)
+{
+	return change_owner(hold_inside(hold), pid, NULL, USE_COMMAND);
+}
+
+int
+tsem_lend_to(tsem_hold *hold, const tsem_process *process)
+{
+	return change_owner(hold_inside(hold), 0, process, USE_COMMAND);
+}
+
+/* The newest HELD record that was handed over to the process, and its owner and state; NO_RECORD if there is none. */
 static uint32_t
-find_handed(struct tsem *sem, pid_t pid, uint64_t start, const struct identity *self, uint64_t *who, uint64_t *what)
+find_handed(struct tsem *sem, const struct process *process, uint64_t *who, uint64_t *what)
 {
 	uint32_t newest = NO_RECORD;
 	const struct record *record;
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
 		const uint64_t owner = LOAD_ACQ(&record->who);
-		if (who_kind(owner) != WHO_KIND_HANDED || who_pid(owner) != (uint32_t)pid)
+		if (who_kind(owner) != WHO_KIND_HANDED || who_pid(owner) != who_pid(process->who))
 			continue;
 		const uint64_t recorded = LOAD_ACQ(&record->start);
 		const uint64_t state = LOAD_ACQ(&record->what);
-		const bool comparable = recorded != 0 && start != 0;
-		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != self->pid_ns
-		    || (comparable && !is_same_start(recorded, start)))
+		const bool comparable = recorded != 0 && who_start(process->who) != 0;
+		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != process->pid_ns
+		    || (comparable && !is_same_start(recorded, who_start(process->who))))
 			continue;
 		/* Lent: whoever lent it knows when it ends. */
 		if (LOAD_ACQ(&record->use) == USE_COMMAND)
@@ -140,19 +212,16 @@ release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
 int
 tsem_release_for(tsem *sem, pid_t pid)
 {
-	struct identity self;
+	struct process process;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (!identity_get(&self))
-		return -ENOMEM;
-	uint64_t start = 0;
-	int rc = find_process(pid, &start);
+	int rc = find_process(pid, &process);
 	if (rc < 0)
 		return rc;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		uint64_t who = 0;
 		uint64_t what = 0;
-		const uint32_t index = find_handed(sem, pid, start, &self, &who, &what);
+		const uint32_t index = find_handed(sem, &process, &who, &what);
 		if (index == NO_RECORD)
 			return -ENOENT;
 		if (release_foreign(sem, index, who, what))

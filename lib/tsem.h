@@ -51,6 +51,11 @@ typedef struct tsem_hold {
 	uint64_t private_words[16];
 } tsem_hold;
 
+/* A process, as tsem_find_process() has found it. The content is private. */
+typedef struct tsem_process {
+	uint64_t private_words[4];
+} tsem_process;
+
 /* Flags of tsem_create(), tsem_open() and tsem_remove(). */
 #define TSEM_FORCE 1U     /* tsem_remove: also while it is in use */
 #define TSEM_FOREIGN 2U   /* also a semaphore that belongs to another user, who could spoil its counts */
@@ -188,25 +193,46 @@ int tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold);
 int tsem_release(tsem_hold *hold);
 
 /*
- * Makes the process `pid` the owner of this process's hold: it now lasts as long as that process, or until
- * tsem_release_for(). The caller's `hold` is void afterwards; what tsem_hold_recovered() said of it is told to the next
- * holder, too. ESRCH: no such process; the id of a thread is not one.
- * EPERM: not the caller's hold.
+ * Finds the process that has the number `pid` now. The caller must know that this is the process that it means, as a
+ * parent knows it of a child that it has not waited for. `process` tells it from a later process of the same number by
+ * the time when it started, see tsem(7); without a usable /proc the number is all that there is. A copy is as good,
+ * also in another process of the same PID namespace.
+ *
+ * ESRCH: there is none, or it has ended; the id of a thread is not one. ENOMEM, EMFILE, ENFILE.
+ */
+int tsem_find_process(pid_t pid, tsem_process *process);
+
+/*
+ * Makes `process` the owner of this process's hold: it now lasts as long as that process, or until tsem_release_for().
+ * The caller's `hold` is void afterwards; what tsem_hold_recovered() said of it is told to the next holder, too.
+ *
+ * ESRCH: the process has ended, even if its number is another one's now; the hold is still the caller's. EPERM: not the
+ * caller's hold. ENOMEM, EMFILE, ENFILE.
+ */
+int tsem_hand_over_to(tsem_hold *hold, const tsem_process *process);
+
+/*
+ * tsem_find_process() and tsem_hand_over_to() in one, for a process that the caller knows to live. A caller that waits
+ * after it was told the number may give the hold to an unrelated process that has the number by now.
  */
 int tsem_hand_over(tsem_hold *hold, pid_t pid);
 
 /*
- * Gives back the newest hold that was handed over to `pid`, whoever calls, but not lent to it. ENOENT: there is none.
- * ESRCH: no such process. EPERM: opened read-only.
+ * Gives back the newest hold that was handed over to the process that has the number `pid` now, whoever calls, but not
+ * lent to it. What was handed over to an earlier process of that number is left alone: it comes back by itself. ENOENT:
+ * there is none. ESRCH: no such process. EPERM: opened read-only. ENOMEM, EMFILE, ENFILE.
  */
 int tsem_release_for(tsem *sem, pid_t pid);
 
 /*
- * tsem_hand_over() to a command that the caller looks after: the hold lasts as long as the process `pid`, but no longer than
- * until tsem_end_loan() (or tsem_reap(), once `pid` has ended) of `hold`, which stays good for these two;
+ * tsem_hand_over_to() for a command that the caller looks after: the hold lasts as long as the process, but no longer
+ * than until tsem_end_loan() (or tsem_reap(), once the process has ended) of `hold`, which stays good for these two;
  * tsem_release_for() leaves it alone. As with a hold that a child adopted, a process that ended by itself has abandoned
  * nothing. Same errors.
  */
+int tsem_lend_to(tsem_hold *hold, const tsem_process *process);
+
+/* tsem_find_process() and tsem_lend_to() in one, for a process that the caller knows to live, as a child. */
 int tsem_lend(tsem_hold *hold, pid_t pid);
 
 /* Gives back what was lent, while its owner lives or after that. EPERM: `hold` was not lent, or the loan was ended before. */

@@ -543,10 +543,17 @@ class hold
 		owns_ = false;
 	}
 
-	/* It now lasts as long as that process. */
+	/* It now lasts as long as that process, which must be known to live. */
 	void hand_over(::pid_t pid)
 	{
 		detail::check(owns_ ? ::tsem_hand_over(&hold_, pid) : -EPERM, "tsem_hand_over");
+		owns_ = false;
+	}
+
+	/* The same for a process found by tsem_find_process(), which may have ended since: no_such_process. */
+	void hand_over(const ::tsem_process &process)
+	{
+		detail::check(owns_ ? ::tsem_hand_over_to(&hold_, &process) : -EPERM, "tsem_hand_over_to");
 		owns_ = false;
 	}
 

@@ -216,6 +216,15 @@ a_child_releases_nothing(void **)
 	assert_false(permit.owns_lock());
 	assert_int_equal(sem.stat().held, 1);
 	assert_int_equal(tsem_release_for(sem.get(), getppid()), 0);
+
+	::tsem_process parent, gone = ::tsem_process();
+	assert_int_equal(tsem_find_process(getppid(), &parent), 0);
+	hold another(sem);
+	THROWS(another.hand_over(gone), std::errc::no_such_process);
+	another.hand_over(parent);
+	assert_false(another.owns_lock());
+	assert_int_equal(tsem_release_for(sem.get(), getppid()), 0);
+	THROWS(another.hand_over(parent), std::errc::operation_not_permitted);
 }
 
 struct cancelled {

@@ -89,6 +89,45 @@ inside() {
   expect_at_rest 2
 }
 
+# Inside: a waiter of `tsem acquire` for a process, whose number goes to another one before the permit comes.
+WAIT_FOR_ANOTHER='sleep 1000 & owner=$!
+    tsem acquire --owner "$owner" "$SEM" & waiter=$!
+    until_shown "^waits $waiter"
+    then=$(start_time "$owner")
+    kill -KILL "$owner"; wait "$owner" 2>/dev/null
+    reuse "$owner" "$then"
+    tsem post "$SEM"
+    wait "$waiter"; echo "acquire: $?"
+    tsem show "$SEM" --raw --noheadings -o STATE
+    tsem take -n "$SEM"; echo "take: $?"'
+
+@test "pid reuse: of the owner, while acquire waits" {
+  need_chosen_pids
+  tsem create "$SEM"
+  tsem take "$SEM"
+  inside "$WAIT_FOR_ANOTHER"
+  expect_out $'acquire: 125\ntake: 0'
+  expect_message "^$SEM: process [0-9]+ ended before the permit came"
+  tsem post "$SEM"
+  expect_at_rest 1
+}
+
+@test "pid reuse: release leaves alone what an earlier process of that number has" {
+  need_chosen_pids
+  tsem create -j 2 "$SEM"
+  inside 'sleep 1000 & owner=$!
+    tsem acquire --owner "$owner" "$SEM"
+    then=$(start_time "$owner")
+    kill -KILL "$owner"; wait "$owner" 2>/dev/null
+    reuse "$owner" "$then"
+    tsem release --owner "$owner" "$SEM" 2>/dev/null; echo "release: $?"
+    tsem acquire --owner "$owner" "$SEM"
+    tsem release --owner "$owner" "$SEM"; echo "release: $?"
+    tsem recover "$SEM"'
+  expect_out $'release: 125\nrelease: 0\n1'
+  expect_at_rest 2
+}
+
 @test "pid reuse: of an owner in another time namespace" {
   need_chosen_pids
   need_own_time
