@@ -2,6 +2,8 @@
 #include "spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/signalfd.h>
@@ -80,10 +82,19 @@ spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, 
 	return 0;
 }
 
+/* How the one command has been stopped. */
+static struct {
+	bool stopped;
+	int by;    /* the signal; 0: this process has stopped with it already */
+	bool told; /* this process has received SIGTSTP, too; the terminal sends it to the whole group */
+} standstill;
+
 /* What a process sent; what the terminal sent, it sent to the whole process group, and the command has it already. */
 static void
 pass_on(pid_t pid, int number, int code)
 {
+	if (number == SIGTSTP || number == SIGCONT)
+		standstill.told = number == SIGTSTP;
 	if (number != SIGCHLD && code <= 0)
 		kill(pid, number);
 }
@@ -91,19 +102,67 @@ pass_on(pid_t pid, int number, int code)
 enum command_state
 spawn_look(pid_t pid, siginfo_t *info)
 {
-	*info = (siginfo_t){0};
-	if (waitid(P_PID, (id_t)pid, info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) != 0 || info->si_pid != pid)
-		return COMMAND_RUNS;
-	if (info->si_code != CLD_STOPPED)
-		return COMMAND_ENDED;
-	waitid(P_PID, (id_t)pid, info, WSTOPPED | WNOHANG);
-	return COMMAND_STOPPED;
+	for (;;) {
+		*info = (siginfo_t){0};
+		if (waitid(P_PID, (id_t)pid, info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) != 0
+		    || info->si_pid != pid)
+			return standstill.stopped ? COMMAND_STOPPED : COMMAND_RUNS;
+		if (info->si_code != CLD_STOPPED && info->si_code != CLD_CONTINUED)
+			return COMMAND_ENDED;
+		*info = (siginfo_t){0};
+		waitid(P_PID, (id_t)pid, info, WSTOPPED | WCONTINUED | WNOHANG);
+		standstill.stopped = info->si_code == CLD_STOPPED;
+		standstill.by = standstill.stopped ? info->si_status : 0;
+	}
 }
 
+/* ---- job control ---- */
+
+/* Of the terminal that sends the keys' signals, wherever the standard descriptors lead. */
+static bool
+is_in_foreground(void)
+{
+	const int terminal = open(_PATH_TTY, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	const bool is = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+	if (terminal >= 0)
+		close(terminal);
+	return is;
+}
+
+/* A shell that gives its jobs groups of their own sees one of them stop. The parent in the same group, a script, does not. */
+static bool
+is_a_job(void)
+{
+	return getpgid(getppid()) != getpgrp();
+}
+
+/*
+ * Another process that stops the command alone, as cpulimit does, continues it as well, and the caller must not be left
+ * waiting then. But a program that catches Ctrl-Z may stop itself by SIGSTOP; and a program that reads the key itself may
+ * stop by SIGTSTP, and no other process receives that.
+ */
+static bool
+is_job_control(void)
+{
+	if (standstill.by == 0 || standstill.by == SIGSTOP)
+		return standstill.told && is_in_foreground();
+	return standstill.told || (is_a_job() && is_in_foreground());
+}
+
+/* The kernel discards SIGTSTP in an orphaned process group, which no shell could continue. */
 void
 spawn_stop_with_command(void)
 {
-	raise(SIGSTOP);
+	sigset_t stop;
+	if (!is_job_control())
+		return;
+	standstill.by = 0;
+	standstill.told = false;
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL);
+	sigprocmask(SIG_BLOCK, &stop, NULL);
 }
 
 void

@@ -40,14 +40,17 @@ void spawn_pass_signals_on(int fd, pid_t pid);
 
 enum command_state { COMMAND_RUNS, COMMAND_STOPPED, COMMAND_ENDED };
 
-/* Without waiting. A stop is told once; an end is left to be seen. `info`: what waitid() said. */
+/* Without waiting. An end is left to be seen. `info`: what waitid() said of the end. */
 enum command_state spawn_look(pid_t pid, siginfo_t *info);
 
-/* After the command has stopped: stops this process, too, so that the shell that started it sees that. */
+/*
+ * While the command is stopped: stops this process, too, where that is job control, so that the shell that started it sees
+ * the stop. Otherwise it returns at once, and the caller goes on waiting for what comes next.
+ */
 void spawn_stop_with_command(void);
 
 /*
- * Waits until the command has ended, passing signals on and stopping when it stops. It stays a zombie, so that nobody
+ * Waits until the command has ended, passing signals on, and stopping with it where that is job control. It stays a zombie, so that nobody
  * takes it for vanished before its holds have been given back. `info`: what waitid() said.
  */
 void spawn_wait(pid_t pid, siginfo_t *info);

@@ -250,7 +250,7 @@ poll_timeout(const struct jobserver *js)
 	uint64_t until = UINT64_MAX;
 	if (js->offered)
 		until = js->offered_ms + PATIENCE_MS > now ? js->offered_ms + PATIENCE_MS : now + PATIENCE_MS;
-	else if (!js->request.pending && !js->refused)
+	else if (!js->request.pending && !js->refused && !js->stopped)
 		until = js->ask_ms > now ? js->ask_ms : now + TRY_AGAIN_MS;
 	if (count_claimed(js) > 0 && js->look_ms < until)
 		until = js->look_ms;
@@ -284,7 +284,8 @@ jobserver_serve(struct jobserver *js, pid_t pid, siginfo_t *info)
 		return;
 	}
 	while ((state = spawn_look(pid, info)) != COMMAND_ENDED) {
-		if (state == COMMAND_STOPPED) {
+		js->stopped = state == COMMAND_STOPPED;
+		if (js->stopped) {
 			/* A stopped build claims nothing. */
 			retract_token(js);
 			request_cancel(&js->request);
@@ -294,7 +295,8 @@ jobserver_serve(struct jobserver *js, pid_t pid, siginfo_t *info)
 		take_returned(js);
 		look_for_lost_tokens(js);
 		be_considerate(js);
-		see_to_the_offer(js);
+		if (!js->stopped)
+			see_to_the_offer(js);
 		wait_for_events(js, signals);
 		spawn_pass_signals_on(signals, pid);
 	}

@@ -27,6 +27,7 @@ struct jobserver {
 	struct token_pipes pipes;
 	struct request_in_line request;
 	bool refused; /* there will be no more permits */
+	bool stopped; /* the command is, so it is offered nothing */
 
 	/* What was handed over for tokens. Which of them a token is, nobody can tell: they are a stack. */
 	tsem_hold *holds;

@@ -246,22 +246,3 @@ is_noted() {
   expect_silence 124
   expect_at_rest 1
 }
-
-@test "callers: the command may stop and go on" {
-  start tsem run -j 1 "$SEM" bash -c 'touch ready; until [[ -e stop ]]; do sleep 0.005; done; exit 3'
-  eventually test -e ready
-  local command
-  command=$(pgrep -P "$PID")
-  kill -STOP "$command"
-  eventually in_state T "$PID" # what stops the command stops tsem, so that a shell takes the job for stopped
-  expect_shown .held 1
-  kill -CONT "$PID"
-  eventually in_state '[SR]' "$command"
-  touch stop
-  finish "$PID"
-  expect_status 3
-}
-
-in_state() {
-  [[ $(ps -o state= -p "$2") =~ ^$1 ]]
-}
