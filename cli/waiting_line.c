@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiting_line.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,37 +23,80 @@ seconds_since(const struct timespec *then)
 
 /* ---- what it says ---- */
 
-struct holders {
-	struct tsem_owner first;
-	unsigned n;
+/* Why the first in line is not admitted. */
+struct obstacle {
+	struct tsem_stat stat;
+	struct tsem_owner holder; /* the first */
+	unsigned holders;
+	uint32_t wanted; /* permits, by the first in line */
 };
 
 static int
-count_holder(const struct tsem_owner *owner, void *arg)
+look_at_owner(const struct tsem_owner *owner, void *arg)
 {
-	struct holders *holders = arg;
-	if (owner->position != 0)
+	struct obstacle *obstacle = arg;
+	if (owner->position != 0) {
+		obstacle->wanted = owner->count;
 		return 1;
-	if (holders->n++ == 0)
-		holders->first = *owner;
+	}
+	if (obstacle->holders++ == 0)
+		obstacle->holder = *owner;
 	return 0;
 }
 
-static void
-describe_holders(tsem *sem, char *text, size_t size)
+enum { TEXT_BYTES_MAX = 768, OBSTACLE_BYTES_MAX = 288, NAMES_BYTES_MAX = 200, COLUMNS_MAX_SHOWN = 512 };
+
+static void __attribute__((format(printf, 2, 3))) append(char text[OBSTACLE_BYTES_MAX], const char *format, ...)
 {
-	struct holders holders = {.n = 0};
-	tsem_owners(sem, count_holder, &holders);
-	if (holders.n == 0) {
-		snprintf(text, size, "nobody is recorded as holding");
+	va_list args;
+	const size_t length = strlen(text);
+	va_start(args, format);
+	vsnprintf(text + length, OBSTACLE_BYTES_MAX - length, format, args);
+	va_end(args);
+}
+
+/* That no holder's end would help. */
+static void
+describe_lack(const struct obstacle *obstacle, char text[OBSTACLE_BYTES_MAX])
+{
+	const struct tsem_stat *stat = &obstacle->stat;
+	const bool lowered = stat->capacity < stat->permits;
+	if (stat->capacity >= obstacle->wanted)
 		return;
-	}
+	if (lowered && stat->capacity == 0)
+		append(text, "drained (raise the capacity with 'tsem set')");
+	else if (lowered)
+		append(text, "the first in line wants %u permits of %u (raise the capacity with 'tsem set')", obstacle->wanted,
+		       stat->capacity);
+	else if (obstacle->holders == 0)
+		append(text, "not enough permits yet (give some with 'tsem post')");
+}
+
+static void
+describe_holders(const struct obstacle *obstacle, char text[OBSTACLE_BYTES_MAX])
+{
 	char command[64];
-	owner_command(&holders.first, command, sizeof(command));
-	int length = snprintf(text, size, "held by %d (%s) for %.0f s", (int)holders.first.pid, command,
-	                      (double)holders.first.elapsed_ns / 1e9);
-	if (holders.n > 1 && length > 0 && (size_t)length < size)
-		snprintf(text + length, size - (size_t)length, " and %u more", holders.n - 1);
+	const struct tsem_stat *stat = &obstacle->stat;
+	owner_command(&obstacle->holder, command, sizeof(command));
+	append(text, "%sheld by %d (%s) for %.0f s", text[0] != '\0' ? ", " : "", (int)obstacle->holder.pid, command,
+	       (double)obstacle->holder.elapsed_ns / 1e9);
+	if (obstacle->holders > 1)
+		append(text, " and %u more", obstacle->holders - 1);
+	if (stat->held > stat->capacity && stat->capacity > 0 && stat->capacity < stat->permits)
+		append(text, ", %" PRIu64 " permits of a capacity of %u", stat->held, stat->capacity);
+}
+
+static void
+describe_obstacle(tsem *sem, char text[OBSTACLE_BYTES_MAX])
+{
+	struct obstacle obstacle = {.stat.size = sizeof(obstacle.stat)};
+	text[0] = '\0';
+	if (tsem_snapshot(sem, &obstacle.stat, look_at_owner, &obstacle) >= 0)
+		describe_lack(&obstacle, text);
+	if (obstacle.holders > 0)
+		describe_holders(&obstacle, text);
+	else if (text[0] == '\0')
+		append(text, "nobody is recorded as holding");
 }
 
 static int
@@ -72,19 +117,17 @@ find_ours(const struct waiting_line *line)
 	return line->at;
 }
 
-enum { TEXT_BYTES_MAX = 640, NAMES_BYTES_MAX = 200, COLUMNS_MAX_SHOWN = 512 };
-
 static void
 describe_wait(const struct waiting_line *line, uint32_t position, char text[TEXT_BYTES_MAX])
 {
-	char holders[160];
+	char obstacle[OBSTACLE_BYTES_MAX];
 	const char *name = line->o->name;
 	for (size_t i = 0; i < line->at; i++)
 		name += strcspn(name, ",") + 1;
-	describe_holders(line->sems[line->at], holders, sizeof(holders));
+	describe_obstacle(line->sems[line->at], obstacle);
 	snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u in the queue%s%.*s, %s", NAMES_BYTES_MAX,
 	         line->o->name, seconds_since(&line->began), position, line->n > 1 ? " of " : "",
-	         line->n > 1 ? (int)strcspn(name, ",") : 0, name, holders);
+	         line->n > 1 ? (int)strcspn(name, ",") : 0, name, obstacle);
 }
 
 /* ---- on a terminal ---- */

@@ -86,3 +86,66 @@ enqueue_holder() {
   expect_equal 'standard error' "$(sed 's/, held.*\|, nobody.*//' attempt.err)" \
     "tsem: $SEM: waiting for 0 s, place 1 in the queue"$'\n'"tsem: $SEM: not enough permits came free in time"
 }
+
+# says TEXT COMMAND...: the first line that COMMAND prints while it waits ends so; it goes on waiting, as PID.
+says() {
+  rm -f said
+  start bash -c 'exec "$@" 2>said' bash "${@:2}"
+  eventually grep -q waiting said
+  expect_equal 'what it waits for' "$(sed -n '1s/^.* in the queue, //p' said)" "$1"
+}
+
+@test "waiting line: a drained semaphore" {
+  tsem create -j 2 "$SEM"
+  tsem set -j 0 "$SEM"
+  says "drained (raise the capacity with 'tsem set')" tsem run -v "$SEM" true
+  local waiter=$PID
+  says "drained (raise the capacity with 'tsem set')" tsem take -v "$SEM"
+  tsem set -j 2 "$SEM"
+  finish "$waiter"
+  expect_status 0
+  finish "$PID"
+  expect_status 0
+}
+
+@test "waiting line: a semaphore that drains, and is still held" {
+  tsem create -j 2 "$SEM"
+  hold
+  tsem set -j 0 "$SEM"
+  start bash -c 'exec tsem run -v "$SEM" true 2>said'
+  eventually grep -q waiting said
+  expect_match 'what it waits for' "$(<said)" \
+    " in the queue, drained \(raise the capacity with 'tsem set'\), held by $COMMAND_PID \(sleep 1000\) for [0-9]+ s\$"
+}
+
+@test "waiting line: a semaphore without permits, which are to be posted" {
+  tsem create -j 0 "$SEM"
+  says "not enough permits yet (give some with 'tsem post')" tsem take -v "$SEM"
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
+@test "waiting line: more permits are wanted than the capacity is now" {
+  tsem create -j 3 "$SEM"
+  tsem set -j 1 "$SEM"
+  says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set')" tsem run -v -k 3 "$SEM" true
+  says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set')" tsem run -v "$SEM" true
+}
+
+@test "waiting line: permits that are taken, and for which nobody is recorded" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  says 'nobody is recorded as holding' tsem run -v "$SEM" true
+  says 'nobody is recorded as holding' tsem take -v "$SEM"
+}
+
+@test "waiting line: more permits are held than the capacity is now" {
+  tsem create -j 3 "$SEM"
+  hold -k 2
+  tsem set -j 1 "$SEM"
+  start bash -c 'exec tsem run -v "$SEM" true 2>said'
+  eventually grep -q waiting said
+  expect_match 'what it waits for' "$(<said)" \
+    " in the queue, held by $COMMAND_PID \(sleep 1000\) for [0-9]+ s, 2 permits of a capacity of 1\$"
+}
