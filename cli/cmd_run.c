@@ -97,6 +97,31 @@ give_back(const struct luggage *luggage, bool abandoned, bool unused)
 	}
 }
 
+static const char *
+advice_on_exec(int error)
+{
+	switch (error) {
+	case ENOENT:
+		return "check its name and PATH";
+	case E2BIG:
+		return "use fewer arguments and environment variables";
+	case ENOMEM:
+	case ENFILE:
+	case EAGAIN:
+		return "end some programs";
+	default:
+		return "check that it is executable";
+	}
+}
+
+static int
+complain_about_fork(const struct options *o, int error)
+{
+	if (error == -ENOMEM)
+		return complain_error(o->name, error);
+	return complain(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-error));
+}
+
 /* Runs the command as the owner of the holds, and gives them back the moment it has ended. */
 static int
 run_command(const struct options *o, char **command, const struct luggage *luggage, struct jobserver *jobserver)
@@ -111,7 +136,7 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 		if (jobserver != NULL)
 			jobserver_close(jobserver, 0);
 		give_back(luggage, false, true);
-		return complain(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-rc));
+		return complain_about_fork(o, rc);
 	}
 
 	if (jobserver != NULL)
@@ -127,14 +152,14 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
 		return complain(o->name, "the command would get a PID namespace of its own (use 'unshare --fork')");
+	if (spawned.adopt_error == -EPERM)
+		return complain(o->name, "the permit was lost before the command started (try again)");
 	if (spawned.adopt_error < 0)
-		return complain(o->name, "the permit was lost before the command started: %s (try again)",
-		                strerror(-spawned.adopt_error));
+		return complain_error(o->name, spawned.adopt_error);
 	if (spawned.exec_error != 0) {
-		const bool missing = spawned.exec_error == ENOENT;
 		complain(o->name, "cannot run '%s': %s (%s)", command[0], strerror(spawned.exec_error),
-		         missing ? "check its name and PATH" : "check that it is executable");
-		return missing ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+		         advice_on_exec(spawned.exec_error));
+		return spawned.exec_error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 	}
 	return status_of_command(&end);
 }

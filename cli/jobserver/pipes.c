@@ -21,11 +21,20 @@ reopen(int fd, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* Without O_CLOEXEC, in place of `fd`. */
+/* Without O_CLOEXEC. A number beyond the limit is EINVAL to the kernel. */
+static int
+copy_for_clients(int fd)
+{
+	const int copy = fcntl(fd, F_DUPFD, CLIENT_FDS);
+	errno = copy < 0 && errno == EINVAL ? EMFILE : errno;
+	return copy;
+}
+
+/* In place of `fd`. */
 static int
 move_to_clients(int fd)
 {
-	const int moved = fcntl(fd, F_DUPFD, CLIENT_FDS);
+	const int moved = copy_for_clients(fd);
 	const int error = errno;
 	close(fd);
 	errno = error;
@@ -118,7 +127,7 @@ open_terminal(struct token_pipes *pipes)
 	if (pipes->retract < 0 || !make_raw(pipes->retract))
 		return false;
 	pipes->returned = fcntl(pipes->offer, F_DUPFD_CLOEXEC, 0);
-	pipes->clients[0] = pipes->returned < 0 ? -1 : fcntl(pipes->offer, F_DUPFD, CLIENT_FDS);
+	pipes->clients[0] = pipes->returned < 0 ? -1 : copy_for_clients(pipes->offer);
 	pipes->reads = watch_reads(path);
 	snprintf(pipes->auth, sizeof(pipes->auth), "fifo:%s", path);
 	return pipes->clients[0] >= 0;

@@ -86,6 +86,15 @@ load helper
   expect_at_rest 1
 }
 
+@test "run: 126 for a command whose arguments are too many, and no other advice" {
+  not_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  # The jobserver makes one variable longer than the kernel allows.
+  attempt env MAKEFLAGS="$(printf '%*s' 131050 '' | tr ' ' k)" tsem run -j 1 --jobserver "$SEM" true
+  expect_status 126
+  expect_message "^$SEM: cannot run 'true': Argument list too long \(use fewer arguments"
+  expect_at_rest 1
+}
+
 @test "run: 128 + N for a command that died of signal N" {
   local signal
   for signal in HUP ABRT KILL SEGV PIPE TERM USR1; do
