@@ -125,6 +125,7 @@ if count == 3:
 os.closerange(3, 256)
 resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 os.execvp(sys.argv[2], sys.argv[2:])' "$@"
+  # shellcheck disable=SC2153 # attempt sets it
   case $STATUS in
   0) ;;
   125) expect_message "^[^ ]*: (too|.*: Too) many open files .*'ulimit -n'" ;;
