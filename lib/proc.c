@@ -32,14 +32,17 @@ pid_to_text(pid_t pid, char text[12])
 /* Gets one byte of a file after the other, until it returns false. */
 typedef bool take_byte(void *scan, char byte);
 
-/* False, with errno or 0, if /proc/PID/FILE has nothing to read. The kernel makes the content once for all pieces. */
+/*
+ * False, with errno or 0, if /proc/PID/FILE has nothing to read. The kernel makes the content once for all pieces. By
+ * syscall(): the functions of libc are cancellation points (see cancellation.h).
+ */
 static bool
 scan_file(const char *pid, const char *file, take_byte *take, void *scan)
 {
 	char path[56] = "/proc/";
 	strncat(path, pid, 12);
 	strncat(path, file, 32);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 
@@ -48,13 +51,13 @@ scan_file(const char *pid, const char *file, take_byte *take, void *scan)
 	bool any = false;
 	bool more = true;
 	errno = 0;
-	while (more && (length = read(fd, piece, sizeof(piece))) > 0) {
+	while (more && (length = (ssize_t)syscall(SYS_read, fd, piece, sizeof(piece))) > 0) {
 		any = true;
 		for (ssize_t i = 0; more && i < length; i++)
 			more = take(scan, piece[i]);
 	}
 	const int error = errno;
-	close(fd);
+	syscall(SYS_close, fd);
 	errno = error;
 	return any;
 }
@@ -203,8 +206,8 @@ pid_namespace_without_proc(void)
 	if (namespace >= 0 && fstat(namespace, &st) == 0)
 		inode = (uint32_t)st.st_ino;
 	if (namespace >= 0)
-		close(namespace);
-	close(process);
+		syscall(SYS_close, namespace);
+	syscall(SYS_close, process);
 #endif
 	return inode;
 }

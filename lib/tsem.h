@@ -243,6 +243,7 @@ int tsem_end_loan(tsem_hold *hold);
  * then on the hold lasts as long as the child, and `hold` is void in the parent but for tsem_reap(). EPERM: the hold is
  * not the parent's any more (the parent has died, and it has been recovered): the child has no permit. EXDEV: the child
  * was born into another PID namespace than its parent's, where its number would mean nothing to the others.
+ * EMFILE, ENFILE: the child has no descriptor left to read in /proc who it is. The hold is still the parent's.
  *
  * Async-signal-safe, and safe in a child of vfork().
  */

@@ -407,6 +407,21 @@ hand_over(struct scene *scene)
 }
 
 static bool
+hand_over_to(struct scene *scene)
+{
+	struct tsem_process process;
+	tsem_hold hold;
+	CALL(0, tsem_find_process(scene->processes[0], &process));
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_hand_over_to(&hold, &process));
+	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_lend_to(&hold, &process));
+	CALL(0, tsem_end_loan(&hold));
+	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
+	return true;
+}
+
+static bool
 lend(struct scene *scene)
 {
 	tsem_hold hold;
@@ -577,6 +592,9 @@ const struct situation situations[] = {
 	{"tsem_hold_slots", "", nothing, slots, 0},
 	{"tsem_hand_over", "", process_beside, hand_over, 0},
 	{"tsem_release_for", "", process_beside, hand_over, 0},
+	{"tsem_find_process", "", process_beside, hand_over_to, 0},
+	{"tsem_hand_over_to", "", process_beside, hand_over_to, 0},
+	{"tsem_lend_to", "", process_beside, hand_over_to, 0},
 	{"tsem_lend", "", process_beside, lend, 0},
 	{"tsem_end_loan", "", process_beside, lend, 0},
 	{"tsem_adopt", "after fork()", nothing, adopt, 0},
