@@ -24,6 +24,7 @@ struct driver {
 	uint64_t kills;
 	uint64_t stops;
 	uint64_t signals;
+	uint64_t looks;            /* from outside */
 	uint64_t seen[SEMAPHORES]; /* admissions, when they last moved */
 	double moved[SEMAPHORES];
 };
@@ -108,10 +109,34 @@ kill_worker(struct driver *driver, unsigned worker)
 	driver->kills++;
 }
 
+/* With the world stopped. A worker that has ended by itself is found by kill_worker(). */
+static void
+look_from_outside(struct driver *driver)
+{
+	struct storm *storm = driver->storm;
+	siginfo_t info;
+	for (unsigned i = 0; i < storm->workers; i++)
+		kill(atomic_load(&storm->entries[i].pid), SIGSTOP);
+	for (unsigned i = 0; i < storm->workers; i++) {
+		const id_t pid = (id_t)atomic_load(&storm->entries[i].pid);
+		while (waitid(P_PID, pid, &info, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+		}
+	}
+	for (unsigned i = 0; i < SEMAPHORES; i++)
+		storm_count_locks(storm, i);
+	for (unsigned i = 0; i < storm->workers; i++) {
+		if (!driver->stopped[i])
+			kill(atomic_load(&storm->entries[i].pid), SIGCONT);
+	}
+	driver->looks++;
+}
+
 static void
 strike(struct driver *driver)
 {
 	struct storm *storm = driver->storm;
+	if (below(&driver->state, 32) == 0)
+		look_from_outside(driver);
 	const unsigned worker = below(&driver->state, storm->workers);
 	const pid_t pid = atomic_load(&storm->entries[worker].pid);
 	switch (below(&driver->state, 4)) {
@@ -181,7 +206,7 @@ rage(struct driver *driver, double seconds)
 			set_usual_capacities(driver->storm); /* a setter that meant to do so may be dead */
 		}
 		check_movement(driver);
-		if (atomic_load(&driver->storm->faults) >= STORM_FAULTS_MAX)
+		if (atomic_load(&driver->storm->faults) >= (driver->storm->intruders ? 1 : STORM_FAULTS_MAX))
 			return;
 	}
 }
@@ -239,8 +264,14 @@ run(struct storm *storm, double seconds)
 	       " told of a dead holder; %" PRIu64 " times idle, %" PRIu64 " not in time\n",
 	       atomic_load(&storm->change_count[SET_FIRST]), atomic_load(&storm->change_count[SET_FIRST + 1]),
 	       storm->several[0], storm->several[1], storm->tellings, storm->idle[0], storm->idle[1]);
+	printf("%" PRIu64 " looks from outside; at most %" PRIu64 ", %" PRIu64 ", %" PRIu64 " and %" PRIu64
+	       " permits were locked\n",
+	       driver.looks, storm->most_locked[0], storm->most_locked[1], storm->most_locked[2], storm->most_locked[3]);
 	printf("storm: %u faults with seed %" PRIu64 "\n", storm->faults, storm->seed);
-	return storm->faults == 0 && !interrupted ? EXIT_SUCCESS : EXIT_FAILURE;
+	/* Intruders are seen, by nothing but their locks. */
+	const bool expected =
+		(storm->faults > 0) == storm->intruders && (!storm->intruders || storm->faults == storm->faults_from_outside);
+	return expected && !interrupted ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int
@@ -276,11 +307,13 @@ main(int argc, char **argv)
 	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
 	                                        {"seed", required_argument, NULL, 'r'},
 	                                        {"workers", required_argument, NULL, 'w'},
+	                                        {"intruders", no_argument, NULL, 'i'},
 	                                        {0}};
 	const struct sigaction action = {.sa_handler = on_termination};
 	double seconds = 60;
 	uint64_t seed = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	unsigned long workers = 200;
+	bool intruders = false;
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (option == 's')
@@ -289,9 +322,11 @@ main(int argc, char **argv)
 			seed = strtoull(optarg, NULL, 0);
 		else if (option == 'w')
 			workers = strtoul(optarg, NULL, 0);
+		else if (option == 'i')
+			intruders = true;
 	}
 	if (optind != argc || workers < 2 || workers > WORKERS_MAX) {
-		fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--workers 2...%d]\n", argv[0], WORKERS_MAX);
+		fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--workers 2...%d] [--intruders]\n", argv[0], WORKERS_MAX);
 		return EXIT_FAILURE;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -304,7 +339,9 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	storm->seed = seed;
 	storm->workers = (unsigned)workers;
+	storm->intruders = intruders;
 	printf("storm of %lu processes for %.0f s, seed %" PRIu64 "\n", workers, seconds, seed);
 	create_semaphores(storm);
+	storm_create_locks();
 	return run(storm, seconds);
 }

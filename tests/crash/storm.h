@@ -91,6 +91,9 @@ struct storm {
 	_Atomic uint64_t handed_over;
 	_Atomic uint64_t checks;
 	_Atomic uint64_t most[SEMAPHORES]; /* permits seen held at once */
+	uint64_t most_locked[SEMAPHORES];  /* the same, as the locks show it */
+	unsigned faults_from_outside;      /* of all faults, those that the locks show */
+	bool intruders;                    /* some workers go in without asking, and the locks have to show that */
 	struct entry entries[WORKERS_MAX];
 };
 
@@ -129,6 +132,18 @@ void witness_told(struct storm *storm, bool told, uint64_t died);
 /* Who holds permits of `semaphore`, and whether one of them has held them all the time since. */
 void witness_note_holders(const struct storm *storm, unsigned semaphore, uint64_t words[WORKERS_MAX]);
 bool witness_still_holds(const struct storm *storm, const uint64_t words[WORKERS_MAX]);
+
+/* ---- storm_locks.c ---- */
+
+/* Before the workers are started. */
+void storm_create_locks(void);
+
+/* A worker says to the kernel that it has permits, and that it is about to give them back. */
+void storm_lock(struct storm *storm, unsigned worker, unsigned semaphore, uint32_t count);
+void storm_unlock(struct storm *storm, unsigned worker, unsigned semaphore);
+
+/* By the driver while all workers are stopped: not more permits are held than there can be. */
+void storm_count_locks(struct storm *storm, unsigned semaphore);
 
 /* ---- storm_capacity.c ---- */
 

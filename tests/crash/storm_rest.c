@@ -93,11 +93,15 @@ acquire_several(struct storm *storm, unsigned worker, uint64_t *state, bool any)
 	const int rc = any ? tsem_acquire_any(sems, n, &wait, holds, &which) : tsem_acquire_all(sems, n, &wait, holds);
 	storm_expect(storm, CANCELLED, rc, -ETIMEDOUT, any ? "any" : "all");
 	if (rc == 0) {
+		for (size_t i = 0; i < (any ? 1 : n); i++)
+			storm_lock(storm, worker, order[any ? which : i], 1);
 		/* The witness knows of one at a time; the others are missing there, as its entries may be. */
 		storm_be_admitted(storm, worker, order[which]);
 		for (size_t i = 0; i < (any ? 1 : n); i++)
 			note_told(storm, order[any ? which : i], &holds[i], died);
 		storm_pass_time(state);
+		for (size_t i = 0; i < (any ? 1 : n); i++)
+			storm_unlock(storm, worker, order[any ? which : i]);
 	}
 	witness_stand(storm, worker, order[which], STAND_OUT);
 	for (size_t i = 0; rc == 0 && i < (any ? 1 : n); i++)

@@ -127,14 +127,18 @@ use_anonymously(tsem *sem)
 	expect(rc, 0, "take");
 	if (rc != 0)
 		return;
+	storm_lock(storm, self, used, count);
 	be_admitted();
 	pass_time();
+	storm_unlock(storm, self, used);
 	/* In one step back and taken again: killed in it, it may have posted without having taken. */
 	for (int again = 0; count == 1 && again < 2 && below(&state, 4) == 0; again++) {
 		atomic_store(&storm->entries[self].called, atomic_fetch_add(&storm->sequence, 1));
 		witness_stand(storm, self, used, STAND_POSTING);
 		expect(tsem_post_and_take(sem, sem), 0, "post and take");
+		storm_lock(storm, self, used, count);
 		be_admitted();
+		storm_unlock(storm, self, used);
 	}
 	witness_stand(storm, self, used, STAND_POSTING);
 	rc = tsem_post(sem, count, NULL);
@@ -219,6 +223,7 @@ use_owned(tsem *sem)
 		witness_stand(storm, self, used, STAND_OUT);
 		return;
 	}
+	storm_lock(storm, self, used, count);
 	be_admitted();
 	if (used == SINGLE)
 		witness_told(storm, tsem_hold_recovered(&hold), died);
@@ -229,11 +234,23 @@ use_owned(tsem *sem)
 	pass_time();
 	for (size_t i = 0; i < n; i++)
 		witness_slot_end(storm, self, used, slots[i]);
+	storm_unlock(storm, self, used);
 	witness_stand(storm, self, used, STAND_OUT);
 	if (below(&state, 16) == 0)
 		hand_over(sem, &hold);
 	else
 		expect(tsem_release(&hold), 0, "release");
+}
+
+/* To see that the locks show what all other witnesses cannot know of. */
+static void
+intrude(void)
+{
+	storm_call(storm, self, used, 1, false);
+	storm_lock(storm, self, used, 1);
+	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	storm_unlock(storm, self, used);
+	witness_stand(storm, self, used, STAND_OUT);
 }
 
 void
@@ -249,7 +266,9 @@ storm_work(struct storm *shared, unsigned worker, unsigned life)
 		forget_maximum(storm->sems[ANONYMOUS]);
 	while (!atomic_load(&storm->ending)) {
 		used = below(&state, SEMAPHORES);
-		if (below(&state, 8) == 0)
+		if (storm->intruders && below(&state, 8) == 0)
+			intrude();
+		else if (below(&state, 8) == 0)
 			storm_do_something_else(storm, self, &state);
 		else if (used == ANONYMOUS)
 			use_anonymously(storm->sems[used]);
