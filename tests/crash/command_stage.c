@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "command_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+double
+seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void
+fail(const char *what)
+{
+	perror(what);
+	abort();
+}
+
+/* ---- members ---- */
+
+static struct member *
+find_member(struct stage *stage, pid_t pid)
+{
+	for (size_t i = 0; i < stage->n; i++) {
+		if (stage->members[i].pid == pid)
+			return &stage->members[i];
+	}
+	return NULL;
+}
+
+static struct member *
+add_member(struct stage *stage, pid_t pid)
+{
+	if (stage->n == MEMBERS_MAX)
+		fail("too many members");
+	struct member *member = &stage->members[stage->n++];
+	*member = (struct member){.pid = pid, .role = ROLE_OTHER};
+	return member;
+}
+
+static void
+remove_member(struct stage *stage, struct member *member, int status)
+{
+	for (unsigned role = 0; role < ROLES; role++) {
+		if (stage->pid[role] == member->pid) {
+			stage->ended[role] = true;
+			stage->status[role] = status;
+		}
+	}
+	*member = stage->members[--stage->n];
+}
+
+static void
+resume(const struct member *member, int number)
+{
+	ptrace(PTRACE_SYSCALL, member->pid, NULL, (void *)(long)number);
+}
+
+/* What a fork, vfork or clone has made; it may have stopped before that is told. */
+static void
+introduce(struct stage *stage, const struct member *parent, bool is_thread)
+{
+	unsigned long pid = 0;
+	if (ptrace(PTRACE_GETEVENTMSG, parent->pid, NULL, &pid) != 0 || pid == 0)
+		return;
+	struct member *member = find_member(stage, (pid_t)pid);
+	const bool waits = member != NULL;
+	if (member == NULL)
+		member = add_member(stage, (pid_t)pid);
+	member->known = true;
+	member->executed = is_thread ? parent->executed : 0;
+	if (is_thread) {
+		member->role = parent->role;
+	} else if (parent->role == ROLE_COMMAND && stage->pid[ROLE_CHILD] == 0) {
+		member->role = ROLE_CHILD;
+		stage->pid[ROLE_CHILD] = member->pid;
+	}
+	if (waits)
+		resume(member, 0);
+}
+
+static bool
+stops_process(int number)
+{
+	return number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+}
+
+static void
+pass_boundary(struct stage *stage, struct member *member)
+{
+	if (!call_look(member->pid, &member->call))
+		return; /* it has been killed */
+	member->in_call = !member->call.is_exit;
+	if (member->call.is_exit && member->error != 0) {
+		call_fail(member->pid, member->error);
+		member->call.result = -member->error;
+		member->error = 0;
+	}
+	const struct boundary boundary = {
+		.role = member->role,
+		.index = stage->boundaries[member->role]++,
+		.executed = member->executed,
+		.call = member->call,
+	};
+	member->held = !stage->at_boundary(stage->arg, member, &boundary);
+	if (member->in_call && member->error != 0)
+		call_skip(member->pid);
+	if (!member->held)
+		resume(member, 0);
+}
+
+static void
+note_stop(struct stage *stage, struct member *member, int status)
+{
+	const int number = WSTOPSIG(status);
+	const int event = status >> 16;
+	if (number == (SIGTRAP | 0x80)) {
+		pass_boundary(stage, member);
+		return;
+	}
+	if (event == PTRACE_EVENT_STOP && stops_process(number)) {
+		ptrace(PTRACE_LISTEN, member->pid, NULL, NULL);
+		return;
+	}
+	if (event == PTRACE_EVENT_EXEC)
+		member->executed++;
+	else if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE)
+		introduce(stage, member, event == PTRACE_EVENT_CLONE);
+	if (event == PTRACE_EVENT_STOP && !member->known)
+		return; /* until its parent's stop */
+	resume(member, event == 0 ? number : 0);
+}
+
+/* ---- events ---- */
+
+static bool
+note_companion(struct stage *stage, pid_t pid, int status)
+{
+	for (size_t i = 0; i < stage->companion_count; i++) {
+		struct companion *companion = &stage->companions[i];
+		if (companion->pid == pid && !companion->ended) {
+			companion->ended = true;
+			companion->status = status;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+note(struct stage *stage, pid_t pid, int status)
+{
+	if (!WIFSTOPPED(status) && note_companion(stage, pid, status))
+		return;
+	struct member *member = find_member(stage, pid);
+	if (WIFSTOPPED(status))
+		note_stop(stage, member != NULL ? member : add_member(stage, pid), status);
+	else if (member != NULL)
+		remove_member(stage, member, status);
+}
+
+/* SIGCHLD is blocked: that which comes late, for what was seen already, only costs another look. */
+bool
+stage_await(struct stage *stage, unsigned milliseconds)
+{
+	const double end = seconds_now() + milliseconds / 1e3;
+	sigset_t child;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
+		int status;
+		const pid_t pid = waitpid(-1, &status, __WALL | WNOHANG);
+		if (pid > 0) {
+			note(stage, pid, status);
+			return true;
+		}
+		const double left = end - seconds_now();
+		if (left <= 0)
+			return false;
+		const struct timespec time = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+		sigtimedwait(&child, NULL, &time);
+	}
+}
+
+/* ---- the family ---- */
+
+/* As a command of an interactive shell finds them. */
+static void
+reset_signals(void)
+{
+	sigset_t none;
+	for (int number = 1; number < 32; number++)
+		signal(number, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+_Noreturn static void
+execute(char *const argv[], const int standard[3])
+{
+	for (int fd = 0; fd < 3; fd++)
+		dup2(standard[fd], fd);
+	setsid();
+	reset_signals();
+	execv(argv[0], argv);
+	_exit(98);
+}
+
+void
+stage_start(struct stage *stage, char *const argv[], const int standard[3])
+{
+	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE
+	                     | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+	int gate[2];
+	if (pipe2(gate, O_CLOEXEC) != 0)
+		fail("pipe2");
+	const pid_t pid = fork();
+	if (pid == 0) {
+		char byte;
+		close(gate[1]);
+		if (read(gate[0], &byte, 1) < 0)
+			_exit(98);
+		execute(argv, standard);
+	}
+	if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (void *)options) != 0)
+		fail("PTRACE_SEIZE");
+	struct member *member = add_member(stage, pid);
+	member->role = ROLE_COMMAND;
+	member->known = true;
+	stage->pid[ROLE_COMMAND] = pid;
+	close(gate[0]);
+	close(gate[1]);
+}
+
+bool
+stage_is_gone(const struct stage *stage)
+{
+	return stage->n == 0;
+}
+
+static char
+state_of(pid_t pid)
+{
+	char path[32];
+	char line[512];
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	if (fd >= 0)
+		close(fd);
+	line[length < 0 ? 0 : length] = '\0';
+	const char *at = strrchr(line, ')');
+	return at == NULL ? '?' : at[2];
+}
+
+bool
+stage_is_quiet(const struct stage *stage)
+{
+	for (size_t i = 0; i < stage->n; i++) {
+		if (!stage->members[i].held && strchr("SDTZ", state_of(stage->members[i].pid)) == NULL)
+			return false;
+	}
+	return stage->n > 0;
+}
+
+bool
+stage_lives(const struct stage *stage, enum role role)
+{
+	return stage->pid[role] != 0 && !stage->ended[role];
+}
+
+bool
+stage_child_runs(const struct stage *stage)
+{
+	for (size_t i = 0; i < stage->n; i++) {
+		if (stage->members[i].role == ROLE_CHILD && stage->members[i].executed > 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+stage_child_works(const struct stage *stage)
+{
+	for (size_t i = 0; i < stage->n; i++) {
+		const struct member *member = &stage->members[i];
+		if (member->role == ROLE_CHILD && member->executed > 0 && member->in_call && !member->held
+		    && call_reads_input(&member->call))
+			return true;
+	}
+	return false;
+}
+
+void
+stage_let_go(struct stage *stage, pid_t pid)
+{
+	struct member *member = find_member(stage, pid);
+	if (member == NULL || !member->held)
+		return;
+	member->held = false;
+	resume(member, 0);
+}
+
+void
+stage_kill(struct stage *stage)
+{
+	while (stage->n > 0) {
+		for (size_t i = 0; i < stage->n; i++)
+			kill(stage->members[i].pid, SIGKILL);
+		stage_await(stage, 100);
+	}
+}
+
+/* ---- companions ---- */
+
+static struct companion *
+start_companion(struct stage *stage, int fds[2])
+{
+	if (stage->companion_count == COMPANIONS_MAX)
+		fail("too many companions");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+		fail("socketpair");
+	struct companion *companion = &stage->companions[stage->companion_count++];
+	*companion = (struct companion){.pid = fork(), .fd = fds[0]};
+	if (companion->pid < 0)
+		fail("fork");
+	return companion;
+}
+
+struct companion *
+companion_fork(struct stage *stage, int (*act)(int fd, const void *arg), const void *arg)
+{
+	int fds[2];
+	struct companion *companion = start_companion(stage, fds);
+	if (companion->pid == 0) {
+		for (size_t i = 0; i < stage->companion_count; i++)
+			close(stage->companions[i].fd); /* or a helper would keep another one's open */
+		reset_signals();
+		_exit(act(fds[1], arg));
+	}
+	close(fds[1]);
+	return companion;
+}
+
+struct companion *
+companion_run(struct stage *stage, char *const argv[], const int standard[3])
+{
+	int fds[2];
+	struct companion *companion = start_companion(stage, fds);
+	if (companion->pid == 0)
+		execute(argv, standard);
+	close(fds[1]);
+	return companion;
+}
+
+bool
+companion_end(struct stage *stage, struct companion *companion, double seconds)
+{
+	const double end = seconds_now() + seconds;
+	while (!companion->ended && seconds_now() < end)
+		stage_await(stage, 100);
+	return companion->ended;
+}
+
+void
+companion_kill(struct stage *stage, struct companion *companion)
+{
+	if (!companion->ended)
+		kill(companion->pid, SIGKILL);
+	while (!companion->ended)
+		stage_await(stage, 100);
+}
+
+bool
+stage_clear(struct stage *stage)
+{
+	stage_kill(stage);
+	for (size_t i = 0; i < stage->companion_count; i++) {
+		companion_kill(stage, &stage->companions[i]);
+		close(stage->companions[i].fd);
+	}
+	while (waitpid(-1, NULL, __WALL | WNOHANG) > 0) {
+	}
+	const bool alone = errno == ECHILD;
+	*stage = (struct stage){0};
+	return alone;
+}

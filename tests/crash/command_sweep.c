@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sweep over whole commands: `tsem` runs each verb, and at each system call of it and of its child a process is killed,
+ * told to end, or stands still while other commands run, or the call fails; then the books must balance. HACKING.md says
+ * what that proves.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command_points.h"
+#include "command_room.h"
+
+enum { EXIT_SKIPPED = 77, WORKERS_MAX = 16, TOLD_MAX = 3 };
+
+struct tally {
+	_Atomic unsigned long points[SITUATIONS_MAX][ACTIONS];
+	_Atomic unsigned long astray[SITUATIONS_MAX][ACTIONS];
+	_Atomic unsigned long faults[SITUATIONS_MAX][ACTIONS];
+	_Atomic unsigned long known; /* points that there are */
+};
+
+struct sweep {
+	const char *program;
+	struct tools tools;
+	struct tally *tally;
+	unsigned worker;
+	unsigned workers;
+	double seconds; /* 0: all points */
+	unsigned long seed;
+	const char *only;
+	const struct point *again; /* one point, with its log */
+	struct points points;
+};
+
+static int
+skip(const char *why)
+{
+	printf("SKIPPED: the sweep over whole commands was not run: %s\n", why);
+	return EXIT_SKIPPED;
+}
+
+static void
+report(struct sweep *sweep, const struct point *point, const struct played *played)
+{
+	char text[POINT_TEXT];
+	char where[64] = "";
+	const size_t index = (size_t)(point->situation - situations);
+	const unsigned long before = atomic_fetch_add(&sweep->tally->faults[index][point->action], 1);
+	if (before >= TOLD_MAX && sweep->again == NULL)
+		return;
+	point_to_text(point, text);
+	if (played->reached)
+		snprintf(where, sizeof(where), ", %s %s", played->at.call.is_exit ? "behind" : "before",
+		         call_name(played->at.call.number));
+	printf("FAULT: %s%s: %s%s    again: %s --tsem %s --work %s --play %s\n", text, where, played->fault,
+	       strchr(played->fault, '\n') != NULL ? "" : "\n", sweep->program, sweep->tools.tsem, sweep->tools.work, text);
+	fflush(stdout);
+}
+
+static void
+try_point(struct sweep *sweep, const struct point *point, FILE *log, struct played *played)
+{
+	const size_t index = (size_t)(point->situation - situations);
+	play(&sweep->tools, point, log, played);
+	atomic_fetch_add(&sweep->tally->points[index][point->action], 1);
+	if (point->action != ACTION_NONE && !played->reached)
+		atomic_fetch_add(&sweep->tally->astray[index][point->action], 1);
+	if (played->fault[0] != '\0')
+		report(sweep, point, played);
+}
+
+static bool
+is_wanted(const struct sweep *sweep, const struct situation *situation)
+{
+	const size_t length = sweep->only == NULL ? 0 : strlen(sweep->only);
+	return sweep->only == NULL || strcmp(situation->name, sweep->only) == 0
+	       || (strncmp(situation->name, sweep->only, length) == 0 && situation->name[length] == '-');
+}
+
+/* Each situation once, without any harm: that must go well, and shows its boundaries. */
+static void
+learn(struct sweep *sweep)
+{
+	static struct starts starts;
+	struct played played = {.boundaries = calloc(BOUNDARIES_MAX, sizeof(struct boundary))};
+	if (played.boundaries == NULL)
+		abort();
+	points_learn_starts(&sweep->tools, &starts);
+	for (size_t i = 0; i < situation_count; i++) {
+		const struct situation *situation = &situations[i];
+		if (!is_wanted(sweep, situation))
+			continue;
+		try_point(sweep, &(struct point){.situation = situation}, NULL, &played);
+		points_add(&sweep->points, situation, &played, &starts);
+	}
+	free(played.boundaries);
+}
+
+static void
+try_all(struct sweep *sweep, double began)
+{
+	struct played played = {.boundaries = NULL};
+	const struct points *points = &sweep->points;
+	atomic_fetch_add(&sweep->tally->known, points->n);
+	for (size_t i = 0; i < points->n; i++) {
+		if (sweep->seconds > 0 && seconds_now() - began > sweep->seconds)
+			return;
+		try_point(sweep, &points->all[i], NULL, &played);
+	}
+}
+
+/* ---- a worker ---- */
+
+static int
+open_text(const char *name)
+{
+	const int fd = memfd_create(name, MFD_CLOEXEC);
+	if (fd < 0 || fcntl(fd, F_SETFL, O_APPEND) != 0)
+		abort();
+	return fd;
+}
+
+static void
+open_tools(struct sweep *sweep, bool alone)
+{
+	struct tools *tools = &sweep->tools;
+	for (int i = 0; i < 2; i++)
+		snprintf(tools->names[i], sizeof(tools->names[i]), "commands-%d-%u-%c", (int)getpid(), sweep->worker, 'a' + i);
+	tools->alone = alone;
+	tools->null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	tools->out = open_text("out");
+	tools->err = open_text("err");
+	tools->other_out = open_text("other out");
+	tools->other_err = open_text("other err");
+}
+
+/* What each command finds, whatever this program found. */
+static void
+set_environment(void)
+{
+	sigset_t child;
+	clearenv();
+	setenv("PATH", "/usr/bin:/bin", 1);
+	setenv("LC_ALL", "C", 1);
+	setenv("TERM", "dumb", 1);
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	for (int fd = 3; fd < 64; fd++)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* The tracer and those it traces take turns, so they are faster on one processor. */
+static void
+stay_on_processor(unsigned worker)
+{
+	cpu_set_t allowed;
+	cpu_set_t one;
+	unsigned seen = 0;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		return;
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (CPU_ISSET(cpu, &allowed) && seen++ == worker % (unsigned)CPU_COUNT(&allowed)) {
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			sched_setaffinity(0, sizeof(one), &one);
+			return;
+		}
+	}
+}
+
+static int
+work(bool alone, void *arg)
+{
+	struct sweep *sweep = arg;
+	struct played played = {.boundaries = NULL};
+	const double began = seconds_now();
+	set_environment();
+	stay_on_processor(sweep->worker);
+	open_tools(sweep, alone);
+	if (sweep->again != NULL) {
+		try_point(sweep, sweep->again, stdout, &played);
+		printf("%s\n", played.fault[0] != '\0'                                 ? "fault"
+		               : played.reached || sweep->again->action == ACTION_NONE ? "fine"
+		                                                                       : "it went another way");
+	} else {
+		sweep->points = (struct points){.worker = sweep->worker, .workers = sweep->workers};
+		learn(sweep);
+		points_put_in_order(&sweep->points, sweep->seed);
+		try_all(sweep, began);
+	}
+	fflush(stdout);
+	return EXIT_SUCCESS;
+}
+
+static bool
+run_workers(struct sweep *sweep)
+{
+	pid_t pids[WORKERS_MAX];
+	bool well = true;
+	for (sweep->worker = 0; sweep->worker < sweep->workers; sweep->worker++) {
+		pids[sweep->worker] = fork();
+		if (pids[sweep->worker] == 0)
+			_exit(room_run(work, sweep));
+	}
+	for (unsigned i = 0; i < sweep->workers; i++) {
+		int status = 1;
+		while (waitpid(pids[i], &status, 0) < 0 && errno == EINTR) {
+		}
+		if (status != 0)
+			fprintf(stderr, "command sweep: worker %u ended with status %#x\n", i, (unsigned)status);
+		well = well && status == 0;
+	}
+	return well;
+}
+
+/* ---- the results ---- */
+
+/* One line for each verb and action. */
+static void
+print_verb(const struct tally *tally, const char *verb, unsigned action)
+{
+	unsigned long points = 0;
+	unsigned long astray = 0;
+	unsigned long faults = 0;
+	for (size_t i = 0; i < situation_count; i++) {
+		if (strcmp(situations[i].words[0], verb) != 0)
+			continue;
+		points += tally->points[i][action];
+		astray += tally->astray[i][action];
+		faults += tally->faults[i][action];
+	}
+	if (points > 0)
+		printf("%-8s %-12s %6lu points %4lu went another way %4lu faults\n", verb, action_names[action], points, astray,
+		       faults);
+}
+
+static unsigned long
+print_tally(const struct tally *tally, unsigned long *faults)
+{
+	unsigned long points = 0;
+	*faults = 0;
+	for (size_t i = 0; i < situation_count; i++) {
+		const char *verb = situations[i].words[0];
+		const bool is_first = i == 0 || strcmp(situations[i - 1].words[0], verb) != 0;
+		for (unsigned action = 0; action < ACTIONS; action++) {
+			if (is_first)
+				print_verb(tally, verb, action);
+			points += tally->points[i][action];
+			*faults += tally->faults[i][action];
+		}
+	}
+	return points;
+}
+
+/* ---- the beginning ---- */
+
+static bool
+may_trace(void)
+{
+	int status = 1;
+	const pid_t pid = fork();
+	if (pid == 0) {
+		pause();
+		_exit(1);
+	}
+	const bool may = pid > 0 && ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) == 0;
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return may;
+}
+
+static int
+usage(const char *program)
+{
+	fprintf(
+		stderr,
+		"usage: %s --tsem PATH --work PATH [--seconds N | --full] [--jobs N] [--seed N] [--only VERB-OR-SITUATION]\n"
+		"       %s --tsem PATH --work PATH --play SITUATION ACTION K\n"
+		"K: the number of the boundary, or child:K; ACTION: one of those that are printed, or error:ENAME\n",
+		program, program);
+	return EXIT_FAILURE;
+}
+
+static unsigned
+count_processors(void)
+{
+	const long online = sysconf(_SC_NPROCESSORS_ONLN);
+	return online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
+}
+
+static bool
+read_options(int argc, char **argv, struct sweep *sweep, bool *plays)
+{
+	static const struct option options[] = {{"tsem", required_argument, NULL, 't'},
+	                                        {"work", required_argument, NULL, 'w'},
+	                                        {"seconds", required_argument, NULL, 's'},
+	                                        {"full", no_argument, NULL, 'f'},
+	                                        {"jobs", required_argument, NULL, 'j'},
+	                                        {"seed", required_argument, NULL, 'r'},
+	                                        {"only", required_argument, NULL, 'o'},
+	                                        {"play", no_argument, NULL, 'p'},
+	                                        {0}};
+	int option;
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (option == 't')
+			sweep->tools.tsem = optarg;
+		else if (option == 'w')
+			sweep->tools.work = optarg;
+		else if (option == 's')
+			sweep->seconds = strtod(optarg, NULL);
+		else if (option == 'f')
+			sweep->seconds = 0;
+		else if (option == 'j')
+			sweep->workers = (unsigned)strtoul(optarg, NULL, 10);
+		else if (option == 'r')
+			sweep->seed = strtoul(optarg, NULL, 10);
+		else if (option == 'o')
+			sweep->only = optarg;
+		else if (option == 'p')
+			*plays = true;
+		else
+			return false;
+	}
+	return sweep->tools.tsem != NULL && sweep->tools.work != NULL && sweep->workers > 0 && sweep->workers <= WORKERS_MAX
+	       && argc - optind == (*plays ? 3 : 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sweep sweep = {
+		.program = argv[0], .seconds = 60, .workers = count_processors(), .seed = (unsigned long)time(NULL)};
+	struct point again;
+	bool plays = false;
+	if (!read_options(argc, argv, &sweep, &plays)
+	    || (plays && !point_from_words((const char *const *)&argv[optind], &again)))
+		return usage(argv[0]);
+#if defined(UNDER_SANITIZER)
+	return skip("most system calls here are the sanitizer's");
+#endif
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!may_trace())
+		return skip("ptrace is refused here");
+	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sweep.tally == MAP_FAILED)
+		return EXIT_FAILURE;
+	if (plays) {
+		sweep.again = &again;
+		sweep.workers = 1;
+	} else {
+		printf("seed %lu\n", sweep.seed);
+	}
+	const double began = seconds_now();
+	unsigned long faults;
+	const bool well = run_workers(&sweep);
+	const unsigned long points = print_tally(sweep.tally, &faults);
+	if (points == 0)
+		fprintf(stderr, "command sweep: nothing was tried: there is no such situation or verb\n");
+	printf("command sweep: %lu points, of %lu that there are, %lu faults in %.0f s\n", points,
+	       plays ? 1 : sweep.tally->known, faults, seconds_now() - began);
+	return well && points > 0 && faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
