@@ -414,10 +414,10 @@ hand_over_to(struct scene *scene)
 	CALL(0, tsem_find_process(scene->processes[0], &process));
 	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
 	CALL(0, tsem_hand_over_to(&hold, &process));
+	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
 	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
 	CALL(0, tsem_lend_to(&hold, &process));
 	CALL(0, tsem_end_loan(&hold));
-	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
 	return true;
 }
 
