@@ -98,7 +98,8 @@ static const struct explanation explanations[] = {
 	{ENFILE, "too many open files in the whole system (close some programs)"},
 	{EUSERS, "all 32,766 places are in use (wait until some jobs have ended)"},
 	{EIDRM, "it was removed meanwhile (make it anew with 'tsem create')"},
-	{EBUSY, "it is in use (see 'tsem show'; -f removes it all the same)"},
+	{EBUSY, "another process is removing it, or has a lease on its file (try again; see fuser(1) if that lasts)"},
+	{EMLINK, "the file has another name, a hard link (see 'find -samefile', and remove the one that does not belong)"},
 };
 
 const char *
@@ -113,9 +114,22 @@ error_text(int error)
 	return strerror(-error);
 }
 
+/* The way out has the name in it. */
+static int
+complain_of_link(const char *name)
+{
+	return complain(
+		name,
+		"the file has another name, a hard link (find it with 'find /dev/shm -samefile /dev/shm/tsem.%s', and "
+		"remove the one that does not belong with 'tsem remove -f' or rm)",
+		name);
+}
+
 int
 complain_error(const char *name, int error)
 {
+	if (error == -EMLINK && name != NULL)
+		return complain_of_link(name);
 	return complain(name, "%s", error_text(error));
 }
 

@@ -117,13 +117,17 @@ tsem_remove(const char *name, unsigned flags)
 	if ((flags & ~(TSEM_FORCE | TSEM_FOREIGN)) != 0)
 		return -EINVAL;
 	struct tsem *sem;
-	int rc = tsem_open(name, flags & TSEM_FOREIGN, &sem);
+	struct stat seen;
+	int rc = segment_lstat(name, &seen);
+	if (rc < 0)
+		return rc;
+	rc = tsem_open(name, flags & TSEM_FOREIGN, &sem);
 	if (rc == -EIDRM) {
 		rc = remove_leftover(name, flags);
 		return rc == -ENOENT ? 0 : rc;
 	}
-	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT) && (flags & TSEM_FORCE) != 0)
-		return segment_unlink_any(name);
+	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT || rc == -EMLINK) && (flags & TSEM_FORCE) != 0)
+		return segment_unlink_any(name, &seen);
 	if (rc < 0)
 		return rc;
 	rc = remove_opened(name, sem, flags);

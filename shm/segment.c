@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "segment.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <uuid.h>
@@ -16,6 +19,16 @@
 #include "cancellation.h"
 #include "image.h"
 #include "name.h"
+
+/* How often something is looked at again, a millisecond later, that is over in a moment unless a process was stopped. */
+enum { LOOKS = 20 };
+
+static void
+pause_a_millisecond(void)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	nanosleep(&pause, NULL);
+}
 
 /* Descriptors 0 to 2 belong to the program, also while they are closed. */
 static int
@@ -49,7 +62,7 @@ allocate(int fd, off_t size, size_t from, size_t to)
 	NO_CANCELLATION;
 	while (fallocate(fd, 0, (off_t)from, (off_t)(to - from)) != 0) {
 		if (errno != EINTR)
-			return -errno;
+			return errno == EDQUOT ? -ENOSPC : -errno;
 	}
 	return 0;
 }
@@ -59,8 +72,8 @@ static int
 map(struct segment *segment, int fd, const struct stat *st)
 {
 	unsigned char *base = mmap(NULL, SEGMENT_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (base == MAP_FAILED)
-		return -errno;
+	if (base == MAP_FAILED) /* EAGAIN: under mlockall(), RLIMIT_MEMLOCK does not allow that much */
+		return errno == EAGAIN ? -ENOMEM : -errno;
 
 	image_place(base, SEGMENT_BYTES_MIN, segment);
 	segment->writable = true;
@@ -77,19 +90,94 @@ open_unnamed(void)
 	return above_standard(open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 }
 
-/* Where unnamed files are missing, or cannot be given a name: one that no listing takes for a semaphore's. */
+/* ---- files with a temporary name: where unnamed ones are missing, or cannot be given a name ---- */
+
+#define TEMPORARY_PREFIX "." SHM_PREFIX /* no listing takes it for a semaphore's */
+
+/*
+ * Its creator keeps the file locked. A lock that can be had was the lock of a creator that has died, or its creator is
+ * about to ask for it: see lock_temporary(). No other user can open the file before it is complete.
+ */
+static void
+remove_if_abandoned(int directory, const char *file)
+{
+	int fd = openat(directory, file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	struct stat st;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(directory, file, 0);
+	close(fd);
+}
+
+static void
+remove_abandoned(void)
+{
+	DIR *directory = opendir(SHM_DIRECTORY);
+	if (directory == NULL)
+		return;
+	const struct dirent *entry;
+	while ((entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) == 0)
+			remove_if_abandoned(dirfd(directory), entry->d_name);
+	}
+	closedir(directory);
+}
+
+/* False: another creator was faster, took the file for an abandoned one, and has removed it or is about to. */
+static bool
+lock_temporary(int fd)
+{
+	struct stat st;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return errno != EWOULDBLOCK; /* without locks, no creator removes anything */
+	return fstat(fd, &st) == 0 && st.st_nlink == 1;
+}
+
 static int
-open_temporary(char temporary[PATH_BYTES])
+open_temporary_once(char temporary[PATH_BYTES])
 {
 	uuid_t unique;
 	char text[37];
 	uuid_generate(unique);
 	uuid_unparse_lower(unique, text);
-	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/." SHM_PREFIX "%s", text);
+	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/" TEMPORARY_PREFIX "%s", text);
 	int fd = above_standard(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (fd >= 0 && !lock_temporary(fd)) {
+		unlink(temporary);
+		close(fd);
+		fd = -EAGAIN;
+	}
 	if (fd < 0)
 		temporary[0] = '\0';
 	return fd;
+}
+
+static int
+open_temporary(char temporary[PATH_BYTES])
+{
+	int fd = -EAGAIN;
+	remove_abandoned();
+	for (int i = 0; i < LOOKS && fd == -EAGAIN; i++)
+		fd = open_temporary_once(temporary);
+	return fd == -EAGAIN ? -EBUSY : fd;
+}
+
+/* The file never has two names, unless the kernel (before Linux 3.15) cannot do that. */
+static int
+rename_temporary(const char *temporary, const char *path)
+{
+#ifdef SYS_renameat2
+	enum { REPLACE_NOTHING = 1 };
+	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, REPLACE_NOTHING) == 0)
+		return 0;
+	if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
+		return -errno;
+#endif
+	if (link(temporary, path) != 0)
+		return -errno;
+	unlink(temporary);
+	return 0;
 }
 
 /* -EOPNOTSUPP: an unnamed file cannot be given a name here. */
@@ -97,7 +185,7 @@ static int
 publish(int fd, const char *temporary, const char *path)
 {
 	if (temporary[0] != '\0')
-		return link(temporary, path) == 0 ? 0 : -errno;
+		return rename_temporary(temporary, path);
 
 	/* AT_EMPTY_PATH needs a capability on older kernels, the other way needs /proc. */
 	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
@@ -147,12 +235,14 @@ segment_create(const char *name, const struct segment_config *config, struct seg
 			close(fd);
 		fd = open_temporary(temporary);
 		rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
-		if (temporary[0] != '\0')
+		if (rc < 0 && temporary[0] != '\0')
 			unlink(temporary);
+		else if (rc == 0)
+			flock(fd, LOCK_UN);
 	}
 	if (rc < 0 && fd >= 0)
 		close(fd);
-	return rc;
+	return rc == -EDQUOT ? -ENOSPC : rc;
 }
 
 /*
@@ -208,19 +298,43 @@ is_trusted(uid_t owner)
 	return owner == 0 || (owner == geteuid() && (owner != OVERFLOW_UID || is_mapped(owner)));
 }
 
+/*
+ * A creator that can neither name an unnamed file nor rename one leaves it with two names for a moment, which is waited
+ * for. Who only looks on does not wait: there may be thousands of such files.
+ */
+static int
+stat_settled(int fd, bool may_wait, struct stat *st)
+{
+	for (int i = 0; i <= LOOKS; i++) {
+		if (fstat(fd, st) != 0)
+			return -errno;
+		if (!may_wait || !S_ISREG(st->st_mode) || st->st_nlink <= 1)
+			return 0;
+		pause_a_millisecond();
+	}
+	return 0;
+}
+
+/*
+ * A file with another name is refused: who may write to a user's semaphore can link it to a name that the user takes for
+ * a semaphore of its own.
+ */
 static int
 attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 {
 	struct stat st;
-	if (fstat(fd, &st) != 0)
-		return -errno;
+	int rc = stat_settled(fd, writable, &st);
+	if (rc < 0)
+		return rc;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	if (!is_trusted(st.st_uid) && (flags & SEGMENT_FOREIGN) == 0)
 		return -EPERM;
+	if (st.st_nlink > 1)
+		return -EMLINK;
 
 	struct header header;
-	int rc = validate(fd, &header);
+	rc = validate(fd, &header);
 	if (rc < 0)
 		return rc;
 	if (st.st_size < (off_t)SEGMENT_BYTES_MIN)
@@ -232,6 +346,25 @@ attach_fd(int fd, bool writable, unsigned flags, struct segment *segment)
 	return rc < 0 ? rc : map(segment, fd, &st);
 }
 
+/* -EBADMSG: no file, or one that is being executed. -EBUSY: another process has a lease on it, and does not give it up. */
+static int
+open_file(const char *path, bool writable)
+{
+	static const int strange[] = {ELOOP, EISDIR, ENXIO, ENODEV, ETXTBSY};
+	int fd = -EAGAIN;
+	/* Never O_CREAT: with fs.protected_regular it fails on a file of somebody else's. O_NONBLOCK: it may be a FIFO. */
+	for (int i = 0; i <= LOOKS && fd == -EAGAIN; i++) {
+		if (i > 0)
+			pause_a_millisecond();
+		fd = above_standard(open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+	}
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+		if (fd == -strange[i])
+			return -EBADMSG;
+	}
+	return fd == -EAGAIN ? -EBUSY : fd;
+}
+
 int
 segment_attach(const char *name, unsigned flags, struct segment *segment)
 {
@@ -240,11 +373,10 @@ segment_attach(const char *name, unsigned flags, struct segment *segment)
 	if (rc < 0)
 		return rc;
 
-	/* Never O_CREAT: with fs.protected_regular it fails on a file of somebody else's. O_NONBLOCK: it may be a FIFO. */
 	const bool writable = (flags & SEGMENT_READ_ONLY) == 0;
-	int fd = above_standard(open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+	int fd = open_file(path, writable);
 	if (fd < 0)
-		return fd == -ELOOP || fd == -EISDIR || fd == -ENXIO ? -EBADMSG : fd;
+		return fd;
 	rc = attach_fd(fd, writable, flags, segment);
 	if (rc < 0)
 		close(fd);
@@ -339,26 +471,37 @@ segment_is_unlinked(const struct segment *segment)
 }
 
 int
-segment_unlink(const char *name, const struct segment *segment)
+segment_lstat(const char *name, struct stat *st)
 {
 	char path[PATH_BYTES];
-	struct stat st;
 	int rc = name_to_path(name, path);
 	if (rc < 0)
 		return rc;
-	if (lstat(path, &st) != 0)
-		return -errno;
-	if (st.st_dev != segment->device || st.st_ino != segment->inode)
-		return -ENOENT;
+	return lstat(path, st) == 0 ? 0 : -errno;
+}
+
+static int
+unlink_inode(const char *name, dev_t device, ino_t inode)
+{
+	char path[PATH_BYTES];
+	struct stat st;
+	int rc = segment_lstat(name, &st);
+	if (rc == 0 && (st.st_dev != device || st.st_ino != inode))
+		rc = -ENOENT;
+	if (rc < 0)
+		return rc;
+	name_to_path(name, path);
 	return unlink(path) == 0 ? 0 : -errno;
 }
 
 int
-segment_unlink_any(const char *name)
+segment_unlink(const char *name, const struct segment *segment)
 {
-	char path[PATH_BYTES];
-	int rc = name_to_path(name, path);
-	if (rc < 0)
-		return rc;
-	return unlink(path) == 0 ? 0 : -errno;
+	return unlink_inode(name, segment->device, segment->inode);
+}
+
+int
+segment_unlink_any(const char *name, const struct stat *seen)
+{
+	return unlink_inode(name, seen->st_dev, seen->st_ino);
 }

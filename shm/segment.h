@@ -2,7 +2,7 @@
 /*
  * One segment as this process sees it: create and publish, attach and validate, grow, unlink.
  *
- * Nothing here waits, and nothing knows what the words mean. Sizes and indexes come from the constants of layout.h and
+ * Nothing here waits for longer than some 20 ms, and nothing knows what the words mean. Sizes and indexes come from the constants of layout.h and
  * from what this process made sure of itself (`reserved`), never from what a peer may change meanwhile.
  */
 #ifndef TSEM_SHM_SEGMENT_H
@@ -37,7 +37,8 @@ enum { SEGMENT_READ_ONLY = 1, SEGMENT_FOREIGN = 2 };
 
 /*
  * Builds a segment out of sight and links it into place: the name is absent or complete, and a creator killed half-way
- * leaves nothing. -EEXIST when the name is taken, -ENOSPC, -EFBIG (RLIMIT_FSIZE), and what open and mmap say.
+ * leaves nothing, or where unnamed files cannot be had a file that the same user's next creator removes. -EEXIST when the
+ * name is taken, -ENOSPC, -EFBIG (RLIMIT_FSIZE), and what open and mmap say.
  */
 int segment_create(const char *name, const struct segment_config *config, struct segment *segment);
 
@@ -46,8 +47,9 @@ int segment_create_at(void *memory, size_t size, const struct segment_config *co
 int segment_attach_at(void *memory, size_t size, struct segment *segment);
 
 /*
- * Maps an existing segment; with SEGMENT_READ_ONLY only opens it, for segment_copy(). -ENOENT, -EACCES, -EPERM (another user's, without SEGMENT_FOREIGN), -EBADMSG (no segment,
- * or damaged), -EPROTONOSUPPORT (another layout), and what open and mmap say.
+ * Maps an existing segment; with SEGMENT_READ_ONLY only opens it, for segment_copy(). -ENOENT, -EACCES, -EPERM (another
+ * user's, without SEGMENT_FOREIGN), -EMLINK (it has another name), -EBADMSG (no segment, or damaged), -EPROTONOSUPPORT
+ * (another layout), -EBUSY (leased), and what open and mmap say.
  */
 int segment_attach(const char *name, unsigned flags, struct segment *segment);
 
@@ -74,7 +76,10 @@ bool segment_is_unlinked(const struct segment *segment);
 /* Removes `name` if it still leads to this segment; -ENOENT if it does not. */
 int segment_unlink(const char *name, const struct segment *segment);
 
-/* Removes `name` whatever it leads to: what cannot be attached to. */
-int segment_unlink_any(const char *name);
+/* What `name` leads to. */
+int segment_lstat(const char *name, struct stat *st);
+
+/* Removes `name` if it still leads to the file `seen`, which cannot be attached to; -ENOENT if it does not. */
+int segment_unlink_any(const char *name, const struct stat *seen);
 
 #endif

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -204,6 +206,67 @@ no_address_space(void **state)
 	assert_int_equal(tsem_remove(name, 0), 0);
 }
 
+/* Whatever is mapped is locked in memory, and not as much may be. */
+static int
+open_with_little_to_lock(void *name)
+{
+	const struct rlimit limit = {1 << 20, 1 << 20};
+	tsem *sem = NULL;
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
+	CHECK(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+	if (geteuid() == 0)
+		CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+	if (mlockall(MCL_FUTURE) != 0)
+		return REFUSED_HERE;
+	CHECK(tsem_open(name, 0, &sem) == -ENOMEM);
+	CHECK(tsem_create(name, &config, &sem) == -ENOMEM);
+	CHECK(sem == NULL);
+	return 0;
+}
+
+static void
+no_memory_that_may_be_locked(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .mode = 0666};
+	assert_int_equal(tsem_create(name, &config, NULL), 0);
+	const int status = end_of_child(start_child(open_with_little_to_lock, (void *)(uintptr_t)name));
+	if (status == REFUSED_HERE || UNDER_SANITIZER)
+		SKIP("mlockall() is refused here");
+	assert_int_equal(status, 0);
+}
+
+static int
+open_what_is_leased(void *name)
+{
+	tsem *sem = NULL;
+	CHECK(tsem_open(name, 0, &sem) == -EBUSY);
+	CHECK(tsem_open(name, TSEM_READ_ONLY, &sem) == -EBUSY);
+	CHECK(tsem_remove(name, TSEM_FORCE) == -EBUSY);
+	CHECK(sem == NULL);
+	return 0;
+}
+
+/* Another process is asked to give a lease up, and does not. */
+static void
+no_end_of_a_lease(void **state)
+{
+	(void)state;
+	const char *name = fresh_name();
+	tsem_close(new_semaphore_named(name, 1, 0));
+	const int fd = open(file_of(name), O_RDWR | O_CLOEXEC);
+	void (*const before)(int) = signal(SIGIO, SIG_IGN);
+	if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
+		SKIP("there are no leases here");
+	const int status = end_of_child(start_child(open_what_is_leased, (void *)(uintptr_t)name));
+	fcntl(fd, F_SETLEASE, F_UNLCK);
+	close(fd);
+	signal(SIGIO, before);
+	assert_int_equal(status, 0);
+	tsem_close(open_semaphore(name));
+}
+
 int
 main(void)
 {
@@ -213,6 +276,8 @@ main(void)
 		cmocka_unit_test(no_larger_file),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(no_address_space),
+		cmocka_unit_test(no_memory_that_may_be_locked),
+		cmocka_unit_test(no_end_of_a_lease),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,13 @@ alone() {
   expect_match 'standard error' "$ERR" '^tsem: two: .* \(.*\)$'
 }
 
+@test "list: a hard link is mentioned, under each of its names" {
+  need_private_shm
+  alone 'tsem create one; tsem create two; ln /dev/shm/tsem.one /dev/shm/tsem.three; tsem list -o NAME --noheadings'
+  expect_out two
+  expect_match 'standard error' "$ERR" "^tsem: one: .*hard link .*"$'\n'"tsem: three: .*hard link .*tsem\.three'.*\\)$"
+}
+
 @test "list: in the shared place it finds ours, and not a removed one" {
   tsem create -j 2 "$SEM"
   attempt tsem list -J

@@ -125,3 +125,22 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
   expect_out ran
   expect_at_rest 1
 }
+
+@test "users: a link to a semaphore of root's, made by a user who may write to it, is not trusted" {
+  need_another_user
+  tsem create -j 8 -m 0666 "$SEM"
+  "${AS_NOBODY[@]}" tsem take -k 8 "$SEM"
+  need 'linking what one may write' "${AS_NOBODY[@]}" ln "$FILE" "$FILE-report"
+  attempt tsem run -n -E 0 -j 8 "$SEM-report" touch ran
+  expect_failure "^$SEM-report: the file has another name, a hard link"
+  attempt tsem run -n -E 0 --foreign -j 8 "$SEM-report" touch ran
+  expect_failure "^$SEM-report: the file has another name"
+  attempt tsem remove "$SEM-report"
+  expect_failure "^$SEM-report: the file has another name"
+  [[ ! -e ran && -e $FILE-report ]]
+  attempt tsem remove -f "$SEM-report"
+  expect_silence
+  [[ ! -e $FILE-report ]]
+  tsem post -k 8 "$SEM"
+  expect_at_rest 8
+}

@@ -73,6 +73,28 @@ links_are_not_followed(void **state)
 	segment_detach(&segment);
 }
 
+/* Whoever may write a segment may give it another name: that one is not its owner's word for it. */
+static void
+segments_with_two_names(void **state)
+{
+	(void)state;
+	char path[300];
+	const char *real = fresh_name();
+	const char *name = fresh_name();
+	struct segment segment = created(real);
+	strcpy(path, file_of(real));
+	assert_int_equal(link(path, file_of(name)), 0);
+	refused(name, -EMLINK);
+	refused(real, -EMLINK);
+	struct segment other;
+	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN, &other), -EMLINK);
+	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN | SEGMENT_READ_ONLY, &other), -EMLINK);
+	assert_int_equal(unlink(file_of(name)), 0);
+	assert_int_equal(segment_attach(real, 0, &other), 0);
+	segment_detach(&other);
+	segment_detach(&segment);
+}
+
 static void
 write_file(const char *name, const void *bytes, size_t length, off_t size)
 {
@@ -290,6 +312,7 @@ main(void)
 		cmocka_unit_test(attached_is_the_same_memory),
 		cmocka_unit_test(what_is_no_file),
 		cmocka_unit_test(links_are_not_followed),
+		cmocka_unit_test(segments_with_two_names),
 		cmocka_unit_test(files_that_are_too_short),
 		cmocka_unit_test(files_with_something_else_in_them),
 		cmocka_unit_test(files_with_holes),

@@ -3,6 +3,7 @@
  * A segment gets its name where the usual way is barred: file systems without unnamed files, kernels that give them no
  * name, no /proc. A seccomp filter plays them; it acts on the process that installs it, so each is a child.
  */
+#include "halted.h"
 #include "segments.h"
 
 #include <dirent.h>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -178,6 +180,99 @@ where_nothing_may_be_made(void **state)
 	}
 }
 
+/* ---- a creator is killed, or another one comes, before the file has its name ---- */
+
+static const struct barrier no_unnamed_files = {SYS_openat, 2, UNNAMED, EOPNOTSUPP};
+
+static const long publish_numbers[] = {
+#ifdef SYS_link
+	SYS_link,
+#endif
+#ifdef SYS_renameat2
+	SYS_renameat2,
+#endif
+	SYS_linkat,
+};
+static const struct calls publishing = {publish_numbers, sizeof(publish_numbers) / sizeof(publish_numbers[0])};
+
+static int
+create_halted(void *arg)
+{
+	const struct barred *barred = arg;
+	struct segment segment;
+	CHECK(let_parent_halt());
+	if (!bar(barred->barriers))
+		return REFUSED_HERE;
+	return segment_create(barred->name, &config, &segment) != 0;
+}
+
+/* The path of the file with a temporary name that the process has open. */
+static void
+find_temporary(pid_t pid, char path[300])
+{
+	char link[64];
+	for (int fd = 3; fd < 64; fd++) {
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)pid, fd);
+		const ssize_t length = readlink(link, path, 299);
+		path[length > 0 ? length : 0] = '\0';
+		if (strncmp(path, "/dev/shm/.tsem.", 15) == 0)
+			return;
+	}
+	fail_msg("no file with a temporary name is open");
+}
+
+/* Another creator of the same user, to its end. */
+static void
+create_another(void)
+{
+	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
+	assert_int_equal(end_of_child(start_child(create_all_the_same, &barred)), 0);
+}
+
+static void
+what_a_killed_creator_leaves(void **state)
+{
+	(void)state;
+	char temporary[300];
+	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
+	const pid_t pid = start_halted(create_halted, &barred);
+	go_on_to(pid, &publishing, AT_ENTRY);
+	find_temporary(pid, temporary);
+	create_another();
+	assert_int_equal(access(temporary, F_OK), 0); /* its creator lives */
+	kill_child(pid);
+	assert_int_equal(access(temporary, F_OK), 0);
+	create_another();
+	assert_int_equal(access(temporary, F_OK), -1);
+	assert_int_equal(access(file_of(barred.name), F_OK), -1);
+}
+
+static void
+a_file_has_one_name_at_every_instant(void **state)
+{
+	(void)state;
+	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
+	const pid_t pid = start_halted(create_halted, &barred);
+	go_on_to(pid, &publishing, AT_EXIT);
+	assert_int_equal(stat_of_file(barred.name).st_nlink, 1);
+	let_go(pid);
+	assert_int_equal(end_of_child(pid), 0);
+}
+
+#ifdef SYS_renameat2
+/* Where a file cannot be renamed to a name that must be free, it has two names for a moment, which whoever opens it waits for. */
+static void
+without_a_rename_that_replaces_nothing(void **state)
+{
+	(void)state;
+	static const int errors[] = {ENOSYS, EINVAL, EPERM};
+	for (size_t i = 0; i < 3; i++) {
+		const struct barrier rename = {SYS_renameat2, 4, 1 /* RENAME_NOREPLACE */, errors[i]};
+		expect_created(&no_unnamed_files, &rename);
+	}
+}
+#endif
+
 int
 main(void)
 {
@@ -186,6 +281,11 @@ main(void)
 		cmocka_unit_test(without_the_right_to_name_a_descriptor),
 		cmocka_unit_test(without_proc_either),
 		cmocka_unit_test(where_nothing_may_be_made),
+		cmocka_unit_test(what_a_killed_creator_leaves),
+		cmocka_unit_test(a_file_has_one_name_at_every_instant),
+#ifdef SYS_renameat2
+		cmocka_unit_test(without_a_rename_that_replaces_nothing),
+#endif
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,10 +104,15 @@ unlinking(void **state)
 	assert_int_equal(segment_unlink(name, &segment), -ENOENT);
 	assert_int_equal(access(file_of(name), F_OK), 0);
 	assert_false(segment_is_unlinked(&other));
-	assert_int_equal(segment_unlink_any(name), 0);
+	struct stat seen;
+	assert_int_equal(fstat(segment.fd, &seen), 0);
+	assert_int_equal(segment_unlink_any(name, &seen), -ENOENT);
+	assert_int_equal(segment_lstat(name, &seen), 0);
+	assert_int_equal(segment_unlink_any(name, &seen), 0);
 	assert_true(segment_is_unlinked(&other));
-	assert_int_equal(segment_unlink_any(name), -ENOENT);
-	assert_int_equal(segment_unlink_any("a/b"), -EINVAL);
+	assert_int_equal(segment_unlink_any(name, &seen), -ENOENT);
+	assert_int_equal(segment_unlink_any("a/b", &seen), -EINVAL);
+	assert_int_equal(segment_lstat("a/b", &seen), -EINVAL);
 	assert_int_equal(segment_unlink("a/b", &other), -EINVAL);
 	segment_detach(&segment);
 	segment_detach(&other);
