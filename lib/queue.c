@@ -113,8 +113,11 @@ give_up(struct tsem *sem, const struct place_in_line *place, int why)
 {
 	if (why == -ETIMEDOUT)
 		recover_all(sem, NULL);
-	if (why != -EIDRM && wait_is_over(sem, &place->waiter))
-		return 0;
+	if (why != -EIDRM && wait_is_over(sem, &place->waiter)) {
+		if (!is_marked_removed(sem))
+			return 0;
+		why = -EIDRM;
+	}
 
 	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
 	become_orphan(sem, place);
@@ -194,17 +197,27 @@ queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct 
 	return join(sem, count, use, options, false, place);
 }
 
+/* The place is enabled: 0, or it is given up with -EIDRM. */
+static int
+keep_unless_removed(struct tsem *sem, struct place_in_line *place)
+{
+	int rc = unless_removed(sem, 0);
+	if (rc < 0)
+		queue_leave(sem, place);
+	return rc;
+}
+
 int
 queue_wait(struct tsem *sem, struct place_in_line *place)
 {
 	const struct waiter *waiter = &place->waiter;
 	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
-		return 0;
+		return keep_unless_removed(sem, place);
 
 	queue_line_up(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
 	uint64_t now;
-	int rc = wait_sleeping(sem, waiter, &now);
+	int rc = unless_removed(sem, wait_sleeping(sem, waiter, &now));
 	if (rc < 0)
 		rc = give_up(sem, place, rc);
 	if (rc < 0)
@@ -234,9 +247,10 @@ queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_
 	rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
 	if (rc == -EAGAIN && recover_before_failing(sem))
 		rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
-	if (rc < 0)
-		record_unclaim(sem, claim);
-	return rc == -EAGAIN && is_removed(sem) ? -EIDRM : rc;
+	if (rc == 0)
+		return keep_unless_removed(sem, place);
+	record_unclaim(sem, claim);
+	return unless_removed(sem, rc);
 }
 
 int

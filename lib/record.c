@@ -174,6 +174,28 @@ search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
 	return -EUSERS;
 }
 
+/* Says whose a record is that `who`, the calling process, has just got. `start` comes last: see owner_liveness(). */
+static void
+sign(struct record *record, uint64_t who, const struct identity *self)
+{
+	STORE_RLX(&record->pid_ns, self->pid_ns);
+	STORE_RLX(&record->uid, self->uid);
+	STORE_REL(&record->start, who);
+}
+
+bool
+record_take_over(struct tsem *sem, struct record *record, uint64_t from)
+{
+	struct identity self;
+	if (!identity_get(&self))
+		return false;
+	register_namespace(sem->segment.header, &self);
+	if (!CAS_SEQ(&record->who, from, self.who))
+		return false;
+	sign(record, self.who, &self);
+	return true;
+}
+
 static int
 claim_by(int (*find)(struct tsem *, uint64_t, struct claim *), struct tsem *sem, uint32_t count, enum use use,
          uint64_t until, struct claim *claim)
@@ -196,9 +218,7 @@ claim_by(int (*find)(struct tsem *, uint64_t, struct claim *), struct tsem *sem,
 		if (rc < 0)
 			return rc;
 		forget_record(entry, claim->record); /* what this thread once knew of it is not so any more */
-		STORE_RLX(&claim->record->pid_ns, self.pid_ns);
-		STORE_RLX(&claim->record->uid, self.uid);
-		STORE_REL(&claim->record->start, claim->who);
+		sign(claim->record, claim->who, &self);
 	}
 	STORE_RLX(&claim->record->since, coarse_now());
 	record_describe(claim->record, use, until);

@@ -94,6 +94,12 @@ int record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until,
 /* The same where one is free, and all else was tried before. */
 int record_claim_free(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 
+/*
+ * Makes the calling process the owner of a record that it need not make CLAIMED. `from`: 0, or an owner that is certainly
+ * dead. False: another process was faster.
+ */
+bool record_take_over(struct tsem *sem, struct record *record, uint64_t from);
+
 /* record_unfill(), and the record is kept or freed. */
 void record_unclaim(struct tsem *sem, const struct claim *claim);
 

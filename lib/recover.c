@@ -67,7 +67,14 @@ static void
 begin_release(struct tsem *sem, struct record *record, uint64_t who, uint64_t what, uint32_t count, bool held,
               uint32_t *permits)
 {
-	held = held && who_kind(who) != WHO_KIND_ORPHAN;
+	/*
+	 * A remover has all permits, or stands in line for them, from before unlink() until it has marked the semaphore. If
+	 * the remover was killed in between, the mark must be there before these permits move. An orphan is no remover.
+	 */
+	if (who_kind(who) == WHO_KIND_ORPHAN)
+		held = false;
+	else
+		is_removed(sem);
 	const bool abandoned = held && !is_a_good_end(record, who);
 	/* Before the permits come back, so that whoever is admitted by them sees it. A taker has nothing to leave behind. */
 	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)

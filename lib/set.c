@@ -69,6 +69,8 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
+		if (is_marked_removed(sem)) /* which may be why that differs from what was found the last time */
+			return -EIDRM;
 		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
 		/* To lower takes a place in line, and that must not fail when C has been stored. */
 		if (permits > change->old ? room_then > COUNTER_DRIFT : permits < change->old && 1 - room_then > COUNTER_DRIFT)
@@ -117,11 +119,12 @@ tsem_set(tsem *sem, uint32_t permits)
 		return rc;
 	}
 	/*
-	 * Whoever removed it meanwhile has left no capacity: that is what sends everybody the long way, to the notice, and so
-	 * it is again then. If we die here, the first who does not get a permit at once sees to that. Until then those who
-	 * have it open go on among themselves, under this capacity.
+	 * A remover that came behind the look above has left no capacity, or has died before that. Without capacity every
+	 * process goes the long way, where it sees the mark, and so it is again then. If this process dies here, the first
+	 * process that does not get a permit at once sees to that. Until then those that have the semaphore open go on among
+	 * themselves, under this capacity.
 	 */
-	if (permits >= change.old && is_marked_removed(sem)) {
+	if (permits >= change.old && is_removed(sem)) {
 		if (change.claimed)
 			record_unclaim(sem, &change.claim);
 		return -EIDRM;

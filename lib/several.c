@@ -172,6 +172,10 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 		recover_all(lines[i].sem, NULL);
 	if (rc < 0)
 		first = rc == -EIDRM ? n : find_enabled(lines, n);
+	if (first < n && unless_removed(lines[first].sem, 0) < 0) {
+		first = n;
+		rc = -EIDRM;
+	}
 	const uint64_t now = platform.now();
 	if (first < n) {
 		wait_count(lines[first].sem, now - began);

@@ -50,7 +50,7 @@ take_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 		rc = take_enabled(sem, count);
 	}
 	if (rc != -EAGAIN)
-		return rc;
+		return unless_removed(sem, rc);
 	rc = queue_enter(sem, count, USE_TAKE, options, &place);
 	if (rc == 0)
 		forget_owner(sem, &place.claim);
@@ -72,7 +72,7 @@ take_or_fail(struct tsem *sem, uint32_t count)
 		rc = take_enabled(sem, count);
 	if (rc == -EAGAIN && recover_before_failing(sem))
 		rc = take_enabled(sem, count);
-	return rc;
+	return unless_removed(sem, rc);
 }
 
 int

@@ -52,6 +52,14 @@ is_removed(struct tsem *sem)
 	return true;
 }
 
+/* Who marks it does so before such permits move, and their taker has read G or T behind that move. */
+int
+unless_removed(struct tsem *sem, int rc)
+{
+	const bool removed = rc == -EAGAIN ? is_removed(sem) : rc == 0 && is_marked_removed(sem);
+	return removed ? -EIDRM : rc;
+}
+
 /* ROUNDS_WORTH_IT: with fewer left, spinning has not been paying off. ROUNDS_OF_COURTESY: a microsecond or two. */
 enum { ROUNDS_WORTH_IT = 16, ROUNDS_OF_COURTESY = 64 };
 

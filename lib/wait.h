@@ -122,6 +122,12 @@ bool is_removed(struct tsem *sem);
 /* The same without a look at the file. Sees to it that there is no capacity then, so that everybody has to look. */
 bool is_marked_removed(const struct tsem *sem);
 
+/*
+ * The end `rc` of a way to permits that has looked for a removal before: 0 becomes -EIDRM if the semaphore was marked as
+ * removed since, for these permits may be what a dead remover had seized. Before -EAGAIN it looks at the file.
+ */
+int unless_removed(struct tsem *sem, int rc);
+
 /* From now on everybody fails with EIDRM. */
 void mark_removed(struct tsem *sem);
 

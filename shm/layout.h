@@ -480,6 +480,9 @@ struct header {
 	_Atomic uint32_t mixed; /* not 0: a process of another PID namespace has claimed a record, too */
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
+
+	/* The right to unlink the name of this segment: `who` has it, and start and namespaces tell whether that one lives. */
+	_Alignas(LINE_BYTES) struct record remover;
 };
 
 #define ARRAY_OFFSET ((size_t)PAGE_BYTES)
@@ -513,6 +516,7 @@ _Static_assert(offsetof(struct header, vacancy) == 204, "layout");
 _Static_assert(offsetof(struct header, pid_ns) == 208, "layout");
 _Static_assert(offsetof(struct header, mixed) == 216, "layout");
 _Static_assert(offsetof(struct header, statistics) == 256, "layout");
+_Static_assert(offsetof(struct header, remover) == 704, "layout");
 _Static_assert(sizeof(struct header) <= PAGE_BYTES, "the header is one page");
 _Static_assert(offsetof(struct record, who) == 0, "layout");
 _Static_assert(offsetof(struct record, what) == 8, "layout");
@@ -535,6 +539,7 @@ _Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page"
 	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U   \
 	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ SLOT_STEP * 69621U \
 	            ^ SLOT_NUMBER_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                  \
-	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U))
+	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U                       \
+	            ^ offsetof(struct header, remover) * 37U))
 
 #endif

@@ -142,3 +142,40 @@ load helper
   expect_failure "^$SEM: it belongs to another user \\(only"
   expect_at_rest 1
 }
+
+@test "remove: a hard link is refused, and -f removes that name alone" {
+  tsem create "$SEM"
+  hold
+  ln "$FILE" "$FILE-link"
+  local name
+  for name in "$SEM-link" "$SEM"; do
+    attempt tsem remove "$name"
+    expect_failure "^$name: .*hard link .*find /dev/shm -samefile /dev/shm/tsem.$name'"
+  done
+  attempt tsem run -n "$SEM" true
+  expect_failure "^$SEM: .*hard link"
+  attempt tsem remove -f "$SEM-link"
+  expect_silence
+  [[ ! -e $FILE-link ]]
+  expect_shown '[.held, .available] | @csv' 1,0
+  refuses "^$SEM: .*in use" remove "$SEM"
+}
+
+@test "remove: a remover that is stopped is not overtaken, and one that was killed is" {
+  command -v strace >/dev/null || fail 'strace was not found'
+  strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
+  not_under any 'a sanitizer does not like to be traced'
+  tsem create "$SEM"
+  start strace -o trace -e trace=unlink,unlinkat -e inject=unlink,unlinkat:delay_enter=1000000000 tsem remove "$SEM"
+  local strace=$PID remover
+  eventually grep unlink trace
+  remover=$(pgrep -P "$strace")
+  attempt tsem remove -f "$SEM"
+  expect_failure "^$SEM: another process is removing it.*continue or end"
+  [[ -e $FILE ]]
+  kill -KILL "$remover" "$strace"
+  eventually has_ended "$remover"
+  attempt tsem remove "$SEM"
+  expect_silence
+  [[ ! -e $FILE ]]
+}

@@ -102,6 +102,13 @@ check_removed(struct cast *cast)
 		cast_fault(cast, "half removed: %s", strerror(-rc));
 	if (rc != -ENOENT)
 		return false;
+	/* Its name may lead to a new one: who has it open gets nothing from it any more. */
+	tsem_hold hold;
+	rc = tsem_try_acquire(cast->scene->sem, 1, &hold);
+	if (rc == -EIDRM)
+		rc = tsem_try_take(cast->scene->sem, 1);
+	if (rc != -EIDRM)
+		cast_fault(cast, "removed, and it goes on: %s", strerror(-rc));
 	tsem_close(cast->scene->sem);
 	cast->scene->sem = NULL;
 	return true;

@@ -43,6 +43,8 @@ static const struct {
 	{"slots", {"slots"}},
 	{"lend", {"cycle", "recover-acquire"}},
 	{"end-loan", {"release-same", "recover-acquire", "acquire"}},
+	{"remove", {"remove", "acquire", "take", "post"}},
+	{"remove-force", {"remove", "acquire", "take", "post"}},
 };
 
 enum { TELLING = sizeof(telling) / sizeof(telling[0]) };

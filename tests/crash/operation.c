@@ -279,7 +279,7 @@ const struct operation operations[] = {
      give_back},
 	{"create", CREATES, 0, false, 0, -EEXIST, nothing, create, nothing},
 	{"remove", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_name, nothing},
-	{"remove-force", REMOVES | NEEDS_EMPTY, 0, false, 0, -ENOENT, nothing, remove_by_force, nothing},
+	{"remove-force", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_by_force, nothing},
 	{"set-raise", SETS | LONG_LOOP, 0, false, 0, 0, nothing, act_set_raise, nothing},
 	{"set-lower", SETS, 0, false, 0, 0, nothing, act_set_lower, nothing},
 	{"set-drain", SETS, 0, false, 0, 0, nothing, act_set_drain, nothing},

@@ -172,6 +172,17 @@ tickets_on_one_word_have_bits_of_their_own(void **state)
 	}
 }
 
+/* It is judged like any record's owner, and shares its line with nothing that moves. */
+static void
+the_right_to_unlink_has_a_line_of_its_own(void **state)
+{
+	(void)state;
+	assert_int_equal(offsetof(struct header, remover) % LINE_BYTES, 0);
+	assert_int_equal(sizeof(((struct header *)0)->remover), LINE_BYTES);
+	assert_in_range(offsetof(struct header, remover), offsetof(struct header, statistics) + sizeof(struct statistics),
+	                PAGE_BYTES - LINE_BYTES);
+}
+
 int
 main(void)
 {
@@ -183,6 +194,7 @@ main(void)
 		cmocka_unit_test(what_keeps_its_faces),
 		cmocka_unit_test(tickets_in_a_row_have_words_of_their_own),
 		cmocka_unit_test(tickets_on_one_word_have_bits_of_their_own),
+		cmocka_unit_test(the_right_to_unlink_has_a_line_of_its_own),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
