@@ -100,7 +100,7 @@ struct tsem_wait {
  * The name appears complete or not at all, whenever this process dies. `out` may be NULL: then it is not opened.
  *
  * EEXIST: it exists (with TSEM_EXIST_OK: with another number of permits). EINVAL: name, size, permits, max or flags.
- * ENAMETOOLONG. ENOSPC: shared memory is full. EFBIG: RLIMIT_FSIZE. EACCES, EMFILE, ENFILE, ENOMEM. With
+ * ENAMETOOLONG. ENOSPC: shared memory is full. EFBIG: RLIMIT_FSIZE. EROFS, EACCES, EMFILE, ENFILE, ENOMEM. With
  * TSEM_EXIST_OK also the errors of tsem_open().
  */
 int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
@@ -109,8 +109,10 @@ int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
  * Opens an existing semaphore. `flags`: TSEM_FOREIGN, TSEM_READ_ONLY.
  *
  * ENOENT: there is none of that name. EACCES: its mode does not let you. EPERM: another user's (not root's), and
- * TSEM_FOREIGN was not given. EBADMSG: not a semaphore, or damaged. EPROTONOSUPPORT: made by a build with another
- * layout. EIDRM: removed, but the name is still there. EINVAL, ENAMETOOLONG, EMFILE, ENFILE, ENOMEM.
+ * TSEM_FOREIGN was not given. EMLINK: the file has another name, a hard link, which another user may have made. EBADMSG:
+ * not a semaphore, or damaged. EPROTONOSUPPORT: made by a build with another layout. EIDRM: removed, but the name is still
+ * there. EBUSY: another process has a lease on the file. ENOMEM: also if all memory is locked, and
+ * RLIMIT_MEMLOCK does not allow 3 MiB more. EINVAL, ENAMETOOLONG, EROFS, EMFILE, ENFILE.
  *
  * A process that may write the file can truncate it. A process that has the semaphore open dies of SIGBUS then, when it
  * next touches what is gone. A handle opened with TSEM_READ_ONLY is safe from that: each call on it reads the file, as
@@ -129,8 +131,13 @@ void tsem_close(tsem *sem);
  * Removes the name; whoever waits fails at once with EIDRM. Without TSEM_FORCE it first acquires the whole capacity, so
  * that nobody slips in. `flags`: 0, TSEM_FORCE, TSEM_FOREIGN.
  *
- * EBUSY: somebody holds or waits, or permits that were taken have not been posted back. ENOENT, and the other errors of
- * tsem_open(). With TSEM_FORCE, a file that is damaged or of another version is removed, too.
+ * EBUSY: somebody holds or waits, or permits that were taken have not been posted back; or another process is removing the
+ * name, and has not ended within a second: it may be stopped. EOVERFLOW: more than 2^42 permits are available (not with
+ * TSEM_FORCE). ENOENT, and the other errors of tsem_open() and tsem_try_acquire(). With TSEM_FORCE, a file that is damaged or
+ * of another version is removed, too; of a file with several names this name is removed, and the semaphore goes on.
+ *
+ * Whenever this process dies, the semaphore is as it was, or it is removed, and no handle on it gets a permit any more: EIDRM.
+ * Then a tsem_post() may succeed until another process has noticed.
  */
 int tsem_remove(const char *name, unsigned flags);
 
