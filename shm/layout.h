@@ -539,7 +539,7 @@ _Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page"
 	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U   \
 	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ SLOT_STEP * 69621U \
 	            ^ SLOT_NUMBER_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                  \
-	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U                       \
+	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U                        \
 	            ^ offsetof(struct header, remover) * 37U))
 
 #endif
