@@ -76,8 +76,10 @@ main(void)
 	all_end_well();
 
 	CHECK(atomic_load(&shared->meals) == (PHILOSOPHERS - 1) * MEALS + LAST_MEAL_OF_ONE);
+	/* If the others had eaten before the one died, none of them has missed its forks. */
 	for (int i = 0; i < PHILOSOPHERS; i++)
-		CHECK(stat_of(forks[i]).held == 0 && atomic_load(&shared->forks[i].most) == 1);
+		CHECK(tsem_recover(forks[i], NULL) == 0 && stat_of(forks[i]).held == 0
+		      && atomic_load(&shared->forks[i].most) == 1);
 	printf("%d meals; one philosopher died of it\n", atomic_load(&shared->meals));
 	return 0;
 }

@@ -30,7 +30,8 @@
  * these few instructions bring the first value back, and cost a tick.
  *
  * A place given up (an orphan) that is next in the queue is skipped before the post, for it would take permits that are due
- * to the waiters behind it. While it is only next, it has none, so a post that moves E to such a place leaves it there.
+ * to the waiters behind it. While it is only next, it has none, so a post that moves E to such a place leaves it there,
+ * for the waiter that it admits, or for the next post.
  *
  * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, which move E
  * beyond a place given up; and while a process waits for idleness.

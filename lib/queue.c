@@ -204,6 +204,7 @@ keep_unless_removed(struct tsem *sem, struct place_in_line *place)
 	int rc = unless_removed(sem, 0);
 	if (rc < 0)
 		queue_leave(sem, place);
+	skip_orphans(sem);
 	return rc;
 }
 
@@ -224,6 +225,7 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 		return rc;
 	PROBE(admit, sem, waiter->ticket, waiter->count);
 	STORE_RLX(&waiter->record->since, now); /* held since now, and no longer waiting since then */
+	skip_orphans(sem);                      /* that are next now: a post leaves them there */
 	return 0;
 }
 

@@ -180,6 +180,7 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 	if (first < n) {
 		wait_count(lines[first].sem, now - began);
 		STORE_RLX(&lines[first].place.waiter.record->since, now); /* held since now */
+		skip_orphans(lines[first].sem);
 		hold_become(lines[first].sem, &lines[first].place, hold);
 		*which = first;
 		rc = 0;

@@ -218,8 +218,9 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 {
 	const uint32_t now = LOAD_SEQ(word);
 	const bool only_ours = (announced & SLOT_ANYBODY) == SLOT_SLEEPERS;
+	/* The next number: or a waker that is about to clear the bits would take the next announcement for this one. */
 	if (only_ours && (now == announced || now == slot_posted(announced, last_ticket(waiter))))
-		CAS_SEQ32(word, now, now & ~SLOT_SLEEPERS);
+		CAS_SEQ32(word, now, slot_advance(now) & ~SLOT_SLEEPERS);
 }
 
 /*

@@ -95,6 +95,7 @@ MUTANTS = {
     "TAG_OF_RELEASE_SAYS_QUIET": "wake",
     "QUIET_WITHOUT_SECOND_LOOK": "post",
     "RETRACTED_WITHOUT_COMPARING": "two-waits",
+    "RETRACTED_UNDER_THE_SAME_NUMBER": "two-waits",
     "SETTER_DOES_NOT_STIR": "raise",
     "IDLER_DOES_NOT_STIR": "idle-posted",
     "ORPHAN_DOES_NOT_STIR": "post-quit",

@@ -10,7 +10,7 @@ inline finish_last_release()
 	fi
 }
 
-#ifdef MUTANT_SLEEPS_UNWATCHED
+#if defined(MUTANT_SLEEPS_UNWATCHED) || defined(WITHOUT_POSTS)
 #define watch_grants() skip
 #else
 inline watch_grants()

@@ -110,12 +110,24 @@ inline leave_the_line(n)
 	 && (what_state(what[r]) == CLAIMED \
 	     || ((what_state(what[r]) == QUEUED || what_state(what[r]) == HELD) && what_value(what[r]) == ticket)))
 
+/* That are next now: a post leaves them there. */
+#if defined(ORPHANS) && !defined(WITHOUT_POSTS)
+#define skip_orphans_behind() \
+	if \
+	:: ok -> recover_from(SKIP, false); ok = true \
+	:: else \
+	fi
+#else
+#define skip_orphans_behind() skip
+#endif
+
 /* queue_enter() up to the admission; `ok`: admitted. */
 inline queue_enter(n, has_deadline)
 {
 	record_claim(n);
 	arrive_in_line(n, true);
-	LOOK(n, , stand_in_line(n, has_deadline))
+	LOOK(n, , stand_in_line(n, has_deadline));
+	skip_orphans_behind()
 }
 
 /* The spinning is left out: it is only more looks. */

@@ -250,9 +250,14 @@ inline wake_enabled()
 #else
 #define may_retract(n) is_only_ours(n)
 #endif
+#ifdef MUTANT_RETRACTED_UNDER_THE_SAME_NUMBER
+#define word_retracted(w) ((w) & ~SLEEPERS)
+#else
+#define word_retracted(w) (slot_advance(w) & ~SLEEPERS)
+#endif
 #define retract(n) \
 	STEP(if \
-	     :: may_retract(n) -> slot[sleep_word(n)] = slot[sleep_word(n)] & ~SLEEPERS; check_word(sleep_word(n)) \
+	     :: may_retract(n) -> slot[sleep_word(n)] = word_retracted(slot[sleep_word(n)]); check_word(sleep_word(n)) \
 	     :: else \
 	     fi)
 

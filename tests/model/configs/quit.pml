@@ -5,6 +5,7 @@
 #define CAPACITY 1
 #define SLOTS 2
 #define ORPHANS
+#define WITHOUT_POSTS
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)
