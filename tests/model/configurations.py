@@ -6,7 +6,7 @@ LARGE = ["setters", "kept-lowered", "drain", "tries", "setter-dies", "quit", "qu
 
 CONFIGURATIONS = [
     "setters", "drain", "tries", "setter-dies", "quit",
-    "post", "post-dies", "post-quit", "wake", "counts", "shared", "any", "two-waits", "quitters", "orphans",
+    "post", "post-dies", "post-quit", "wake", "one-word", "counts", "shared", "any", "two-waits", "quitters", "orphans",
     "crash", "deaths", "claims", "recoverers", "reuse", "anonymous", "deadline",
     "lower", "raise", "down-up",
     "hand-over", "lend", "adopt",
@@ -94,7 +94,7 @@ MUTANTS = {
     "SLEEPS_UNWATCHED": "post",
     "TAG_OF_RELEASE_SAYS_QUIET": "wake",
     "QUIET_WITHOUT_SECOND_LOOK": "post",
-    "RETRACTED_WITHOUT_COMPARING": "two-waits",
+    "RETRACTED_WITHOUT_COMPARING": "one-word",
     "RETRACTED_UNDER_THE_SAME_NUMBER": "two-waits",
     "SETTER_DOES_NOT_STIR": "raise",
     "IDLER_DOES_NOT_STIR": "idle-posted",
