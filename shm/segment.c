@@ -254,6 +254,8 @@ validate(int fd, struct header *header)
 {
 	memset(header, 0, sizeof(*header));
 	const ssize_t length = segment_read(fd, header, sizeof(*header), 0);
+	if (length < 0)
+		return (int)length;
 	return length >= (ssize_t)offsetof(struct header, uuid) ? image_validate(header) : -EBADMSG;
 }
 

@@ -43,7 +43,7 @@ list_one(const char *name, void *arg)
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *sem;
 	int rc = open_for_viewing(name, &sem);
-	if (rc == -ENOENT) /* removed since */
+	if (rc == -ENOENT || rc == -EIDRM) /* removed since */
 		return 0;
 	if (rc == 0) {
 		rc = tsem_stat(sem, &stat);

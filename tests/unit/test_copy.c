@@ -17,12 +17,17 @@ ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t from);
 static struct segment segment; /* the peer's */
 static void (*after_header)(int nth, struct header *read);
 static void (*after_records)(int nth, struct record *read);
+static int read_error; /* not 0: every read fails with it */
 static int headers;
 static int records;
 
 ssize_t
 __wrap_pread(int fd, void *to, size_t bytes, off_t from)
 {
+	if (read_error != 0) {
+		errno = read_error;
+		return -1;
+	}
 	const ssize_t length = __real_pread(fd, to, bytes, from);
 	if (from == 0 && after_header != NULL)
 		after_header(++headers, to);
@@ -176,6 +181,22 @@ a_file_that_is_cut_and_extended_all_the_time(void **state)
 	segment_free_copy(&copy);
 }
 
+/* It is not damaged for that: `remove -f` would take a healthy one for a file that has to go. */
+static void
+a_read_that_fails(void **state)
+{
+	(void)state;
+	static const unsigned modes[] = {0, SEGMENT_READ_ONLY};
+	const char *name = fresh_name();
+	struct segment again;
+	segment = created(name);
+	read_error = EIO;
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(segment_attach(name, modes[i], &again), -EIO);
+	read_error = 0;
+	segment_detach(&segment);
+}
+
 int
 main(void)
 {
@@ -186,6 +207,7 @@ main(void)
 		cmocka_unit_test(counters_that_never_stand_still),
 		cmocka_unit_test(a_file_that_grows_all_the_time),
 		cmocka_unit_test(a_file_that_is_cut_and_extended_all_the_time),
+		cmocka_unit_test(a_read_that_fails),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
