@@ -15,6 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "sweep.h"
@@ -200,15 +201,14 @@ run_workers(struct sweep *sweep, double seconds)
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
-	                                        {"full", no_argument, NULL, 'f'},
-	                                        {"singles", no_argument, NULL, '1'},
-	                                        {"pairs", no_argument, NULL, '2'},
-	                                        {"only", required_argument, NULL, 'o'},
-	                                        {"play", required_argument, NULL, 'p'},
-	                                        {0}};
+	static const struct option options[] = {
+		{"seconds", required_argument, NULL, 's'}, {"full", no_argument, NULL, 'f'},
+		{"sample", required_argument, NULL, 'n'},  {"singles", no_argument, NULL, '1'},
+		{"pairs", no_argument, NULL, '2'},         {"only", required_argument, NULL, 'o'},
+		{"play", required_argument, NULL, 'p'},    {0}};
 	double seconds = 40;
 	bool pairs_only = false;
+	unsigned long sample = 1;
 	const char *only = NULL;
 	const char *plan = NULL;
 	int option;
@@ -219,6 +219,9 @@ main(int argc, char **argv)
 			break;
 		case 'f':
 			seconds = 0;
+			break;
+		case 'n':
+			sample = strtoul(optarg, NULL, 10);
 			break;
 		case '1':
 			seconds = -1;
@@ -236,8 +239,10 @@ main(int argc, char **argv)
 			break;
 		default:
 			fprintf(stderr,
-			        "usage: %s [--seconds N | --full] [--singles | --pairs | --only FIRST[,SECOND]] | --play PLAN\n"
-			        "N: how long to try pairs; --full: all of them, which takes days\n",
+			        "usage: %s [--seconds N | --full] [--sample M] [--singles | --pairs | --only FIRST[,SECOND]] | "
+			        "--play PLAN\n"
+			        "N: how long to try pairs; --full: all of them, which takes days\n"
+			        "M: of the points that leave what the one before leaves, one in M (default 1: each)\n",
 			        argv[0]);
 			return EXIT_FAILURE;
 		}
@@ -253,6 +258,8 @@ main(int argc, char **argv)
 		return skip("ptrace is refused here");
 
 	struct sweep sweep = {.program = argv[0], .full = seconds == 0, .pairs_only = pairs_only, .only = only};
+	sweep.sample = sample > 0 ? sample : 1;
+	sweep.sample_at = (size_t)time(NULL); /* others each time; --play repeats one without it */
 	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sweep.tally == MAP_FAILED)
 		return EXIT_FAILURE;

@@ -60,16 +60,18 @@ finish(struct cast *cast, unsigned i)
 		tracee_poll(tracee);
 	if (tracee->where != TRACEE_GONE || atomic_load(&actor->phase) != PHASE_FINISHED)
 		cast_fault(cast, "%s crashed, status %#x", cast->operation[i]->name, tracee->status);
-	else if (actor->finish_result != 0)
+	/* Removed by the other one: there is nothing to give back to. */
+	const bool gone = actor->finish_result == -EIDRM && cast_has(cast, REMOVES);
+	if (actor->finish_result != 0 && !gone)
 		cast_fault(cast, "%s could not give back: %s", cast->operation[i]->name, strerror(-actor->finish_result));
-	if (counts && cast->operation[i]->taken < 0) /* a take was put back */
+	if (counts && cast->operation[i]->taken < 0 && !gone) /* a take was put back */
 		cast->extra += actor->count;
 	if (cast->parent[i].pid == 0 || cast->parent[i].where == TRACEE_GONE)
 		return;
 	/* The parent of a child that has ended reaps its hold. */
 	while (cast->parent[i].where != TRACEE_GONE)
 		tracee_run(&cast->parent[i]);
-	if (actor->finish_result != 0)
+	if (actor->finish_result != 0 && !gone)
 		cast_fault(cast, "the parent could not reap: %s", strerror(-actor->finish_result));
 }
 

@@ -80,16 +80,16 @@ has_gone_back(const struct plan *plan, const struct trace *trace, const struct p
 /*
  * Killed behind a step that nobody sees anything of, a process leaves what it would have left before that step. Such steps
  * are tried as well; but in long loops only those of the first rounds, and one now and then, and with counts above 1 and
- * with several semaphores, where the same instructions come by again, one of some.
+ * with several semaphores, where the same instructions come by again, one of some; and in a sample, one of some everywhere.
  */
 static bool
 is_passed_over(const struct sweep *sweep, const struct plan *plan, const struct trace *trace, size_t k)
 {
 	const size_t several = (plan->first->flags & USES_BESIDE) != 0 ? BESIDE + 1 : 1;
-	const size_t stride = plan->count > 1 ? WEIGHTS_STRIDE : several;
+	const size_t stride = (plan->count > 1 ? WEIGHTS_STRIDE : several) * sweep->sample;
 	if (sweep->full || trace_is_new(trace, k) || k == trace->steps)
 		return false;
-	return k % stride != 0 || (trace->times[k] > ROUNDS_MAX && k % ROUNDS_STRIDE > 1);
+	return k % stride != sweep->sample_at % stride || (trace->times[k] > ROUNDS_MAX && k % ROUNDS_STRIDE > 1);
 }
 
 static bool

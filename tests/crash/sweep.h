@@ -28,6 +28,8 @@ struct sweep {
 	unsigned workers;
 	bool full; /* every step also where somebody stands in line, which takes long */
 	bool pairs_only;
+	size_t sample;                         /* of the points that leave what the one before leaves, one in so many */
+	size_t sample_at;                      /* which of them */
 	const char *only;                      /* FIRST: this operation alone; FIRST,SECOND: this pair and no other */
 	double deadline;                       /* of the pairs, in seconds of CLOCK_MONOTONIC; 0: none */
 	struct scene scenes[CAPACITY_MAX + 1]; /* by capacity */
