@@ -55,13 +55,18 @@ let_parent_halt(void)
 	return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0;
 }
 
+/* The first line of such a test, before it has anything that would leak. */
+#define SKIP_UNDER_SANITIZER()                                 \
+	do {                                                       \
+		if (UNDER_SANITIZER)                                   \
+			SKIP("a sanitizer makes system calls of its own"); \
+	} while (0)
+
 /* Starts such a child; skips the test where nothing may be traced. */
 static inline pid_t
 start_halted(int (*body)(void *arg), void *arg)
 {
 	int status;
-	if (UNDER_SANITIZER)
-		SKIP("a sanitizer makes system calls of its own");
 	const pid_t pid = start_child(body, arg);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (!WIFSTOPPED(status))

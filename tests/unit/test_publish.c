@@ -233,6 +233,7 @@ static void
 what_a_killed_creator_leaves(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	char temporary[300];
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
 	const pid_t pid = start_halted(create_halted, &barred);
@@ -251,6 +252,7 @@ static void
 a_file_has_one_name_at_every_instant(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
 	const pid_t pid = start_halted(create_halted, &barred);
 	go_on_to(pid, &publishing, AT_EXIT);

@@ -134,6 +134,7 @@ static void
 who_removed_it_was_killed(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	static int (*const ways[])(tsem *) = {try_acquire, try_take,           acquire_within_a_while, take_within_a_while,
 	                                      set_to_nine, acquire_any_of_one, recover_and_acquire,    recover_and_take};
 	for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
@@ -153,6 +154,7 @@ static void
 who_removed_one_without_permits_was_killed(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	for (unsigned flags = 0; flags <= TSEM_FORCE; flags += TSEM_FORCE) {
 		const struct removal removal = {.flags = flags};
 		tsem *sem = semaphore_of(&removal);
@@ -167,6 +169,7 @@ static void
 who_removed_it_by_force_while_held_was_killed(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	const struct removal removal = {.permits = 1, .flags = TSEM_FORCE};
 	tsem *sem = semaphore_of(&removal);
 	tsem_hold hold;
@@ -189,6 +192,7 @@ static void
 who_waited_behind_a_killed_remover(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	struct removal removal = {.permits = 1, .posted = 3};
 	tsem *sem = semaphore_of(&removal);
 	const pid_t remover = start_halted(remove_halted, &removal);
@@ -207,6 +211,7 @@ static void
 who_comes_too_late_to_remove_it(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	struct removal removal = {.permits = 1};
 	tsem *sem = semaphore_of(&removal);
 	const pid_t remover = start_halted(remove_halted, &removal);
@@ -225,6 +230,7 @@ static void
 who_removes_it_is_stopped(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	static const struct removal slow_ones[] = {{.permits = 1}, {.permits = 0}, {.permits = 1, .flags = TSEM_FORCE}};
 	for (size_t i = 0; i < sizeof(slow_ones) / sizeof(slow_ones[0]); i++) {
 		struct removal removal = slow_ones[i];
@@ -252,6 +258,7 @@ static void
 who_removes_it_is_killed_before_it_has(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
 		struct removal removal = removals[i];
 		tsem *sem = semaphore_of(&removal);
@@ -274,6 +281,7 @@ static void
 a_lock_by_a_reader(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	struct removal removal = {.permits = 1};
 	tsem *sem = semaphore_of(&removal);
 	const int fd = open(file_of(name), O_RDONLY | O_CLOEXEC);
@@ -292,6 +300,7 @@ static void
 more_permits_than_fit_into_a_hold(void **state)
 {
 	(void)state;
+	SKIP_UNDER_SANITIZER();
 	for (unsigned flags = 0; flags <= TSEM_FORCE; flags += TSEM_FORCE) {
 		struct removal removal = {.flags = flags, .permits = UINT32_MAX, .posted = UINT32_MAX};
 		tsem *sem = semaphore_of(&removal);
