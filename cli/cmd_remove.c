@@ -18,7 +18,7 @@ cmd_remove(const struct verb *verb, int argc, char **argv)
 	if (rc == -EPERM && geteuid() != 0)
 		return complain(o.name, "it belongs to another user (only that user and root can remove it)");
 	if (rc == -EOVERFLOW)
-		return complain(o.name, "more than 2^42 permits are available (-f removes it all the same)");
+		return complain(o.name, "more than 2^38 permits are available (-f removes it all the same)");
 	if (rc == -EBUSY && !o.force)
 		return complain(o.name, "it is in use (see 'tsem show'; -f removes it all the same)");
 	if (rc == -EBUSY)

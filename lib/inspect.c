@@ -90,9 +90,7 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 	struct stat st;
 	struct view view;
 	int rc = begin_stat(sem, stat, &st);
-	if (rc == 0)
-		rc = view_begin(&view, sem);
-	if (rc < 0)
+	if (rc < 0 || (rc = view_begin(&view, sem)) < 0)
 		return rc;
 	take_census(view.sem, &census);
 	fill_stat(view.sem, &census, &st, stat);

@@ -102,7 +102,7 @@ struct seizure {
 	size_t n;
 };
 
-enum { PLACES_MAX = 1024 }; /* 2^42 permits, in no time: each place that is given back costs a look at all others */
+enum { PLACES_MAX = 64 }; /* 2^38 permits, in no time: each place that is given back costs a look at all others */
 enum how { IF_ENABLED, IN_LINE };
 
 static int

@@ -47,8 +47,9 @@ find_process(pid_t pid, struct process *process)
 		start = start_read(text);
 	}
 	/* A process of which only the number is known passes for its successors: not because descriptors are short. */
-	if (start == 0 && (errno == EMFILE || errno == ENFILE))
-		return -errno;
+	const int error = errno;
+	if (start == 0 && (error == EMFILE || error == ENFILE))
+		return -error;
 	/* Not kill(), which takes the number of any thread. */
 	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
 		return -ESRCH;

@@ -132,7 +132,7 @@ void tsem_close(tsem *sem);
  * that nobody slips in. `flags`: 0, TSEM_FORCE, TSEM_FOREIGN.
  *
  * EBUSY: somebody holds or waits, or permits that were taken have not been posted back; or another process is removing the
- * name, and has not ended within a second: it may be stopped. EOVERFLOW: more than 2^42 permits are available (not with
+ * name, and has not ended within a second: it may be stopped. EOVERFLOW: more than 2^38 permits are available (not with
  * TSEM_FORCE). ENOENT, and the other errors of tsem_open() and tsem_try_acquire(). With TSEM_FORCE, a file that is damaged or
  * of another version is removed, too; of a file with several names this name is removed, and the semaphore goes on.
  *
