@@ -108,7 +108,7 @@ sample_one(const char *name, void *arg)
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	int rc = read_stat(name, &stat);
 	if (rc < 0) {
-		sampling->new->unreadable += rc != -ENOENT && rc != -EIDRM; /* removed since */
+		sampling->new->unreadable += rc != -ENOENT &&rc != -EIDRM; /* removed since */
 		return 0;
 	}
 	struct top_line *line = add_line(sampling);

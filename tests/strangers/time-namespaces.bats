@@ -109,6 +109,7 @@ RECOVER_THERE='[ "$(readlink /proc/self/ns/time)" != "$1" ] || exec tsem recover
     skip 'exec does not take a process to the time namespace of its children here'
   fi
   attempt sh -c "$RECOVER_THERE" "$RECOVER_THERE" "$number" 0
+  # shellcheck disable=SC2153 # attempt sets it
   ((STATUS != 77)) || skip "the number of a time namespace did not come back: $number"
   expect_status 0
   expect_out 0

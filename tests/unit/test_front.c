@@ -12,8 +12,8 @@
 
 enum {
 	PARTICIPANTS = UNDER_SANITIZER ? 2000 : 16350, /* twice as many records */
-	FRONT = 100, /* the ticket of the first place, and E */
-	LIVE = 1,    /* the waiter behind them all */
+	FRONT = 100,                                   /* the ticket of the first place, and E */
+	LIVE = 1,                                      /* the waiter behind them all */
 	PLACES_WORTH_A_SCAN = 64
 };
 
