@@ -26,8 +26,11 @@
  * that is about to sleep changes that tag.
  *
  * Whatever else a post reads before it moves G, the capacity and `concern`, is changed by processes that call
- * stir_grants() afterwards. There are two values for "watched" so that this always changes G; only two calls within
- * these few instructions bring the first value back, and cost a tick.
+ * stir_grants() afterwards. There are two values for "watched" so that this always changes G.
+ *
+ * Two accidents within the few instructions from the look to the move cost a waiter the time to its next tick, and nothing
+ * else: two changes of G's tag that bring the first value back; and 4,096 tickets that pass while a post stands still,
+ * which then says `posted` for an old round of the array on a word where another post has just said it for this one.
  *
  * A place given up (an orphan) that is next in the queue is skipped before the post, for it would take permits that are due
  * to the waiters behind it. While it is only next, it has none, so a post that moves E to such a place leaves it there,
@@ -94,14 +97,17 @@ struct sleepers {
 	uint64_t bits[ARRAY_WORDS / 64];
 };
 
-static void
-announce_post(struct tsem *sem, uint64_t from, uint32_t count, struct sleepers *sleepers)
+/* False: G has changed, so what is announced may be wrong, and the move would fail. */
+static bool
+announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct sleepers *sleepers)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t ticket = counter_add(from, i);
+		const uint64_t ticket = counter_add(view->limit, i);
 		_Atomic uint32_t *word = ticket_word(sem, ticket);
 		uint32_t seen;
 		do {
+			if (LOAD_SEQ(&sem->segment.header->grants) != view->grants)
+				return false;
 			seen = LOAD_SEQ(word);
 		} while (!CAS_SEQ32(word, seen, slot_posted(seen, ticket)));
 		if (i % 64 == 0)
@@ -109,6 +115,7 @@ announce_post(struct tsem *sem, uint64_t from, uint32_t count, struct sleepers *
 		if ((seen & SLOT_ANYBODY) != 0)
 			sleepers->bits[i / 64] |= UINT64_C(1) << i % 64;
 	}
+	return true;
 }
 
 /* Moves G, and wakes the waiters that this enables. False, and nothing is done but announced: G has changed. */
@@ -118,8 +125,7 @@ move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
 	struct sleepers sleepers;
 	_Atomic uint32_t *const array = sem->segment.array;
 	const uint32_t salt = sem->salt;
-	announce_post(sem, view->limit, count, &sleepers);
-	if (!move_grants(sem, view, count))
+	if (!announce_post(sem, view, count, &sleepers) || !move_grants(sem, view, count))
 		return false;
 	/* From here on `sem` and the memory may be gone: only addresses are used. */
 	for (uint32_t i = 0; i < count; i++) {
@@ -162,14 +168,34 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 	return move_and_wake(sem, view, count) ? POST_DONE : POST_AGAIN;
 }
 
+/* A place given up is next in the queue: it would take what live waiters are to get. */
+static bool
+is_orphan_next(const struct view *view)
+{
+	return (view->concern & CONCERN_ORPHANS) != 0 && counter_diff(view->limit, word_counter(view->concern)) >= 0;
+}
+
+/* E beyond T after the post, once the places given up are skipped: they are not waited for. */
+static int64_t
+room_after(struct tsem *sem, const struct view *view, uint32_t count)
+{
+	const int64_t room = view->room + (int64_t)count;
+	return sem->max != 0 && (view->concern & CONCERN_ORPHANS) != 0 ? room + count_given_up(sem) : room;
+}
+
 static int
 post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
-	skip_orphans(sem); /* that are next in the queue, and would take what live waiters are to get */
+	enum { SKIPS = 64 }; /* one for each waiter that gives up at the same time; the rest is skipped afterwards */
+	int skips = 0;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const struct view view = look_around(sem);
+		if (is_orphan_next(&view) && skips++ < SKIPS) {
+			skip_orphans(sem);
+			continue;
+		}
 		const int64_t available = view.room > 0 ? view.room : 0;
-		const int64_t after = view.room + (int64_t)count;
+		const int64_t after = room_after(sem, &view, count);
 		if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
 			return -EOVERFLOW;
 		const enum step step = attempt(sem, &view, count);

@@ -309,6 +309,18 @@ note_orphan(struct tsem *sem, uint64_t ticket)
 	}
 }
 
+int64_t
+count_given_up(struct tsem *sem)
+{
+	int64_t permits = 0;
+	const struct record *record;
+	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+		if (who_kind(LOAD_ACQ(&record->who)) == WHO_KIND_ORPHAN && what_state(LOAD_ACQ(&record->what)) == STATE_QUEUED)
+			permits += LOAD_ACQ(&record->count);
+	}
+	return permits;
+}
+
 void
 skip_orphans(struct tsem *sem)
 {

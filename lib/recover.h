@@ -48,6 +48,9 @@ void note_orphan(struct tsem *sem, uint64_t ticket);
 /* Passes over the dead at the front of the line. */
 void recover_front(struct tsem *sem, uint32_t *permits);
 
+/* How many permits the places that were given up, and that the queue has not reached, were for. */
+int64_t count_given_up(struct tsem *sem);
+
 /* Passes over orphans that the line has reached; one load when there are none. */
 void skip_orphans(struct tsem *sem);
 

@@ -126,7 +126,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 	const uint64_t until = queue_deadline(options->deadline);
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
 	uint32_t seen[TSEM_SEMAPHORES_MAX] = {0};
-	uint64_t posted_pause = POSTED_PAUSE;
+	struct posted posted[TSEM_SEMAPHORES_MAX] = {{.word = 0}};
 	for (size_t i = 0; i < n; i++)
 		words[i] = wait_word(lines[i].sem, &lines[i].place.waiter);
 	while ((*first = find_enabled(lines, n)) == n) {
@@ -135,7 +135,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 		for (size_t i = 0; i < n; i++) {
 			seen[i] = wait_announce(words[i], seen[i]);
 			watch_grants(lines[i].sem);
-			wake_at = earlier_of(wake_at, wait_soon(&lines[i].place.waiter, seen[i], now, &posted_pause));
+			wake_at = earlier_of(wake_at, wait_soon(&lines[i].place.waiter, seen[i], now, &posted[i]));
 		}
 		int rc = look_around_everywhere(lines, n, now, &wake_at);
 		if (rc < 0)

@@ -204,12 +204,14 @@ wait_announce(_Atomic uint32_t *word, uint32_t announced)
 }
 
 uint64_t
-wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, uint64_t *pause)
+wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted)
 {
-	if (!slot_is_posted(announced, last_ticket(waiter)) || *pause >= TICK)
+	if (posted->word != announced)
+		*posted = (struct posted){.word = announced, .pause = POSTED_PAUSE};
+	if (!slot_is_posted(announced, last_ticket(waiter)) || posted->pause >= TICK)
 		return NS_FOREVER;
-	const uint64_t soon = now + *pause;
-	*pause *= 2;
+	const uint64_t soon = now + posted->pause;
+	posted->pause *= 2;
 	return soon;
 }
 
@@ -263,7 +265,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 	_Atomic uint32_t *const word = wait_word(sem, waiter);
 	const struct tsem_wait *options = waiter->options;
 	struct pace pace = wait_pace(options);
-	uint64_t posted_pause = POSTED_PAUSE;
+	struct posted posted = {.word = 0};
 	uint32_t seen = 0;
 
 	while (!wait_is_over(sem, waiter)) {
@@ -277,7 +279,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 		if (*now >= waiter->until)
 			return -ETIMEDOUT;
 
-		const uint64_t soon = wait_soon(waiter, seen, *now, &posted_pause);
+		const uint64_t soon = wait_soon(waiter, seen, *now, &posted);
 		rc = sleep_through_ticks(sem, waiter, word, seen, soon, &pace);
 		*now = platform.now();
 		if (rc == -ECANCELED)

@@ -91,12 +91,20 @@ _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
-/*
- * When a waiter that has just announced itself should look again if a post is about to enable it: `*pause` from now, which
- * is doubled each time, for the post may have died. NS_FOREVER: no post is, or it has died.
- */
+/* How long a waiter sleeps while its word, which was `word` the last time, says that a post is about to enable it. */
+struct posted {
+	uint32_t word;
+	uint64_t pause;
+};
+
 #define POSTED_PAUSE (20 * UINT64_C(1000))
-uint64_t wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, uint64_t *pause);
+
+/*
+ * When a waiter that has just announced itself should look again if a post is about to enable it: after a pause that is
+ * doubled each time, for the post may have died, and begins anew when the word has changed. NS_FOREVER: no post is, or
+ * it has died.
+ */
+uint64_t wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 
 /* Takes back what a waiter announced, if it alone sleeps there: a post may not do that after it has moved G. */
 void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);

@@ -72,6 +72,11 @@ inline stir_grants()
 #endif
 #define looks_afterwards(n) \
 	((po_concern >> 12) != 0 || ((po_concern & 1) && counter_diff(counter_add(po_limit, n), hint_ticket(po_concern)) > 0))
+#ifdef ORPHANS
+#define is_orphan_next ((po_concern & 1) && counter_diff(po_limit, hint_ticket(po_concern)) >= 0)
+#else
+#define is_orphan_next false
+#endif
 #ifdef MUTANT_QUIET_ALTHOUGH_ORPHANS
 #define may_be_quiet (po_room >= 0)
 #else
@@ -150,16 +155,18 @@ inline wake_announced(n)
 
 inline post(n)
 {
-#ifdef ORPHANS
-	recover_from(SKIP, false);
-#endif
 	do
 	:: STEP(po_grants = G);
 		READ_C
 		STEP(po_tickets = word_counter(T));
 		READ_CONCERN_BEFORE
 		if
-		:: looks_afterwards(n) ->
+#ifdef ORPHANS
+		:: is_orphan_next ->
+			atomic { FORGET_VIEW };
+			recover_from(SKIP, false)
+#endif
+		:: !is_orphan_next && looks_afterwards(n) ->
 			if
 			OR_DIE
 			:: MOVES(n, mg_moved = true; mg_count = n; mg_from = word_counter(po_grants); FORGET_VIEW);
@@ -168,18 +175,18 @@ inline post(n)
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: !looks_afterwards(n) && says_quiet(word_tag(po_grants)) ->
+		:: !is_orphan_next && !looks_afterwards(n) && says_quiet(word_tag(po_grants)) ->
 			if
 			OR_DIE
 			:: MOVES(n, FORGET_VIEW);
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && may_be_quiet -> make_quiet()
-		:: !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && !may_be_quiet && !is_watched(word_tag(po_grants)) ->
+		:: !is_orphan_next && !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && may_be_quiet -> make_quiet()
+		:: !is_orphan_next && !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && !may_be_quiet && !is_watched(word_tag(po_grants)) ->
 			atomic { FORGET_VIEW };
 			watch_grants()
-		:: !looks_afterwards(n) && is_watched(word_tag(po_grants)) && !may_be_quiet ->
+		:: !is_orphan_next && !looks_afterwards(n) && is_watched(word_tag(po_grants)) && !may_be_quiet ->
 			announce_post(n);
 			if
 			OR_DIE

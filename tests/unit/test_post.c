@@ -191,6 +191,41 @@ a_place_given_up_that_is_next_stays(void **state)
 	assert_int_equal(spare_permits(sem), 1);
 }
 
+/* Places given up are skipped when the queue reaches them, so what they were for would be free beyond the maximum. */
+static void
+a_maximum_with_places_given_up_in_the_queue(void **state)
+{
+	(void)state;
+	tsem *limited = new_semaphore(0, 1);
+	set_counters(limited, 3, 0);
+	put_record(limited, 0, NOBODY, STATE_QUEUED, 0, 0, 1);
+	put_record(limited, 1, who_orphan(1), STATE_QUEUED, 0, 1, 1);
+	put_record(limited, 2, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	note_orphan(limited, 1);
+	assert_int_equal(tsem_post(limited, 3, NULL), -EOVERFLOW);
+	assert_int_equal(grants_of(limited), 0);
+	assert_int_equal(tsem_post(limited, 2, NULL), 0);
+	assert_int_equal(stat_of(limited).available, 1);
+	tsem_close(limited);
+}
+
+/* Each time the word changes, a post may be on its way that has not noticed this waiter. */
+static void
+another_post_that_does_not_come(void **state)
+{
+	(void)state;
+	struct posted posted = {.word = 0};
+	const struct waiter waiter = {.ticket = 1, .count = 1};
+	uint32_t word = slot_posted(0, 1);
+	for (uint64_t pause = POSTED_PAUSE; pause < TICK; pause *= 2)
+		assert_int_equal(wait_soon(&waiter, word, 1000, &posted), 1000 + pause);
+	assert_int_equal(wait_soon(&waiter, word, 1000, &posted), NS_FOREVER);
+	word = slot_posted(word, 1);
+	assert_int_equal(wait_soon(&waiter, word, 1000, &posted), 1000 + POSTED_PAUSE);
+	word = slot_posted(word, 1 + ARRAY_WORDS);
+	assert_int_equal(wait_soon(&waiter, word, 1000, &posted), NS_FOREVER);
+}
+
 /* So many permits wake by a sweep, afterwards; and a process that waits for idleness is told afterwards. */
 static void
 posts_that_look_afterwards(void **state)
@@ -221,6 +256,8 @@ main(void)
 		TEST(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
 		TEST(a_place_given_up_among_those_enabled_is_skipped),
 		TEST(a_place_given_up_that_is_next_stays),
+		TEST(a_maximum_with_places_given_up_in_the_queue),
+		TEST(another_post_that_does_not_come),
 		TEST(posts_that_look_afterwards),
 	};
 	support_start(60);
