@@ -261,7 +261,6 @@ inline try_acquire(n)
 /* From RELEASING on. `ok`: it is done; mg_moved: others take part. */
 inline release_alone()
 {
-	C_BEFORE_G
 	ok = false;
 	STEP(mg_grants = G);
 	if
@@ -292,7 +291,7 @@ inline release_alone()
 		is_somebody_concerned
 		if
 		:: ok -> after_release()
-		:: else -> mg_from = 0; mg_capacity = 0
+		:: else -> mg_from = 0
 		fi;
 		ok = true
 	:: else

@@ -179,17 +179,12 @@ inline finish_release(grants)
 	fi
 }
 
-/* C after G, as everywhere, and T after both (wake_enabled). Without a setter C needs no step. */
+/* C after G, as everywhere, and T after both (wake_enabled). Without a setter C needs no step. (Before G would do as well: a
+ * setter changes G's tag behind its store of C, for the sake of posts.) */
 #if !defined(SETTER)
-#define C_BEFORE_G
 #define C_WITH_G C
 #define C_AFTER_G
-#elif defined(MUTANT_C_READ_BEFORE_G_MOVED)
-#define C_BEFORE_G STEP(mg_capacity = C);
-#define C_WITH_G mg_capacity
-#define C_AFTER_G
 #else
-#define C_BEFORE_G
 #define C_WITH_G 0
 #define C_AFTER_G STEP(mg_from = counter_add(mg_from, C));
 #endif
@@ -245,7 +240,6 @@ inline move_grant(index, w)
 			finish_release(mg_grants)
 		fi;
 #endif
-		C_BEFORE_G
 		if
 		OR_DIE
 		:: CAS_WORKS(G, mg_grants,

@@ -68,7 +68,7 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 	short ar_tickets; \
 	short fa_what; byte fa_count; \
 	short rel_what; \
-	short mg_grants; byte mg_count; byte mg_from; byte mg_capacity; byte mg_tickets; bool mg_moved; bool mg_mine; \
+	short mg_grants; byte mg_count; byte mg_from; byte mg_tickets; bool mg_moved; bool mg_mine; \
 	short fr_what; byte fr_gen; \
 	byte wk_i; byte wk_bits; short wk_waiting; short wk_seen; \
 	short rc_who; short rc_what; short rc_tickets; bool rc_dead; \
@@ -78,7 +78,7 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 
 #define FORGET \
 	r = 0; ticket = 0; ok = 0; ar_tickets = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
-	mg_grants = 0; mg_count = 0; mg_from = 0; mg_capacity = 0; mg_tickets = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
+	mg_grants = 0; mg_count = 0; mg_from = 0; mg_tickets = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
 	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_dead = 0; \
 	re_i = 0; stage = 0; front_index = 0; front_hint = 0; front_what = 0; passing = 0; places = 0; \
 	po_grants = 0; po_tickets = 0; po_capacity = 0; po_concern = 0; po_sleepers = 0; \

@@ -170,7 +170,6 @@ inline wake_enabled()
 	mg_mine = false;
 	mg_count = 0;
 	mg_from = 0;
-	mg_capacity = 0
 }
 
 /*
