@@ -26,7 +26,7 @@ struct platform {
 	int (*sleep)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
 	/* The same on any of n words, whatever bits are woken on them. May return early. */
 	int (*sleep_any)(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until);
-	/* Wakes at most n of those who sleep on the word and one of these bits. Returns how many, or less than 0. */
+	/* Wakes at most n sleepers of the word that sleep on one of these bits. Returns how many, or less than 0. */
 	int (*wake)(_Atomic uint32_t *word, uint32_t bits, int n);
 	/* A round of waiting in a loop: some tens of nanoseconds for others to do something. */
 	void (*pause)(void);

@@ -21,9 +21,9 @@
  * A release that moves G leaves its own tag there and looks for sleepers afterwards, so that tag says nothing: the next
  * waiter that is about to sleep, or the next post, replaces it.
  *
- * Only a post makes G NONE again, when it finds T not ahead of E and `concern` empty, and looks at T once more after that: an arrival between
- * the two looks may have found G watched, and sleep. From a record's tag to NONE no second look is necessary: an arrival
- * that is about to sleep changes that tag.
+ * Only a post makes G NONE again. It does so when it finds T not ahead of E and `concern` empty, and looks at T once more
+ * after that: an arrival between the two looks may have found G watched, and sleep. From a record's tag to NONE no second
+ * look is necessary: an arrival that is about to sleep changes that tag.
  *
  * Whatever else a post reads before it moves G, the capacity and `concern`, is changed by processes that call
  * stir_grants() afterwards. There are two values for "watched" so that this always changes G.
