@@ -18,7 +18,7 @@ read_counters(const struct tsem *sem)
 		if (LOAD_SEQ(&header->grants) == c.grants && LOAD_SEQ(&header->capacity) == c.capacity)
 			break;
 	}
-	c.limit = counter_add(word_counter(c.grants), c.capacity);
+	c.limit = counter_add(counter_value(c.grants), c.capacity);
 	return c;
 }
 
@@ -37,29 +37,29 @@ counters_are_unchanged(const struct tsem *sem, const struct counters *c)
 static bool
 copy_record(const struct record *record, struct sighting *s)
 {
-	s->who = LOAD_ACQ(&record->who);
-	s->what = LOAD_ACQ(&record->what);
+	s->owner = LOAD_ACQ(&record->owner);
+	s->state = LOAD_ACQ(&record->state);
 	s->since = LOAD_ACQ(&record->since);
 	s->until = LOAD_ACQ(&record->until);
 	s->count = LOAD_ACQ(&record->count);
 	s->pid_ns = LOAD_ACQ(&record->pid_ns);
 	s->uid = LOAD_ACQ(&record->uid);
 	s->use = LOAD_ACQ(&record->use);
-	return LOAD_ACQ(&record->what) == s->what && LOAD_ACQ(&record->who) == s->who;
+	return LOAD_ACQ(&record->state) == s->state && LOAD_ACQ(&record->owner) == s->owner;
 }
 
 static enum role
 role_of(const struct sighting *s, bool queued, const struct counters *c)
 {
 	const bool enabled = counter_diff(c->limit, s->ticket) >= (int64_t)s->count;
-	if (who_kind(s->who) == WHO_KIND_ORPHAN)
+	if (owner_kind(s->owner) == OWNER_KIND_ORPHAN)
 		return queued && !enabled ? ROLE_LEFT : ROLE_NONE;
 	if (queued && !enabled)
 		return ROLE_WAITER;
-	if (queued || what_state(s->what) == STATE_HELD)
+	if (queued || state_kind(s->state) == STATE_HELD)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
-	const bool released = word_tag(c->grants) == tag_make(s->index, what_b(s->what));
-	return what_state(s->what) == STATE_RELEASING && !released ? ROLE_HOLDER : ROLE_NONE;
+	const bool released = counter_tag(c->grants) == tag_make(s->index, state_release_phase(s->state));
+	return state_kind(s->state) == STATE_RELEASING && !released ? ROLE_HOLDER : ROLE_NONE;
 }
 
 /* What record `index` is at the instant of `c`. One that keeps changing while it is read is nobody's. */
@@ -72,14 +72,14 @@ sight(const struct record *record, uint32_t index, const struct counters *c)
 		if (copies == COPIES_MAX)
 			return s;
 	}
-	if (s.who == 0)
+	if (s.owner == 0)
 		return s;
 
-	bool queued = what_state(s.what) == STATE_QUEUED;
-	s.ticket = what_value(s.what);
-	if (what_state(s.what) == STATE_CLAIMED && is_last_arrival(c->tickets, index, s.what)) {
+	bool queued = state_kind(s.state) == STATE_QUEUED;
+	s.ticket = state_value(s.state);
+	if (state_kind(s.state) == STATE_CLAIMED && is_last_arrival(c->tickets, index, s.state)) {
 		queued = true; /* has its ticket, and nobody has written it down yet */
-		s.ticket = counter_add(word_counter(c->tickets), (UINT64_C(1) << 48) - s.count);
+		s.ticket = counter_add(counter_value(c->tickets), (UINT64_C(1) << 48) - s.count);
 	}
 	s.role = role_of(&s, queued, c);
 	return s;
@@ -113,7 +113,7 @@ take_census(struct tsem *sem, struct census *census)
 		census->waiting = 0;
 		census->n = 0;
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
-			if (LOAD_ACQ(&record->who) == 0) /* most, and a quick look is more likely to see nothing move */
+			if (LOAD_ACQ(&record->owner) == 0) /* most, and a quick look is more likely to see nothing move */
 				continue;
 			const struct sighting s = sight(record, i, &census->c);
 			count_sighting(census, &s);
@@ -147,7 +147,7 @@ census_is_idle(struct tsem *sem, bool holders_only)
 	uint32_t read = 0;
 	while (read < RECORDS_READ_MAX) {
 		const struct counters c = read_counters(sem);
-		int64_t out = counter_diff(word_counter(c.tickets), word_counter(c.grants));
+		int64_t out = counter_diff(counter_value(c.tickets), counter_value(c.grants));
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
 			const struct sighting s = sight(record, i, &c);
 			if (s.role == ROLE_HOLDER || (s.role == ROLE_WAITER && !holders_only))

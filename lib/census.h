@@ -18,8 +18,8 @@ enum role { ROLE_NONE, ROLE_HOLDER, ROLE_WAITER, ROLE_LEFT };
 struct sighting {
 	enum role role;
 	uint32_t index;
-	uint64_t who;
-	uint64_t what;
+	uint64_t owner;
+	uint64_t state;
 	uint64_t ticket;
 	uint64_t since;
 	uint64_t until;

@@ -14,10 +14,10 @@
 #include "remove.h"
 
 #define MODE_DEFAULT 0600
-#define KEPT_BYTES (KEPT_ENTRIES * sizeof(struct kept))
+#define CACHE_BYTES (CACHE_ENTRIES * sizeof(struct cached))
 
 uint32_t
-spin_ceiling(void)
+wait_spin_ceiling(void)
 {
 	static _Atomic uint32_t ceiling = UINT32_MAX;
 	uint32_t known = LOAD_RLX(&ceiling);
@@ -32,25 +32,25 @@ spin_ceiling(void)
 
 /* So that a record that is kept need not be asked whose it is: in a forked child there is none. */
 static bool
-allocate_kept(struct tsem *sem)
+allocate_cache(struct tsem *sem)
 {
-	struct kept *kept = mmap(NULL, KEPT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (kept == MAP_FAILED)
+	struct cached *cached = mmap(NULL, CACHE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (cached == MAP_FAILED)
 		return false;
-	if (!have_cleared_by_fork(kept, KEPT_BYTES)) {
-		munmap(kept, KEPT_BYTES);
-		kept = nothing_kept;
+	if (!clear_on_fork(cached, CACHE_BYTES)) {
+		munmap(cached, CACHE_BYTES);
+		cached = cache_disabled;
 	}
-	for (size_t i = 0; i < KEPT_ENTRIES; i++)
-		sem->kept[i] = &kept[i];
+	for (size_t i = 0; i < CACHE_ENTRIES; i++)
+		sem->cache[i] = &cached[i];
 	return true;
 }
 
 static void
 free_handle(struct tsem *sem)
 {
-	if (sem->kept[0] != nothing_kept)
-		munmap(sem->kept[0], KEPT_BYTES);
+	if (sem->cache[0] != cache_disabled)
+		munmap(sem->cache[0], CACHE_BYTES);
 	free(sem);
 }
 
@@ -67,11 +67,11 @@ finish_handle(struct tsem *sem, int rc, struct tsem **out)
 	}
 	const struct header *header = sem->segment.header;
 	memcpy(sem->uuid, header->uuid, sizeof(sem->uuid));
-	memcpy(&sem->salt, sem->uuid, sizeof(sem->salt));
+	memcpy(&sem->hash_salt, sem->uuid, sizeof(sem->hash_salt));
 	sem->permits = header->permits;
 	sem->max = header->max;
-	sem->post_at_once = sem->segment.writable && sem->max == 0 ? POST_AT_ONCE_MAX : 0;
-	STORE_RLX(&sem->spin, spin_ceiling());
+	sem->fast_post_max = sem->segment.writable && sem->max == 0 ? FAST_POST_MAX : 0;
+	STORE_RLX(&sem->spin, wait_spin_ceiling());
 	*out = sem;
 	return 0;
 }
@@ -86,7 +86,7 @@ allocate_handle(struct tsem **sem)
 	if (*sem == NULL)
 		return -ENOMEM;
 	memset(*sem, 0, sizeof(struct tsem));
-	if (!allocate_kept(*sem)) {
+	if (!allocate_cache(*sem)) {
 		free(*sem);
 		return -ENOMEM;
 	}
@@ -123,7 +123,7 @@ tsem_close(tsem *sem)
 	NO_CANCELLATION;
 	if (sem == NULL)
 		return;
-	record_free_kept(sem);
+	record_free_cached(sem);
 	segment_detach(&sem->segment);
 	free_handle(sem);
 }

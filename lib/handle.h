@@ -12,8 +12,8 @@ struct hold {
 	uint64_t sem; /* struct tsem *; 0: void */
 	uint32_t record;
 	uint32_t flags; /* enum hold_flag */
-	uint64_t what;  /* HELD, and the ticket */
-	uint64_t lent;  /* HOLD_LENT: to whom, as in the record's `who` */
+	uint64_t state; /* HELD, and the ticket */
+	uint64_t lent;  /* HOLD_LENT: to whom, as in the record's `owner` */
 };
 
 enum hold_flag {
@@ -24,7 +24,7 @@ enum hold_flag {
 static inline uint64_t
 hold_ticket(const struct hold *hold)
 {
-	return what_value(hold->what);
+	return state_value(hold->state);
 }
 
 /*
@@ -40,46 +40,47 @@ hold_ticket(const struct hold *hold)
  * `tickets` is T as this record's last use moved it. While it is that, there is nobody's arrival to finish; and while C, too,
  * is what it was when there was room for `count`, there still is, for G only grows.
  */
-struct kept {
+struct cached {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
 	struct record *record;
 	struct header *header;
 	uint64_t claimed; /* the record's state when it is free for the next use */
 	uint64_t tickets;
-	uint64_t tag;     /* the record's, in T and G, but for the face */
-	uint64_t terms;   /* C, and nobody to be told of abandonment */
-	uint64_t step;    /* `count` as it is added to T and G */
-	struct hold hold; /* the next one, but for its ticket */
-	uint64_t who;
+	uint64_t tag;           /* the record's, in T and G, but for the phase */
+	uint64_t capacity_word; /* C, and nobody to be told of abandonment */
+	uint64_t advance;       /* `count` as it is added to T and G */
+	struct hold hold;       /* the next one, but for its ticket */
+	uint64_t owner;
 	uint64_t second; /* in which `since` was last written on the fast road */
 	uint32_t count;  /* for as many as at the last use, so that it need not be written */
 };
 
-enum { KEPT_ENTRIES = 16 /* kept_index() has four bits */, SPIN_MAX = 2000, POST_AT_ONCE_MAX = 1 << 20 };
+enum { CACHE_ENTRIES = 16 /* cache_index() has four bits */, SPIN_MAX = 2000, FAST_POST_MAX = 1 << 20 };
 
 struct tsem {
 	struct segment segment;
-	uint32_t salt;    /* of the hash, from the UUID */
-	uint32_t permits; /* the header's numbers as they were at open */
+	uint32_t hash_salt; /* of the hash, from the UUID */
+	uint32_t permits;   /* the header's numbers as they were at open */
 	uint32_t max;
-	uint32_t post_at_once; /* how many may be posted without a look at a limit: POST_AT_ONCE_MAX, or 0 */
-	_Atomic uint32_t spin; /* how many rounds waiting in a loop has been worth lately */
+	uint32_t fast_post_max; /* how many may be posted without a look at a limit: FAST_POST_MAX, or 0 */
+	_Atomic uint32_t spin;  /* how many rounds waiting in a loop has been worth lately */
 	_Atomic uint32_t spin_skipped;
-	_Atomic uint64_t passed_on; /* E after this process's last grant to somebody who waited */
-	_Atomic uint64_t tried;     /* when a failing try last looked for dead owners */
+	_Atomic uint64_t last_handoff; /* E after this process's last grant to somebody who waited */
+	_Atomic uint64_t tried;        /* when a failing try last looked for dead owners */
 	unsigned char uuid[16];
-	struct kept *kept[KEPT_ENTRIES]; /* cleared in a forked child; `nothing_kept` where the kernel does not do that */
+	struct cached
+		*cache[CACHE_ENTRIES]; /* cleared in a forked child; `cache_disabled` where the kernel does not do that */
 };
 
 _Static_assert(sizeof(tsem_hold) == 128, "part of the interface");
 _Static_assert(sizeof(struct hold) <= sizeof(tsem_hold), "a hold fits");
-_Static_assert(offsetof(struct kept, hold) == LINE_BYTES, "half of what is needed every time is in one cache line");
+_Static_assert(offsetof(struct cached, hold) == LINE_BYTES, "half of what is needed every time is in one cache line");
 
 /* Entries that nobody takes. */
-extern struct kept nothing_kept[KEPT_ENTRIES];
+extern struct cached cache_disabled[CACHE_ENTRIES];
 
 /* Spins, when there is more than one processor to spin on. */
-uint32_t spin_ceiling(void);
+uint32_t wait_spin_ceiling(void);
 
 /*
  * Record `index`, or NULL if there is none: tags and hints come from memory that anybody may have written. False: there

@@ -24,25 +24,25 @@ hold_inside(tsem_hold *hold)
  * has read G behind that.
  */
 static inline bool
-is_told_of_abandonment(struct tsem *sem)
+consume_abandonment(struct tsem *sem)
 {
 	_Atomic uint32_t *abandoned = &sem->segment.header->abandoned;
 	return LOAD_RLX(abandoned) != 0 && atomic_exchange(abandoned, 0) != 0;
 }
 
 void
-hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
+hold_become(struct tsem *sem, const struct queue_place *place, tsem_hold *out)
 {
 	/* A plain store: a helper may only have written QUEUED, which this follows, or the same HELD. */
 	struct record *record = place->claim.record;
 	STORE_RLX(&record->until, 0);
-	const uint64_t held = what_next(LOAD_RLX(&record->what), STATE_HELD, place->waiter.ticket);
-	STORE_REL(&record->what, held);
+	const uint64_t held = state_next(LOAD_RLX(&record->state), STATE_HELD, place->waiter.ticket);
+	STORE_REL(&record->state, held);
 	*hold_inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)sem,
 		.record = place->claim.index,
-		.flags = is_told_of_abandonment(sem) ? HOLD_RECOVERED : 0,
-		.what = held,
+		.flags = consume_abandonment(sem) ? HOLD_RECOVERED : 0,
+		.state = held,
 	};
 }
 
@@ -51,7 +51,7 @@ hold_become(struct tsem *sem, const struct place_in_line *place, tsem_hold *out)
  * that acquire and release do, and those who look at it see no more than a second too much.
  */
 static __attribute__((noinline)) int
-stamp_anew(struct kept *entry, uint64_t second)
+stamp_anew(struct cached *entry, uint64_t second)
 {
 	entry->second = second;
 	STORE_RLX(&entry->record->since, coarse_now());
@@ -59,7 +59,7 @@ stamp_anew(struct kept *entry, uint64_t second)
 }
 
 static __attribute__((noinline)) int
-stamp(struct kept *entry)
+stamp(struct cached *entry)
 {
 	const uint64_t second = this_second();
 	return __builtin_expect(entry->second == second, 1) ? 0 : stamp_anew(entry, second);
@@ -72,28 +72,29 @@ stamp(struct kept *entry)
  * Looks, one CAS, and stores. The CAS waits until all before it is over, and every store in the cache: so none stands in
  * front of it, nothing is saved on the stack, and what is needed behind it is read again.
  */
-static inline __attribute__((always_inline)) struct kept *
-acquire_alone(struct tsem *sem, uint32_t count, tsem_hold *out)
+static inline __attribute__((always_inline)) struct cached *
+fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = record_kept_place(sem, self);
-	if (LOAD_RLX(&entry->thread) != self || LOAD_ACQ(&entry->record->what) != entry->claimed)
+	struct cached *entry = cache_place(sem, self);
+	if (LOAD_RLX(&entry->thread) != self || LOAD_ACQ(&entry->record->state) != entry->claimed)
 		return NULL;
 	struct header *header = entry->header;
 	const uint64_t tickets = entry->tickets;
 	/* T before C, as in arrive(). Who has to be told of a death is told the long way. */
-	if (LOAD_SEQ(&header->tickets) != tickets || LOAD_SEQ(&header->terms) != entry->terms || entry->count != count)
+	if (LOAD_SEQ(&header->tickets) != tickets || LOAD_SEQ(&header->capacity_word) != entry->capacity_word
+	    || entry->count != count)
 		return NULL;
-	const uint64_t next = (tickets ^ 1) + entry->step; /* the record's tag, with the other face */
+	const uint64_t next = (tickets ^ 1) + entry->advance; /* the record's tag, with the other phase */
 	if (!CAS_SEQ(&header->tickets, tickets, next))
 		return NULL;
-	PROBE_AT_ONCE(take, hold_sem(&entry->hold));
+	PROBE_FAST(take, hold_sem(&entry->hold));
 	/* A plain store, as in hold_become(). */
-	const uint64_t held = (tickets & ~TAG_MASK) | (entry->claimed & WHAT_FACES) | STATE_HELD;
-	STORE_REL(&entry->record->what, held);
+	const uint64_t held = (tickets & ~TAG_MASK) | (entry->claimed & STATE_PHASES) | STATE_HELD;
+	STORE_REL(&entry->record->state, held);
 	struct hold *hold = hold_inside(out);
-	memcpy(hold, &entry->hold, offsetof(struct hold, what));
-	hold->what = held;
+	memcpy(hold, &entry->hold, offsetof(struct hold, state));
+	hold->state = held;
 	entry->tickets = next;
 	return entry;
 }
@@ -101,10 +102,10 @@ acquire_alone(struct tsem *sem, uint32_t count, tsem_hold *out)
 static __attribute__((noinline)) int
 acquire_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
 {
-	struct place_in_line place;
+	struct queue_place place;
 	int rc = queue_check(sem, count, options);
 	if (rc == 0)
-		wait_out_of_courtesy(sem);
+		wait_backoff(sem);
 	if (rc == 0)
 		rc = queue_enter(sem, count, USE_HOLD, options, &place);
 	if (rc == 0)
@@ -120,9 +121,9 @@ acquire_until(struct tsem *sem, uint32_t count, const struct timespec *deadline,
 }
 
 int
-hold_try_any(struct tsem *sem, uint32_t count, tsem_hold *hold)
+hold_try_unchecked(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	struct place_in_line place;
+	struct queue_place place;
 	int rc = queue_try_enter(sem, count, USE_HOLD, &place);
 	if (rc == 0)
 		hold_become(sem, &place, hold);
@@ -133,7 +134,7 @@ static __attribute__((noinline)) int
 acquire_or_fail(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
 	int rc = queue_check(sem, count, NULL);
-	return rc < 0 ? rc : hold_try_any(sem, count, hold);
+	return rc < 0 ? rc : hold_try_unchecked(sem, count, hold);
 }
 
 int
@@ -145,14 +146,14 @@ tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_
 int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
-	struct kept *entry = acquire_alone(sem, count, hold);
+	struct cached *entry = fast_acquire(sem, count, hold);
 	return entry != NULL ? stamp(entry) : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	struct kept *entry = acquire_alone(sem, count, hold);
+	struct cached *entry = fast_acquire(sem, count, hold);
 	return entry != NULL ? stamp(entry) : acquire_or_fail(sem, count, hold);
 }
 
@@ -160,61 +161,61 @@ tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 
 /* The state of a hold that is still what it was: HELD under its ticket. */
 bool
-hold_is_held(const struct record *record, uint64_t ticket, uint64_t *what)
+hold_is_held(const struct record *record, uint64_t ticket, uint64_t *state)
 {
-	*what = LOAD_ACQ(&record->what);
-	return what_state(*what) == STATE_HELD && what_value(*what) == ticket;
+	*state = LOAD_ACQ(&record->state);
+	return state_kind(*state) == STATE_HELD && state_value(*state) == ticket;
 }
 
 /* From RELEASING on, when the one look was not enough. */
 static __attribute__((noinline)) int
-release_the_long_way(struct tsem *sem, uint32_t index, uint64_t releasing)
+release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 {
-	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .who = identity_who()};
+	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .owner = identity_owner()};
 	struct grant grant;
 	const enum move move = move_grant(sem, index, claim.record, releasing, &grant);
 	if (move == MOVE_STUCK) {
-		STORE_REL(&claim.record->what, what_next(releasing, STATE_HELD, what_value(releasing)));
+		STORE_REL(&claim.record->state, state_next(releasing, STATE_HELD, state_value(releasing)));
 		return -EBADMSG;
 	}
 	/* A plain store: a helper could only have written the same. */
 	if (move == MOVE_DONE)
-		STORE_REL(&claim.record->what, what_released(claim.record, releasing));
-	record_keep_or_free(sem, &claim);
-	after_grant(sem, &grant);
+		STORE_REL(&claim.record->state, state_released(claim.record, releasing));
+	record_cache_or_free(sem, &claim);
+	grant_notify(sem, &grant);
 	return 0;
 }
 
 /* The end of a release in which others take part. */
 static __attribute__((noinline)) int
-after_release(struct kept *entry, uint64_t grants)
+release_notify(struct cached *entry, uint64_t grants)
 {
 	struct tsem *sem = hold_sem(&entry->hold);
-	const struct claim claim = {.index = entry->hold.record, .record = entry->record, .who = entry->who};
+	const struct claim claim = {.index = entry->hold.record, .record = entry->record, .owner = entry->owner};
 	const uint32_t count = LOAD_RLX(&claim.record->count);
-	if ((LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0) {
-		record_keep_none(entry);
-		record_unfill(claim.record);
+	if ((LOAD_RLX(&sem->segment.header->record_waiters) & WORD_SLEEPERS) != 0) {
+		cache_clear(entry);
+		record_mark_idle(claim.record);
 		record_free(sem, &claim);
 	}
-	return after_move(sem, grants, count);
+	return grant_notify_moved(sem, grants, count);
 }
 
 /* Whoever acquired it, if it is this process's; it is not void. */
 static __attribute__((noinline)) int
 release_any(const struct hold *hold)
 {
-	const uint64_t who = identity_who();
-	if (hold_is_lent(hold) || who == 0)
+	const uint64_t owner = identity_owner();
+	if (hold_is_lent(hold) || owner == 0)
 		return -EPERM;
 	struct record *record = &hold_sem(hold)->segment.records[hold->record];
-	uint64_t what;
-	if (LOAD_RLX(&record->who) != who || !hold_is_held(record, hold_ticket(hold), &what))
+	uint64_t state;
+	if (LOAD_RLX(&record->owner) != owner || !hold_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 	/* A plain store: a live owner's own hold is nobody else's to change. */
-	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
-	STORE_REL(&record->what, releasing);
-	return release_the_long_way(hold_sem(hold), hold->record, releasing);
+	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
+	STORE_REL(&record->state, releasing);
+	return release_slow(hold_sem(hold), hold->record, releasing);
 }
 
 /*
@@ -223,26 +224,26 @@ release_any(const struct hold *hold)
  * may write it, and the owner's plain store comes after that.
  */
 static inline __attribute__((always_inline)) int
-release_alone(struct kept *entry, uint64_t held)
+fast_release(struct cached *entry, uint64_t held)
 {
-	const uint64_t releasing = what_step(held);
-	STORE_REL(&entry->record->what, releasing);
+	const uint64_t releasing = state_releasing(held);
+	STORE_REL(&entry->record->state, releasing);
 	struct header *header = entry->header;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
-	const uint64_t next = (grants ^ 1) + entry->step;
-	/* The tag of its last release, with the other face, needs nobody to finish it. */
+	const uint64_t next = (grants ^ 1) + entry->advance;
+	/* The tag of its last release, with the other phase, needs nobody to finish it. */
 	if (((grants ^ entry->tag) & TAG_MASK & ~UINT64_C(1)) != 0 || !CAS_SEQ(&header->grants, grants, next))
-		return release_the_long_way(hold_sem(&entry->hold), entry->hold.record, releasing);
-	PROBE_AT_ONCE(post, hold_sem(&entry->hold));
-	const uint64_t claimed = what_next_turn(entry->claimed);
-	if (__builtin_expect(what_is_first_turn(claimed), 0))
-		STORE_RLX(&entry->record->gen, (uint32_t)what_value(claimed));
-	STORE_REL(&entry->record->what, claimed);
+		return release_slow(hold_sem(&entry->hold), entry->hold.record, releasing);
+	PROBE_FAST(post, hold_sem(&entry->hold));
+	const uint64_t claimed = state_reused(entry->claimed);
+	if (__builtin_expect(state_is_first_use(claimed), 0))
+		STORE_RLX(&entry->record->gen, (uint32_t)state_value(claimed));
+	STORE_REL(&entry->record->state, claimed);
 	entry->claimed = claimed;
 	/* Nobody has arrived since this hold did, and all before it were enabled by the C that there is still: nobody waits. */
-	if ((LOAD_SEQ(&header->concern) & CONCERN_MASK) != 0 || LOAD_SEQ(&header->tickets) != entry->tickets
-	    || LOAD_SEQ(&header->terms) != entry->terms)
-		return after_release(entry, grants);
+	if ((LOAD_SEQ(&header->pending) & PENDING_MASK) != 0 || LOAD_SEQ(&header->tickets) != entry->tickets
+	    || LOAD_SEQ(&header->capacity_word) != entry->capacity_word)
+		return release_notify(entry, grants);
 	return 0;
 }
 
@@ -253,12 +254,12 @@ tsem_release(tsem_hold *out)
 	if (hold->sem == 0)
 		return -EPERM;
 	const uintptr_t self = thread_number();
-	struct kept *entry = record_kept_place(hold_sem(hold), self);
+	struct cached *entry = cache_place(hold_sem(hold), self);
 	/* HELD under its ticket, which no other record is; and nobody has arrived since this thread did. */
-	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->who) != entry->who
-	    || LOAD_ACQ(&entry->record->what) != hold->what || LOAD_SEQ(&entry->header->tickets) != entry->tickets)
+	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->owner) != entry->owner
+	    || LOAD_ACQ(&entry->record->state) != hold->state || LOAD_SEQ(&entry->header->tickets) != entry->tickets)
 		return release_any(hold);
-	return release_alone(entry, hold->what);
+	return fast_release(entry, hold->state);
 }
 
 void

@@ -52,7 +52,7 @@ identity_read(struct identity *identity)
 	const uint64_t start = own_start_read(identity->boot_offset);
 	if (start == 0 && is_short_of_descriptors())
 		rc = -errno;
-	identity->who = who_owner((uint32_t)getpid(), start);
+	identity->owner = owner_process((uint32_t)getpid(), start);
 	errno = 0;
 	identity->pid_ns = own_pid_namespace();
 	if (identity->pid_ns == 0 && is_short_of_descriptors())
@@ -67,7 +67,7 @@ identity_read(struct identity *identity)
  * fork_detect.c takes the same look.
  */
 bool
-have_cleared_by_fork(void *memory, size_t size)
+clear_on_fork(void *memory, size_t size)
 {
 	return madvise(memory, size, -1) != 0 && madvise(memory, size, MADV_WIPEONFORK) == 0;
 }
@@ -78,7 +78,7 @@ create_page(void)
 	void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return NULL;
-	const bool cleared_by_fork = have_cleared_by_fork(memory, PAGE_BYTES);
+	const bool cleared_by_fork = clear_on_fork(memory, PAGE_BYTES);
 
 	struct identity_cache *expected = NULL;
 	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {
@@ -99,9 +99,9 @@ fill_page(struct identity_cache **filled)
 	if (cache == NULL && (cache = create_page()) == NULL)
 		return -ENOMEM;
 	*filled = cache;
-	const uint64_t who = LOAD_ACQ(&cache->who);
+	const uint64_t owner = LOAD_ACQ(&cache->owner);
 	const bool cleared_by_fork = atomic_load_explicit(&identity_trusted_cache, memory_order_relaxed) != NULL;
-	if (who != 0 && (cleared_by_fork || who_pid(who) == (uint32_t)getpid()))
+	if (owner != 0 && (cleared_by_fork || owner_pid(owner) == (uint32_t)getpid()))
 		return 0;
 
 	struct identity fresh;
@@ -112,7 +112,7 @@ fill_page(struct identity_cache **filled)
 	STORE_RLX(&cache->boot_offset, fresh.boot_offset);
 	STORE_RLX(&cache->uid, fresh.uid);
 	STORE_RLX(&cache->one_pid, 0);
-	STORE_REL(&cache->who, fresh.who);
+	STORE_REL(&cache->owner, fresh.owner);
 	return 0;
 }
 
@@ -124,10 +124,10 @@ identity_prepare(void)
 }
 
 uint64_t
-identity_who_uncached(void)
+identity_owner_uncached(void)
 {
 	struct identity_cache *cache;
-	return fill_page(&cache) < 0 ? 0 : LOAD_ACQ(&cache->who);
+	return fill_page(&cache) < 0 ? 0 : LOAD_ACQ(&cache->owner);
 }
 
 bool
@@ -136,7 +136,7 @@ identity_get(struct identity *identity)
 	struct identity_cache *cache;
 	if (fill_page(&cache) < 0)
 		return false;
-	identity->who = LOAD_ACQ(&cache->who);
+	identity->owner = LOAD_ACQ(&cache->owner);
 	identity->pid_ns = LOAD_RLX(&cache->pid_ns);
 	identity->boot_offset = LOAD_RLX(&cache->boot_offset);
 	identity->uid = LOAD_RLX(&cache->uid);

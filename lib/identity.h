@@ -10,7 +10,7 @@
 #include "atomic.h"
 
 struct identity {
-	uint64_t who;    /* an OWNER value of shm/layout.h */
+	uint64_t owner;  /* an OWNER value of shm/layout.h */
 	uint32_t pid_ns; /* inode number of the namespace the pid belongs to; 0: not known */
 	uint32_t uid;
 	int64_t boot_offset; /* as boot_offset_read() said when this was looked up */
@@ -18,10 +18,10 @@ struct identity {
 
 /*
  * Kept in a page that the kernel clears in a forked child, so that the child finds itself without an identity. Threads
- * that fill it at the same time store the same values; `who` comes last and says that the rest is there.
+ * that fill it at the same time store the same values; `owner` comes last and says that the rest is there.
  */
 struct identity_cache {
-	_Atomic uint64_t who;
+	_Atomic uint64_t owner;
 	_Atomic int64_t boot_offset;
 	_Atomic uint32_t pid_ns;
 	_Atomic uint32_t uid;
@@ -31,17 +31,17 @@ struct identity_cache {
 /* NULL until the first use, and for good where the kernel does not clear it (before Linux 4.14). */
 extern struct identity_cache *_Atomic identity_trusted_cache;
 
-uint64_t identity_who_uncached(void);
+uint64_t identity_owner_uncached(void);
 
 /* From now on the kernel clears these pages in a forked child. False: it cannot. */
-bool have_cleared_by_fork(void *memory, size_t size);
+bool clear_on_fork(void *memory, size_t size);
 
 /* 0 if this process has not been looked up yet. */
 static inline uint64_t
-identity_who_cached(void)
+identity_owner_cached(void)
 {
 	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
-	return cache == NULL ? 0 : LOAD_ACQ(&cache->who);
+	return cache == NULL ? 0 : LOAD_ACQ(&cache->owner);
 }
 
 /*
@@ -49,10 +49,10 @@ identity_who_cached(void)
  * memory (ENOMEM), which only the first call of a program can meet.
  */
 static inline uint64_t
-identity_who(void)
+identity_owner(void)
 {
-	const uint64_t who = identity_who_cached();
-	return who != 0 ? who : identity_who_uncached();
+	const uint64_t owner = identity_owner_cached();
+	return owner != 0 ? owner : identity_owner_uncached();
 }
 
 bool identity_get(struct identity *identity);

@@ -11,56 +11,56 @@
 
 /* Whoever still waits sets its bit again. In this order: who read `idle` before may have set it before it was cleared. */
 static void
-clear_and_wake(struct tsem *sem, uint64_t bits)
+notify_bits(struct tsem *sem, uint64_t bits)
 {
 	struct header *header = sem->segment.header;
-	AND_SEQ(&header->concern, ~bits);
+	AND_SEQ(&header->pending, ~bits);
 	ADD_SEQ(&header->idle, 1);
 	platform.wake(&header->idle, (uint32_t)bits, INT_MAX);
 }
 
 /*
- * The third Dekker pair beside those of lib/protocol.h: who waits sets its bit in `concern` and then looks at the counters
- * and records; who moves G looks at `concern` after that. So either the waiter sees the move, or the mover the bit. (A post looks
+ * The third Dekker pair beside those of lib/protocol.h: who waits sets its bit in `pending` and then looks at the counters
+ * and records; who moves G looks at `pending` after that. So either the waiter sees the move, or the mover the bit. (A post looks
  * before it moves G, and moves it only if no process has called stir_grants() since.)
  *
  * Every way to idleness ends with a move of G: a release, a post, a place that is passed over. Nobody holds or waits only
  * if T has not passed G; whether nobody holds while some wait takes a look at the records, which the sleeper takes.
  */
 void
-idle_notify(struct tsem *sem)
+notify_idle(struct tsem *sem)
 {
 	struct header *header = sem->segment.header;
-	const uint64_t concern = LOAD_SEQ(&header->concern);
-	if ((concern & (CONCERN_IDLE | CONCERN_HOLDERS)) == 0)
+	const uint64_t pending = LOAD_SEQ(&header->pending);
+	if ((pending & (PENDING_IDLE | PENDING_HOLDERS)) == 0)
 		return;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	const bool all_back = counter_diff(word_counter(tickets), word_counter(grants)) <= 0;
-	const uint64_t due = concern & (all_back ? CONCERN_IDLE | CONCERN_HOLDERS : CONCERN_HOLDERS);
+	const bool all_back = counter_diff(counter_value(tickets), counter_value(grants)) <= 0;
+	const uint64_t due = pending & (all_back ? PENDING_IDLE | PENDING_HOLDERS : PENDING_HOLDERS);
 	if (due != 0)
-		clear_and_wake(sem, due);
+		notify_bits(sem, due);
 }
 
 void
-idle_forget(struct tsem *sem, uint64_t bits)
+notify_forget(struct tsem *sem, uint64_t bits)
 {
-	const uint64_t left = LOAD_SEQ(&sem->segment.header->concern) & bits;
+	const uint64_t left = LOAD_SEQ(&sem->segment.header->pending) & bits;
 	if (left != 0)
-		clear_and_wake(sem, left);
+		notify_bits(sem, left);
 }
 
 static uint64_t
 bit_of(bool holders_only)
 {
-	return holders_only ? CONCERN_HOLDERS : CONCERN_IDLE;
+	return holders_only ? PENDING_HOLDERS : PENDING_IDLE;
 }
 
 /* One look; whoever sleeps behind it has set the bit before it. 0: idle; -EAGAIN: not yet. */
 static int
 look(struct tsem *sem, bool holders_only)
 {
-	if (is_removed(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	return census_is_idle(sem, holders_only) ? 0 : -EAGAIN;
 }
@@ -82,7 +82,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 	uint64_t now;
 	while ((now = platform.now()) < until) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
-		OR_SEQ(&header->concern, bit);
+		OR_SEQ(&header->pending, bit);
 		stir_grants(sem);
 		int rc = look(sem, holders_only);
 		if (rc != -EAGAIN)
@@ -113,6 +113,6 @@ tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline)
 	if (platform.now() >= until)
 		return look_once_more(sem, holders_only);
 	rc = sleep_until_idle(sem, holders_only, until, flags);
-	idle_forget(sem, bit_of(holders_only));
+	notify_forget(sem, bit_of(holders_only));
 	return rc;
 }

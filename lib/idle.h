@@ -9,12 +9,12 @@
  * For everybody who has moved G: wakes those who wait until nobody holds, if that may be so now. One load if there are
  * none. Async-signal-safe.
  */
-void idle_notify(struct tsem *sem);
+void notify_idle(struct tsem *sem);
 
 /*
- * Takes these bits out of `concern`, where they would cost whoever moves G a few looks as long as anybody holds: by who does
+ * Takes these bits out of `pending`, where they would cost whoever moves G a few looks as long as anybody holds: by who does
  * not wait any more, and for those who died waiting.
  */
-void idle_forget(struct tsem *sem, uint64_t bits);
+void notify_forget(struct tsem *sem, uint64_t bits);
 
 #endif

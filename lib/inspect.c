@@ -46,8 +46,8 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 {
 	const struct header *header = sem->segment.header;
 	const struct counters *c = &census->c;
-	const int64_t room = counter_diff(c->limit, word_counter(c->tickets));
-	const int64_t out = counter_diff(word_counter(c->tickets), word_counter(c->grants));
+	const int64_t room = counter_diff(c->limit, counter_value(c->tickets));
+	const int64_t out = counter_diff(counter_value(c->tickets), counter_value(c->grants));
 	/* What was posted beyond what was taken hides as many of those that are held. */
 	const int64_t taken = out - (int64_t)census->queued;
 	const struct statistics *statistics = &header->statistics;
@@ -59,8 +59,8 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 		.waiting = census->waiting,
 		.available = room > 0 ? (uint64_t)room : 0,
 		.held = taken > (int64_t)census->held ? (uint64_t)taken : census->held,
-		.ticket = word_counter(c->tickets),
-		.grant = word_counter(c->grants),
+		.ticket = counter_value(c->tickets),
+		.grant = counter_value(c->grants),
 		.created = header->created,
 		.uid = st->st_uid,
 		.mode = st->st_mode & 07777,
@@ -139,12 +139,12 @@ describe(const struct tsem *sem, const struct sighting *s)
 	const uint64_t now = platform.now();
 	struct tsem_owner owner = {
 		.size = sizeof(owner),
-		.pid = (pid_t)who_pid(s->who),
+		.pid = (pid_t)owner_pid(s->owner),
 		.uid = s->uid,
 		.count = s->count,
-		.alive = (enum tsem_alive)owner_liveness(sem, &sem->segment.records[s->index], s->who),
+		.alive = (enum tsem_alive)owner_liveness(sem, &sem->segment.records[s->index], s->owner),
 		.owned = s->use != USE_TAKE,
-		.handed_over = who_kind(s->who) == WHO_KIND_HANDED,
+		.handed_over = owner_kind(s->owner) == OWNER_KIND_HANDED,
 		.foreign_pid = !identity_get(&self) || self.pid_ns == 0 || s->pid_ns != self.pid_ns,
 		.ticket = s->ticket,
 		.elapsed_ns = now > s->since ? now - s->since : 0, /* the clocks of time namespaces differ */
@@ -163,7 +163,7 @@ sort_all(const struct census *census)
 	if (all == NULL)
 		return NULL;
 	for (size_t i = 0; i < census->n; i++) {
-		all[i].distance = counter_diff(census->seen[i].ticket, word_counter(census->c.grants));
+		all[i].distance = counter_diff(census->seen[i].ticket, counter_value(census->c.grants));
 		all[i].sighting = census->seen[i];
 	}
 	qsort(all, census->n, sizeof(*all), by_role_and_ticket);

@@ -32,7 +32,7 @@ start_read(const char *pid)
 {
 	struct process_stat stat;
 	const int64_t offset = boot_offset_read();
-	const uint64_t own = who_start(identity_who());
+	const uint64_t own = owner_start(identity_owner());
 	if (own == 0 || !process_stat_read_quickly(pid, &stat) || own_start_read(offset) != own)
 		return 0;
 	return start_since_boot(stat.start, offset);
@@ -69,7 +69,7 @@ has_exited(pid_t pid, uint64_t start)
 }
 
 static enum liveness
-judge(const struct owner *owner)
+judge(const struct process_id *owner)
 {
 	/*
 	 * The kernel gives the number of a PID namespace to another one, but not before all processes in there, and in the
@@ -108,7 +108,7 @@ judge(const struct owner *owner)
 }
 
 int
-liveness_judge(const struct owner *owner)
+liveness_judge(const struct process_id *owner)
 {
 	NO_CANCELLATION;
 	const int saved = errno;

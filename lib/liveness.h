@@ -10,14 +10,14 @@
 enum liveness { LIVENESS_DEAD, LIVENESS_ALIVE, LIVENESS_UNKNOWN };
 
 /* Who is judged, as read from a record. */
-struct owner {
+struct process_id {
 	uint32_t pid;
 	uint64_t start; /* as start_since_boot() says; 0: not known */
 	uint32_t pid_ns;
 };
 
 /* Returns enum liveness. Async-signal-safe; errno is kept. */
-int liveness_judge(const struct owner *owner);
+int liveness_judge(const struct process_id *owner);
 
 /* The process is a zombie that ended by itself, not by a signal. False also if that cannot be told (any more). */
 bool has_exited(pid_t pid, uint64_t start);

@@ -17,7 +17,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_FOREVER UINT64_MAX
 
-struct owner;
+struct process_id;
 
 struct platform {
 	/* CLOCK_MONOTONIC in ns. */
@@ -31,7 +31,7 @@ struct platform {
 	/* A round of waiting in a loop: some tens of nanoseconds for others to do something. */
 	void (*pause)(void);
 	/* enum liveness, of liveness.h */
-	int (*judge)(const struct owner *owner);
+	int (*judge)(const struct process_id *owner);
 };
 
 extern struct platform platform;

@@ -21,11 +21,11 @@
  * A release that moves G leaves its own tag there and looks for sleepers afterwards, so that tag says nothing: the next
  * waiter that is about to sleep, or the next post, replaces it.
  *
- * Only a post makes G NONE again. It does so when it finds T not ahead of E and `concern` empty, and looks at T once more
+ * Only a post makes G NONE again. It does so when it finds T not ahead of E and `pending` empty, and looks at T once more
  * after that: an arrival between the two looks may have found G watched, and sleep. From a record's tag to NONE no second
  * look is necessary: an arrival that is about to sleep changes that tag.
  *
- * Whatever else a post reads before it moves G, the capacity and `concern`, is changed by processes that call
+ * Whatever else a post reads before it moves G, the capacity and `pending`, is changed by processes that call
  * stir_grants() afterwards. There are two values for "watched" so that this always changes G.
  *
  * Two accidents within the few instructions from the look to the move cost a waiter the time to its next tick, and nothing
@@ -51,7 +51,7 @@ struct view {
 	uint64_t grants;
 	uint32_t capacity;
 	uint64_t tickets;
-	uint64_t concern;
+	uint64_t pending;
 	uint64_t limit; /* E */
 	int64_t room;   /* how far E is ahead of T */
 };
@@ -63,16 +63,16 @@ look_around(const struct tsem *sem)
 	struct view view = {.grants = LOAD_SEQ(&header->grants)};
 	view.capacity = LOAD_SEQ(&header->capacity);
 	view.tickets = LOAD_SEQ(&header->tickets);
-	view.concern = LOAD_SEQ(&header->concern);
-	view.limit = counter_add(word_counter(view.grants), view.capacity);
-	view.room = counter_diff(view.limit, word_counter(view.tickets));
+	view.pending = LOAD_SEQ(&header->pending);
+	view.limit = counter_add(counter_value(view.grants), view.capacity);
+	view.room = counter_diff(view.limit, counter_value(view.tickets));
 	return view;
 }
 
 static bool
 move_grants(struct tsem *sem, const struct view *view, uint32_t count)
 {
-	return CAS_SEQ(&sem->segment.header->grants, view->grants, view->grants + word_make(count, 0));
+	return CAS_SEQ(&sem->segment.header->grants, view->grants, view->grants + counter_word_make(count, 0));
 }
 
 /* Makes G's tag NONE, for T was not ahead of E, and nothing was pending. False: a record is out of reach. */
@@ -109,10 +109,10 @@ announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct 
 			if (LOAD_SEQ(&sem->segment.header->grants) != view->grants)
 				return false;
 			seen = LOAD_SEQ(word);
-		} while (!CAS_SEQ32(word, seen, slot_posted(seen, ticket)));
+		} while (!CAS_SEQ32(word, seen, word_posted(seen, ticket)));
 		if (i % 64 == 0)
 			sleepers->bits[i / 64] = 0;
-		if ((seen & SLOT_ANYBODY) != 0)
+		if ((seen & WORD_SLEEPER_BITS) != 0)
 			sleepers->bits[i / 64] |= UINT64_C(1) << i % 64;
 	}
 	return true;
@@ -124,14 +124,14 @@ move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
 {
 	struct sleepers sleepers;
 	_Atomic uint32_t *const array = sem->segment.array;
-	const uint32_t salt = sem->salt;
+	const uint32_t hash_salt = sem->hash_salt;
 	if (!announce_post(sem, view, count, &sleepers) || !move_grants(sem, view, count))
 		return false;
 	/* From here on `sem` and the memory may be gone: only addresses are used. */
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t ticket = counter_add(view->limit, i);
 		if ((sleepers.bits[i / 64] >> i % 64 & 1) != 0)
-			platform.wake(&array[slot_index(ticket, salt)], slot_bit(ticket), INT_MAX);
+			platform.wake(&array[word_index(ticket, hash_salt)], word_bit(ticket), INT_MAX);
 	}
 	return true;
 }
@@ -139,9 +139,9 @@ move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
 static bool
 has_to_look_afterwards(const struct view *view, uint32_t count)
 {
-	const uint64_t orphan = word_counter(view->concern);
-	return (view->concern & (CONCERN_IDLE | CONCERN_HOLDERS)) != 0 || count >= ARRAY_WORDS
-	       || ((view->concern & CONCERN_ORPHANS) != 0 && counter_diff(counter_add(view->limit, count), orphan) > 0);
+	const uint64_t orphan = counter_value(view->pending);
+	return (view->pending & (PENDING_IDLE | PENDING_HOLDERS)) != 0 || count >= ARRAY_WORDS
+	       || ((view->pending & PENDING_ORPHANS) != 0 && counter_diff(counter_add(view->limit, count), orphan) > 0);
 }
 
 enum step { POST_AGAIN, POST_DONE, POST_STUCK };
@@ -150,18 +150,18 @@ enum step { POST_AGAIN, POST_DONE, POST_STUCK };
 static enum step
 attempt(struct tsem *sem, const struct view *view, uint32_t count)
 {
-	const uint64_t tag = word_tag(view->grants);
+	const uint64_t tag = counter_tag(view->grants);
 	if (has_to_look_afterwards(view, count)) {
 		if (!move_grants(sem, view, count))
 			return POST_AGAIN;
-		after_move(sem, view->grants, count);
+		grant_notify_moved(sem, view->grants, count);
 		return POST_DONE;
 	}
 	if (view->room < 0)
-		STORE_RLX(&sem->passed_on, counter_add(view->limit, count));
+		STORE_RLX(&sem->last_handoff, counter_add(view->limit, count));
 	if (tag == TAG_NONE)
 		return move_grants(sem, view, count) ? POST_DONE : POST_AGAIN;
-	if (view->room >= 0 && (view->concern & CONCERN_MASK) == 0)
+	if (view->room >= 0 && (view->pending & PENDING_MASK) == 0)
 		return make_quiet(sem, view) ? POST_AGAIN : POST_STUCK;
 	if (!tag_is_watched(tag))
 		return watch_grants(sem) ? POST_AGAIN : POST_STUCK;
@@ -172,7 +172,7 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 static bool
 is_orphan_next(const struct view *view)
 {
-	return (view->concern & CONCERN_ORPHANS) != 0 && counter_diff(view->limit, word_counter(view->concern)) >= 0;
+	return (view->pending & PENDING_ORPHANS) != 0 && counter_diff(view->limit, counter_value(view->pending)) >= 0;
 }
 
 /* E beyond T after the post, once the places given up are skipped: they are not waited for. */
@@ -180,7 +180,7 @@ static int64_t
 room_after(struct tsem *sem, const struct view *view, uint32_t count)
 {
 	const int64_t room = view->room + (int64_t)count;
-	return sem->max != 0 && (view->concern & CONCERN_ORPHANS) != 0 ? room + count_given_up(sem) : room;
+	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_given_up(sem) : room;
 }
 
 static int
@@ -202,7 +202,7 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 		if (step == POST_STUCK)
 			return -EBADMSG;
 		if (step == POST_DONE) {
-			PROBE_AT_ONCE(post, sem);
+			PROBE_FAST(post, sem);
 			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
 			return 0;
 		}
@@ -212,7 +212,7 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 
 /* When G's tag is not NONE, with a maximum, when the number from before is asked for, or a mistake in the arguments. */
 static __attribute__((noinline)) int
-post_the_long_way(struct tsem *sem, uint32_t count, uint32_t *previous)
+post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
 	if (count == 0)
 		return -EINVAL;
@@ -241,12 +241,12 @@ tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 	const uint64_t grants = LOAD_RLX(&header->grants);
 	const uint32_t capacity = LOAD_RLX(&header->capacity);
 	const uint64_t tickets = LOAD_RLX(&header->tickets);
-	const uint64_t limit = word_advance(grants, capacity, word_tag(tickets));
+	const uint64_t limit = counter_word_advance(grants, capacity, counter_tag(tickets));
 	/* Unsigned: neither below T, nor far above. */
-	if (word_tag(grants) != TAG_NONE || previous != NULL || count - 1 >= sem->post_at_once || capacity == 0
-	    || limit - tickets >= word_make(POST_AT_ONCE_MAX, 0)
-	    || !CAS_SEQ(&header->grants, grants, grants + word_make(count, 0)))
-		return post_the_long_way(sem, count, previous);
-	PROBE_AT_ONCE(post, sem);
+	if (counter_tag(grants) != TAG_NONE || previous != NULL || count - 1 >= sem->fast_post_max || capacity == 0
+	    || limit - tickets >= counter_word_make(FAST_POST_MAX, 0)
+	    || !CAS_SEQ(&header->grants, grants, grants + counter_word_make(count, 0)))
+		return post_slow(sem, count, previous);
+	PROBE_FAST(post, sem);
 	return 0;
 }

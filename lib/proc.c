@@ -284,13 +284,13 @@ uint64_t
 start_since_boot(uint64_t start, int64_t offset)
 {
 	if (offset == 0)
-		return start & WHO_LOW_MASK;
+		return start & OWNER_LOW_MASK;
 	const long ticks = sysconf(_SC_CLK_TCK);
 	if (offset == BOOT_OFFSET_UNKNOWN || ticks <= 0 || NS_PER_SECOND % (uint64_t)ticks != 0)
 		return 0;
 	const uint64_t tick = NS_PER_SECOND / (uint64_t)ticks;
 	const uint64_t since = start * tick - (uint64_t)offset;
-	return since > INT64_MAX ? 0 : since / tick & WHO_LOW_MASK;
+	return since > INT64_MAX ? 0 : since / tick & OWNER_LOW_MASK;
 }
 
 bool

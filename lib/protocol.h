@@ -7,17 +7,17 @@
  * mover left unfinished, so at every instant anybody can tell from the segment alone whether a dead process had its
  * ticket, and whether it had given it back. The rules:
  *
- *   arrive(r, n)    what[r] = CLAIMED, then CAS T {t, x} -> {t + n, (r, a)} after finishing x. The ticket is t.
- *   finish T        T = {c, (r, face)}, what[r] CLAIMED with a == face, and T *still the same word*:
- *                   CAS what[r] -> QUEUED(c - count). The second look at T: without it a tag seen long ago could be
- *                   taken for that of the record's present use. The face: without it the tag of the record's last use
+ *   arrive(r, n)    state[r] = CLAIMED, then CAS T {t, x} -> {t + n, (r, a)} after finishing x. The ticket is t.
+ *   finish T        T = {c, (r, phase)}, state[r] CLAIMED with a == phase, and T *still the same word*:
+ *                   CAS state[r] -> QUEUED(c - count). The second look at T: without it a tag seen long ago could be
+ *                   taken for that of the record's present use. The phase: without it the tag of the record's last use
  *                   is, which nobody has overwritten yet.
- *   release(r)      what[r] = RELEASING(t), then CAS G {g, x} -> {g + count, (r, b)} after finishing x, unless G's tag
- *                   is (r, b) already or what[r] has changed: then it was done for us. G is read before what[r], so
+ *   release(r)      state[r] = RELEASING(t), then CAS G {g, x} -> {g + count, (r, b)} after finishing x, unless G's tag
+ *                   is (r, b) already or state[r] has changed: then it was done for us. G is read before state[r], so
  *                   "not my tag, and unchanged" means that G had not been moved for this release when it was read.
- *   finish G        G = {c, (r, face)}, what[r] RELEASING with b == face, and G still the same word:
- *                   CAS what[r] -> IDLE(gen + 1) with both faces flipped.
- *   keep(r)         an owner whose release is over may make what[r] CLAIMED for its next use, both faces flipped, a state
+ *   finish G        G = {c, (r, phase)}, state[r] RELEASING with b == phase, and G still the same word:
+ *                   CAS state[r] -> IDLE(gen + 1) with both phases flipped.
+ *   keep(r)         an owner whose release is over may make state[r] CLAIMED for its next use, both phases flipped, a state
  *                   that the record never had: from IDLE, or straight from RELEASING. It may write over the IDLE of
  *                   somebody who finished the release, for nobody acts on an IDLE record while its owner lives.
  *
@@ -49,7 +49,7 @@ enabled_limit(const struct tsem *sem)
 	const struct header *header = sem->segment.header;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	return counter_add(word_counter(grants), capacity);
+	return counter_add(counter_value(grants), capacity);
 }
 
 /* How many permits nobody has; negative: so many are missing. While others move the counters, at most too many. */
@@ -57,7 +57,7 @@ static inline int64_t
 spare_permits(const struct tsem *sem)
 {
 	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
-	return counter_diff(enabled_limit(sem), word_counter(tickets));
+	return counter_diff(enabled_limit(sem), counter_value(tickets));
 }
 
 static inline bool
@@ -77,20 +77,20 @@ is_finished(uint64_t tag, uint64_t mine)
 	return ((tag ^ mine) & ~UINT64_C(1)) == 0 || tag >= TAG_WATCHED_TOO;
 }
 
-/* Whether record `index`, CLAIMED in the state `what`, has its ticket: T, which is `tickets`, was last moved for it. */
+/* Whether record `index`, CLAIMED in the state `state`, has its ticket: T, which is `tickets`, was last moved for it. */
 static inline bool
-is_last_arrival(uint64_t tickets, uint32_t index, uint64_t what)
+is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
 {
-	return word_tag(tickets) == tag_make(index, what_a(what));
+	return counter_tag(tickets) == tag_make(index, state_arrival_phase(state));
 }
 
 /*
- * If T is {c, (r, face)}, unfinished, and still `tickets`: makes record r QUEUED. False: that record is out of reach
+ * If T is {c, (r, phase)}, unfinished, and still `tickets`: makes record r QUEUED. False: that record is out of reach
  * (see record_find), so the tag must not be overwritten.
  */
 bool finish_arrival(struct tsem *sem, uint64_t tickets);
 
-/* If G is {c, (r, face)}, unfinished, and still `grants`: makes record r IDLE. False as above. */
+/* If G is {c, (r, phase)}, unfinished, and still `grants`: makes record r IDLE. False as above. */
 bool finish_release(struct tsem *sem, uint64_t grants);
 
 /*
@@ -103,7 +103,7 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		/* T before E: whoever lowers the capacity relies on a CAS of T having failed if T moved since E was read. */
 		const uint64_t tickets = LOAD_SEQ(&header->tickets);
-		const uint64_t at = word_counter(tickets);
+		const uint64_t at = counter_value(tickets);
 		const int64_t room = counter_diff(enabled_limit(sem), at);
 		if (room < (int64_t)count) {
 			if (arrival == ARRIVE_IF_ENABLED)
@@ -111,11 +111,11 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 			if ((int64_t)count - room > COUNTER_DRIFT)
 				return -EOVERFLOW;
 		}
-		if (!is_finished(word_tag(tickets), tag) && !finish_arrival(sem, tickets))
+		if (!is_finished(counter_tag(tickets), tag) && !finish_arrival(sem, tickets))
 			break;
-		if (CAS_SEQ(&header->tickets, tickets, word_advance(tickets, count, tag))) {
+		if (CAS_SEQ(&header->tickets, tickets, counter_word_advance(tickets, count, tag))) {
 			*ticket = at;
-			PROBE_AT_ONCE(take, sem);
+			PROBE_FAST(take, sem);
 			return 0;
 		}
 	}
@@ -132,8 +132,9 @@ may_arrive_at_once(const struct header *header, uint64_t tickets, uint64_t next,
 	const uint64_t grants = LOAD_SEQ(&header->grants) | TAG_MASK;
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
 	/* With the greatest tag there is, words compare as their counters do. */
-	return (int64_t)(grants + word_make(capacity, 0) - next) >= 0 && count - 1 < capacity /* which 0 is not either */
-	       && is_finished(word_tag(tickets), word_tag(next));
+	return (int64_t)(grants + counter_word_make(capacity, 0) - next) >= 0
+	       && count - 1 < capacity /* which 0 is not either */
+	       && is_finished(counter_tag(tickets), counter_tag(next));
 }
 
 /* What a move of G did: whom to wake. */
@@ -144,35 +145,35 @@ struct grant {
 };
 
 /*
- * Moves G for a RELEASING record, `what`, whoever it belongs to. MOVE_DONE: G moved and may still carry the record's
- * tag, so the state has to go on to what_released() before anything else. MOVE_OVER: somebody has done all of that.
+ * Moves G for a RELEASING record, `state`, whoever it belongs to. MOVE_DONE: G moved and may still carry the record's
+ * tag, so the state has to go on to state_released() before anything else. MOVE_OVER: somebody has done all of that.
  * Either way G was moved exactly once. MOVE_STUCK: it was not, a record is out of reach or the segment is damaged.
  */
 enum move { MOVE_OVER, MOVE_DONE, MOVE_STUCK };
 
 static inline enum move
-move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t what, struct grant *grant)
+move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64_t state, struct grant *grant)
 {
 	struct header *header = sem->segment.header;
-	const uint64_t tag = tag_make(index, what_b(what));
+	const uint64_t tag = tag_make(index, state_release_phase(state));
 	const uint32_t count = LOAD_ACQ(&record->count);
 	grant->moved = false;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t grants = LOAD_SEQ(&header->grants);
-		if (word_tag(grants) == tag)
+		if (counter_tag(grants) == tag)
 			return MOVE_DONE;
-		if (LOAD_ACQ(&record->what) != what)
+		if (LOAD_ACQ(&record->state) != state)
 			return MOVE_OVER;
-		if (!is_finished(word_tag(grants), tag) && !finish_release(sem, grants))
+		if (!is_finished(counter_tag(grants), tag) && !finish_release(sem, grants))
 			break;
-		const uint64_t at = word_counter(grants);
-		if (CAS_SEQ(&header->grants, grants, word_advance(grants, count, tag))) {
+		const uint64_t at = counter_value(grants);
+		if (CAS_SEQ(&header->grants, grants, counter_word_advance(grants, count, tag))) {
 			/* C after G, as everywhere. */
 			const uint32_t capacity = LOAD_SEQ(&header->capacity);
 			grant->moved = true;
 			grant->from = counter_add(at, capacity);
 			grant->to = counter_add(grant->from, count);
-			PROBE_AT_ONCE(post, sem);
+			PROBE_FAST(post, sem);
 			return MOVE_DONE;
 		}
 	}
@@ -180,18 +181,18 @@ move_grant(struct tsem *sem, uint32_t index, const struct record *record, uint64
 }
 
 /*
- * The state that follows the RELEASING `what`. `gen` is the one the record was claimed with: acquire, so it is that of
- * `what`, or `what` has changed and a CAS will fail.
+ * The state that follows the RELEASING `state`. `gen` is the one the record was claimed with: acquire, so it is that of
+ * `state`, or `state` has changed and a CAS will fail.
  */
 static inline uint64_t
-what_released(const struct record *record, uint64_t what)
+state_released(const struct record *record, uint64_t state)
 {
 	const uint32_t gen = LOAD_ACQ(&record->gen);
-	return what_next(what ^ WHAT_FACES, STATE_IDLE, gen + 1);
+	return state_next(state ^ STATE_PHASES, STATE_IDLE, gen + 1);
 }
 
 /* Both steps, for another process's record: the second one by CAS. False: stuck, the record stays RELEASING. */
-bool release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t what, struct grant *grant);
+bool release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t state, struct grant *grant);
 
 /* Gives G another tag, if it is still `grants`, which `*done` says. False: a record is out of reach. */
 bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);

@@ -6,7 +6,7 @@
 #include "platform.h"
 #include "protocol.h"
 #include "recover.h"
-#include "vacancy.h"
+#include "record_wait.h"
 
 const struct tsem_wait *
 queue_options(const struct tsem_wait *wait)
@@ -39,7 +39,7 @@ queue_check(const struct tsem *sem, uint32_t count, const struct tsem_wait *opti
 	const bool unlimited = sem->permits == 0 && sem->max == 0;
 	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
 		return -EINVAL;
-	return is_marked_removed(sem) ? -EIDRM : 0;
+	return removal_notice_mark(sem) ? -EIDRM : 0;
 }
 
 uint64_t
@@ -76,18 +76,18 @@ claim_until(struct tsem *sem, enum use use, const struct waiter *waiter, struct 
 {
 	struct header *header = sem->segment.header;
 	const uint64_t end = noted_end(waiter->until);
-	const bool gives_way = vacancy_is_wanted(header) && !record_is_kept(record_kept_entry(sem));
-	int rc = gives_way ? vacancy_give_way(sem, waiter) : 0;
+	const bool gives_way = record_is_wanted(header) && !cache_is_ready(cache_entry(sem));
+	int rc = gives_way ? record_wait_yield(sem, waiter) : 0;
 	if (rc == 0)
 		rc = record_claim(sem, waiter->count, use, end, claim);
 	if (rc == 0 && gives_way)
-		vacancy_announce(header, 1); /* there may be more, or none waits any more */
+		record_wake(header, 1); /* there may be more, or none waits any more */
 	if (rc != -EUSERS)
 		return rc;
 
 	struct pace pace = wait_pace(waiter->options);
 	do {
-		rc = vacancy_wait(sem, waiter, &pace);
+		rc = record_wait(sem, waiter, &pace);
 		if (rc == 0)
 			rc = record_claim_free(sem, waiter->count, use, end, claim);
 	} while (rc == -EUSERS);
@@ -96,10 +96,10 @@ claim_until(struct tsem *sem, enum use use, const struct waiter *waiter, struct 
 
 /* Not enabled, or not wanted any more: skipped at once if it is in front, and otherwise when the line reaches it. */
 static void
-become_orphan(struct tsem *sem, const struct place_in_line *place)
+abandon(struct tsem *sem, const struct queue_place *place)
 {
 	const struct claim *claim = &place->claim;
-	STORE_SEQ(&claim->record->who, who_orphan(place->waiter.ticket));
+	STORE_SEQ(&claim->record->owner, owner_orphan(place->waiter.ticket));
 	PROBE(abandon, sem, place->waiter.ticket, place->waiter.count);
 	note_orphan(sem, place->waiter.ticket);
 	stir_grants(sem);
@@ -109,46 +109,46 @@ become_orphan(struct tsem *sem, const struct place_in_line *place)
 
 /* Leaves the line, unless the ticket has been enabled after all. */
 static int
-give_up(struct tsem *sem, const struct place_in_line *place, int why)
+give_up(struct tsem *sem, const struct queue_place *place, int why)
 {
 	if (why == -ETIMEDOUT)
 		recover_all(sem, NULL);
 	if (why != -EIDRM && wait_is_over(sem, &place->waiter)) {
-		if (!is_marked_removed(sem))
+		if (!removal_notice_mark(sem))
 			return 0;
 		why = -EIDRM;
 	}
 
 	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
-	become_orphan(sem, place);
+	abandon(sem, place);
 	return why;
 }
 
 void
-queue_line_up(const struct place_in_line *place)
+queue_mark_queued(const struct queue_place *place)
 {
 	struct record *record = place->claim.record;
-	const uint64_t what = LOAD_ACQ(&record->what);
-	if (what_state(what) == STATE_CLAIMED)
-		CAS_SEQ(&record->what, what, what_next(what, STATE_QUEUED, place->waiter.ticket));
+	const uint64_t state = LOAD_ACQ(&record->state);
+	if (state_kind(state) == STATE_CLAIMED)
+		CAS_SEQ(&record->state, state, state_next(state, STATE_QUEUED, place->waiter.ticket));
 }
 
 void
-queue_leave(struct tsem *sem, struct place_in_line *place)
+queue_leave(struct tsem *sem, struct queue_place *place)
 {
-	queue_line_up(place);
-	become_orphan(sem, place);
+	queue_mark_queued(place);
+	abandon(sem, place);
 }
 
 /* The tag under which a CLAIMED record takes its ticket. */
 static uint64_t
 arrival_tag(const struct claim *claim)
 {
-	return tag_make(claim->index, what_a(LOAD_RLX(&claim->record->what)));
+	return tag_make(claim->index, state_arrival_phase(LOAD_RLX(&claim->record->state)));
 }
 
 int
-queue_take_ticket(struct tsem *sem, struct place_in_line *place)
+queue_take_ticket(struct tsem *sem, struct queue_place *place)
 {
 	const struct claim *claim = &place->claim;
 	int rc = arrive(sem, arrival_tag(claim), place->waiter.count, ARRIVE_IN_LINE, &place->waiter.ticket);
@@ -171,7 +171,7 @@ begin_wait(const struct tsem *sem, uint32_t count, const struct tsem_wait *optio
 /* The way from the start of a wait to its ticket, by one of the two ways to claim a record. */
 static int
 join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, bool may_wait_for_record,
-     struct place_in_line *place)
+     struct queue_place *place)
 {
 	struct waiter *waiter = &place->waiter;
 	*waiter = begin_wait(sem, count, options);
@@ -185,23 +185,23 @@ join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *opt
 }
 
 int
-queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct place_in_line *place)
+queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct queue_place *place)
 {
 	return join(sem, count, use, options, true, place);
 }
 
 int
 queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
-                   struct place_in_line *place)
+                   struct queue_place *place)
 {
 	return join(sem, count, use, options, false, place);
 }
 
 /* The place is enabled: 0, or it is given up with -EIDRM. */
 static int
-keep_unless_removed(struct tsem *sem, struct place_in_line *place)
+keep_unless_removed(struct tsem *sem, struct queue_place *place)
 {
-	int rc = unless_removed(sem, 0);
+	int rc = fail_if_removed(sem, 0);
 	if (rc < 0)
 		queue_leave(sem, place);
 	skip_orphans(sem);
@@ -209,16 +209,16 @@ keep_unless_removed(struct tsem *sem, struct place_in_line *place)
 }
 
 int
-queue_wait(struct tsem *sem, struct place_in_line *place)
+queue_wait(struct tsem *sem, struct queue_place *place)
 {
 	const struct waiter *waiter = &place->waiter;
 	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
 		return keep_unless_removed(sem, place);
 
-	queue_line_up(place);
+	queue_mark_queued(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
 	uint64_t now;
-	int rc = unless_removed(sem, wait_sleeping(sem, waiter, &now));
+	int rc = fail_if_removed(sem, wait_sleeping(sem, waiter, &now));
 	if (rc < 0)
 		rc = give_up(sem, place, rc);
 	if (rc < 0)
@@ -230,15 +230,14 @@ queue_wait(struct tsem *sem, struct place_in_line *place)
 }
 
 int
-queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
-            struct place_in_line *place)
+queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct queue_place *place)
 {
 	int rc = queue_join(sem, count, use, options, place);
 	return rc < 0 ? rc : queue_wait(sem, place);
 }
 
 int
-queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_line *place)
+queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct queue_place *place)
 {
 	struct claim *claim = &place->claim;
 	int rc = queue_claim_at_once(sem, count, use, NS_FOREVER, claim);
@@ -252,7 +251,7 @@ queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_
 	if (rc == 0)
 		return keep_unless_removed(sem, place);
 	record_unclaim(sem, claim);
-	return unless_removed(sem, rc);
+	return fail_if_removed(sem, rc);
 }
 
 int
@@ -261,10 +260,10 @@ tsem_cancel(tsem *sem)
 	struct header *header = sem->segment.header;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (is_removed(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	ADD_SEQ(&header->cancels, 1);
-	wake_everybody(sem);
-	vacancy_wake_all(header);
+	wake_all(sem);
+	record_wake_all(header);
 	return 0;
 }

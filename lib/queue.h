@@ -7,7 +7,7 @@
 #include "wait.h"
 
 /* A record with a ticket; once that is enabled, the state says HELD or still QUEUED. */
-struct place_in_line {
+struct queue_place {
 	struct claim claim;
 	struct waiter waiter;
 };
@@ -31,30 +31,30 @@ uint64_t queue_deadline(const struct timespec *deadline);
 int queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 
 /* A ticket for the claimed record, in line. On failure the record is unclaimed. */
-int queue_take_ticket(struct tsem *sem, struct place_in_line *place);
+int queue_take_ticket(struct tsem *sem, struct queue_place *place);
 
 /* Claims a record and takes a ticket. `options` is needed as long as the place is. */
 int queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
-               struct place_in_line *place);
+               struct queue_place *place);
 
 /* The same without waiting for a record, for those who stand in another line already: -EUSERS. */
 int queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
-                       struct place_in_line *place);
+                       struct queue_place *place);
 
 /* From the place in line to an enabled ticket. On failure the place has been given up. */
-int queue_wait(struct tsem *sem, struct place_in_line *place);
+int queue_wait(struct tsem *sem, struct queue_place *place);
 
 /* Gives the place up, also if it has been enabled by now: then the permits go back. */
-void queue_leave(struct tsem *sem, struct place_in_line *place);
+void queue_leave(struct tsem *sem, struct queue_place *place);
 
 /* CLAIMED -> QUEUED, by us or by whoever came next: before a sleep, and before the place is given up. */
-void queue_line_up(const struct place_in_line *place);
+void queue_mark_queued(const struct queue_place *place);
 
 /* queue_join() and queue_wait(). */
 int queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
-                struct place_in_line *place);
+                struct queue_place *place);
 
 /* The same without waiting: -EAGAIN. Looks for dead owners before it fails. */
-int queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct place_in_line *place);
+int queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct queue_place *place);
 
 #endif

@@ -6,41 +6,41 @@
 #include "identity.h"
 #include "platform.h"
 #include "recover.h"
-#include "vacancy.h"
+#include "record_wait.h"
 
-struct kept nothing_kept[KEPT_ENTRIES];
+struct cached cache_disabled[CACHE_ENTRIES];
 
 /* A record that nobody has is never HELD, and nobody's. */
 void
-record_keep_none(struct kept *entry)
+cache_clear(struct cached *entry)
 {
 	static struct record nobodys;
 	entry->record = &nobodys;
-	entry->who = UINT64_MAX;
+	entry->owner = UINT64_MAX;
 	entry->claimed = STATE_HELD;
 	entry->hold = (struct hold){0};
 }
 
 static void
-forget_record(struct kept *entry, const struct record *record)
+cache_forget(struct cached *entry, const struct record *record)
 {
 	if (entry != NULL && entry->record == record)
-		record_keep_none(entry);
+		cache_clear(entry);
 }
 
 /* The calling thread's entry, taken if it is free. */
-static struct kept *
-take_kept_entry(struct tsem *sem)
+static struct cached *
+cache_take_entry(struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = record_kept_place(sem, self);
+	struct cached *entry = cache_place(sem, self);
 	const uintptr_t owner = LOAD_RLX(&entry->thread);
 	uintptr_t nobody = 0;
 	if (owner == self)
 		return entry;
-	if (owner != 0 || sem->kept[0] == nothing_kept || !atomic_compare_exchange_strong(&entry->thread, &nobody, self))
+	if (owner != 0 || sem->cache[0] == cache_disabled || !atomic_compare_exchange_strong(&entry->thread, &nobody, self))
 		return NULL;
-	record_keep_none(entry);
+	cache_clear(entry);
 	return entry;
 }
 
@@ -49,7 +49,7 @@ take_kept_entry(struct tsem *sem)
  * there can be, only the first half is kept, and the other is for those who hold or wait now.
  */
 static bool
-may_be_kept(const struct tsem *sem, uint32_t index)
+may_be_cached(const struct tsem *sem, uint32_t index)
 {
 	const uint32_t all = sem->segment.embedded ? LOAD_RLX(&sem->segment.reserved) : RECORDS_MAX;
 	return index < all / 2;
@@ -61,34 +61,34 @@ may_be_kept(const struct tsem *sem, uint32_t index)
  * C, without which nothing would tell of the semaphore's removal.
  */
 static void
-note_counters(struct kept *entry)
+note_counters(struct cached *entry)
 {
 	struct header *header = entry->header;
 	entry->tickets = TAG_NONE - 1; /* which is no record's tag */
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	if (word_tag(tickets) != tag_make(entry->hold.record, !what_a(entry->claimed)))
+	if (counter_tag(tickets) != tag_make(entry->hold.record, !state_arrival_phase(entry->claimed)))
 		return;
 	const uint64_t grants = LOAD_SEQ(&header->grants);
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
 	const uint32_t count = LOAD_RLX(&entry->record->count);
-	const uint64_t limit = counter_add(word_counter(grants), capacity);
-	if (count > capacity || counter_diff(limit, word_counter(tickets)) < (int64_t)count)
+	const uint64_t limit = counter_add(counter_value(grants), capacity);
+	if (count > capacity || counter_diff(limit, counter_value(tickets)) < (int64_t)count)
 		return;
 	entry->tickets = tickets;
 	entry->tag = tag_make(entry->hold.record, 0);
-	entry->terms = terms_make(capacity);
+	entry->capacity_word = capacity_word_make(capacity);
 	entry->count = count;
-	entry->step = word_make(count, 0);
+	entry->advance = counter_word_make(count, 0);
 }
 
 void
-record_keep_or_free(struct tsem *sem, const struct claim *claim)
+record_cache_or_free(struct tsem *sem, const struct claim *claim)
 {
-	struct kept *entry = take_kept_entry(sem);
-	const bool wanted = (LOAD_RLX(&sem->segment.header->vacancy) & SLOT_SLEEPERS) != 0;
+	struct cached *entry = cache_take_entry(sem);
+	const bool wanted = (LOAD_RLX(&sem->segment.header->record_waiters) & WORD_SLEEPERS) != 0;
 	/* The one that is kept already is another one, for the state of this one has moved on. */
-	if (entry == NULL || record_is_kept(entry) || wanted || !may_be_kept(sem, claim->index)) {
-		forget_record(entry, claim->record);
+	if (entry == NULL || cache_is_ready(entry) || wanted || !may_be_cached(sem, claim->index)) {
+		cache_forget(entry, claim->record);
 		record_free(sem, claim);
 		return;
 	}
@@ -96,9 +96,9 @@ record_keep_or_free(struct tsem *sem, const struct claim *claim)
 	entry->record = claim->record;
 	entry->header = sem->segment.header;
 	entry->hold = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .record = claim->index};
-	entry->who = claim->who;
+	entry->owner = claim->owner;
 	entry->second = 0;
-	entry->claimed = record_fill(claim->record);
+	entry->claimed = record_mark_claimed(claim->record);
 	note_counters(entry);
 }
 
@@ -111,13 +111,13 @@ register_namespace(struct header *header, const struct identity *self)
 {
 	if (LOAD_RLX(&header->pid_ns) == 0 && self->pid_ns != 0)
 		CAS_SEQ32(&header->pid_ns, 0, self->pid_ns);
-	if ((LOAD_RLX(&header->pid_ns) != self->pid_ns || self->pid_ns == 0) && LOAD_RLX(&header->mixed) == 0)
-		STORE_SEQ(&header->mixed, 1);
+	if ((LOAD_RLX(&header->pid_ns) != self->pid_ns || self->pid_ns == 0) && LOAD_RLX(&header->mixed_pid_ns) == 0)
+		STORE_SEQ(&header->mixed_pid_ns, 1);
 }
 
 /* Tries every record once, from the hint on. */
 static int
-search(struct tsem *sem, uint64_t who, struct claim *claim)
+search(struct tsem *sem, uint64_t owner, struct claim *claim)
 {
 	struct header *header = sem->segment.header;
 	uint32_t limit = LOAD_RLX(&header->reserved);
@@ -129,8 +129,8 @@ search(struct tsem *sem, uint64_t who, struct claim *claim)
 			at = 0;
 		struct record *record = record_at(sem, at);
 		/* Nobody's, but not IDLE: scribbled over, and not ours to repair. */
-		if (record == NULL || LOAD_ACQ(&record->who) != 0 || what_state(LOAD_RLX(&record->what)) != STATE_IDLE
-		    || !CAS_SEQ(&record->who, 0, who))
+		if (record == NULL || LOAD_ACQ(&record->owner) != 0 || state_kind(LOAD_RLX(&record->state)) != STATE_IDLE
+		    || !CAS_SEQ(&record->owner, 0, owner))
 			continue;
 		STORE_RLX(&header->free_hint, at + 1);
 		claim->index = at;
@@ -158,11 +158,11 @@ grow(struct tsem *sem)
 }
 
 static int
-search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
+search_or_grow(struct tsem *sem, uint64_t owner, struct claim *claim)
 {
 	int rc = 0;
 	for (int tries = 0; tries <= RECORDS_MAX / RECORDS_PER_PAGE + 1; tries++) {
-		if (search(sem, who, claim) == 0)
+		if (search(sem, owner, claim) == 0)
 			return 0;
 		/* The dead who held nothing, and whom therefore nobody has missed, before the table grows. */
 		if (recover_spare_records(sem) > 0)
@@ -174,13 +174,13 @@ search_or_grow(struct tsem *sem, uint64_t who, struct claim *claim)
 	return -EUSERS;
 }
 
-/* Says whose a record is that `who`, the calling process, has just got. `start` comes last: see owner_liveness(). */
+/* Says whose a record is that `owner`, the calling process, has just got. `start` comes last: see owner_liveness(). */
 static void
-sign(struct record *record, uint64_t who, const struct identity *self)
+sign(struct record *record, uint64_t owner, const struct identity *self)
 {
 	STORE_RLX(&record->pid_ns, self->pid_ns);
 	STORE_RLX(&record->uid, self->uid);
-	STORE_REL(&record->start, who);
+	STORE_REL(&record->start, owner);
 }
 
 bool
@@ -190,9 +190,9 @@ record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 	if (!identity_get(&self))
 		return false;
 	register_namespace(sem->segment.header, &self);
-	if (!CAS_SEQ(&record->who, from, self.who))
+	if (!CAS_SEQ(&record->owner, from, self.owner))
 		return false;
-	sign(record, self.who, &self);
+	sign(record, self.owner, &self);
 	return true;
 }
 
@@ -202,29 +202,29 @@ claim_by(int (*find)(struct tsem *, uint64_t, struct claim *), struct tsem *sem,
 {
 	struct identity self;
 	int rc;
-	claim->who = identity_who();
-	if (claim->who == 0 && (rc = identity_prepare()) < 0)
+	claim->owner = identity_owner();
+	if (claim->owner == 0 && (rc = identity_prepare()) < 0)
 		return rc;
-	struct kept *entry = record_kept_entry(sem);
-	const bool kept = record_is_kept(entry);
-	if (kept) {
+	struct cached *entry = cache_entry(sem);
+	const bool cached = cache_is_ready(entry);
+	if (cached) {
 		claim->index = entry->hold.record;
 		claim->record = entry->record;
-		record_keep_none(entry); /* or it would be claimed again before this use has its ticket */
+		cache_clear(entry); /* or it would be claimed again before this use has its ticket */
 	} else {
 		identity_get(&self);
 		register_namespace(sem->segment.header, &self);
-		rc = find(sem, claim->who, claim);
+		rc = find(sem, claim->owner, claim);
 		if (rc < 0)
 			return rc;
-		forget_record(entry, claim->record); /* what this thread once knew of it is not so any more */
-		sign(claim->record, claim->who, &self);
+		cache_forget(entry, claim->record); /* what this thread once knew of it is not so any more */
+		sign(claim->record, claim->owner, &self);
 	}
 	STORE_RLX(&claim->record->since, coarse_now());
 	record_describe(claim->record, use, until);
 	STORE_RLX(&claim->record->count, count);
-	if (!kept) /* which is CLAIMED already: who finishes its arrival reads `count` behind T, which is moved later */
-		record_fill(claim->record);
+	if (!cached) /* which is CLAIMED already: who finishes its arrival reads `count` behind T, which is moved later */
+		record_mark_claimed(claim->record);
 	return 0;
 }
 
@@ -241,44 +241,44 @@ record_claim_free(struct tsem *sem, uint32_t count, enum use use, uint64_t until
 }
 
 static void
-announce_vacancy(struct header *header, uint32_t index)
+announce_free(struct header *header, uint32_t index)
 {
 	STORE_RLX(&header->free_hint, index);
-	vacancy_announce(header, 1);
+	record_wake(header, 1);
 }
 
 void
-record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t who)
+record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner)
 {
-	if (CAS_SEQ(&record->who, who, 0))
-		announce_vacancy(sem->segment.header, index);
+	if (CAS_SEQ(&record->owner, owner, 0))
+		announce_free(sem->segment.header, index);
 }
 
 void
 record_free(struct tsem *sem, const struct claim *claim)
 {
-	STORE_SEQ(&claim->record->who, 0); /* see vacancy_announce() */
-	announce_vacancy(sem->segment.header, claim->index);
+	STORE_SEQ(&claim->record->owner, 0); /* see record_wake() */
+	announce_free(sem->segment.header, claim->index);
 }
 
 void
 record_unclaim(struct tsem *sem, const struct claim *claim)
 {
-	record_unfill(claim->record);
-	record_keep_or_free(sem, claim);
+	record_mark_idle(claim->record);
+	record_cache_or_free(sem, claim);
 }
 
 void
-record_free_kept(struct tsem *sem)
+record_free_cached(struct tsem *sem)
 {
-	for (size_t i = 0; i < KEPT_ENTRIES; i++) {
-		struct kept *entry = sem->kept[i];
+	for (size_t i = 0; i < CACHE_ENTRIES; i++) {
+		struct cached *entry = sem->cache[i];
 		if (LOAD_RLX(&entry->thread) == 0)
 			continue;
-		if (record_is_kept(entry)) {
-			record_unfill(entry->record);
-			record_free_for(sem, entry->hold.record, entry->record, entry->who);
+		if (cache_is_ready(entry)) {
+			record_mark_idle(entry->record);
+			record_free_for(sem, entry->hold.record, entry->record, entry->owner);
 		}
-		record_keep_none(entry);
+		cache_clear(entry);
 	}
 }

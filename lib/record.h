@@ -11,7 +11,7 @@
 struct claim {
 	uint32_t index;
 	struct record *record;
-	uint64_t who;
+	uint64_t owner;
 };
 
 /* A number that no two living threads of a process share. */
@@ -27,32 +27,32 @@ thread_number(void)
 
 /* Fibonacci hashing: the numbers of threads are addresses, alike in their low bits. */
 static inline size_t
-kept_index(uintptr_t thread)
+cache_index(uintptr_t thread)
 {
 	return (size_t)((uint32_t)thread * UINT32_C(0x9e3779b9) >> 28);
 }
 
 /* Where the calling thread's entry is, unless another thread has its place. */
-static inline struct kept *
-record_kept_place(const struct tsem *sem, uintptr_t self)
+static inline struct cached *
+cache_place(const struct tsem *sem, uintptr_t self)
 {
-	return sem->kept[kept_index(self)];
+	return sem->cache[cache_index(self)];
 }
 
 /* The calling thread's entry of kept records; NULL if it has none yet, or another thread has its place. */
-static inline struct kept *
-record_kept_entry(const struct tsem *sem)
+static inline struct cached *
+cache_entry(const struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
-	struct kept *entry = record_kept_place(sem, self);
+	struct cached *entry = cache_place(sem, self);
 	return LOAD_RLX(&entry->thread) == self ? entry : NULL;
 }
 
 /* Whether the calling thread has kept a record that is free for the next use. */
 static inline bool
-record_is_kept(const struct kept *entry)
+cache_is_ready(const struct cached *entry)
 {
-	return entry != NULL && LOAD_ACQ(&entry->record->what) == entry->claimed;
+	return entry != NULL && LOAD_ACQ(&entry->record->state) == entry->claimed;
 }
 
 /* What a kept record says of its use, so that the next one need not write what is there: a hold, and no waiter. */
@@ -65,25 +65,25 @@ record_describe(struct record *record, enum use use, uint64_t until)
 
 /* IDLE -> CLAIMED; all else is written, or will be before T is moved. Returns the state. */
 static inline uint64_t
-record_fill(struct record *record)
+record_mark_claimed(struct record *record)
 {
-	const uint64_t idle = LOAD_RLX(&record->what);
-	const uint32_t gen = (uint32_t)what_value(idle);
+	const uint64_t idle = LOAD_RLX(&record->state);
+	const uint32_t gen = (uint32_t)state_value(idle);
 	/* Whoever finishes the last release may read it already and write an IDLE by it, which this CLAIMED follows. */
 	STORE_RLX(&record->gen, gen);
 	/* Release: whoever sees CLAIMED sees all of the above. */
-	const uint64_t claimed = what_next(idle, STATE_CLAIMED, gen);
-	STORE_REL(&record->what, claimed);
+	const uint64_t claimed = state_next(idle, STATE_CLAIMED, gen);
+	STORE_REL(&record->state, claimed);
 	return claimed;
 }
 
-/* CLAIMED -> IDLE, no ticket taken: the faces stay. */
+/* CLAIMED -> IDLE, no ticket taken: the phases stay. */
 static inline void
-record_unfill(struct record *record)
+record_mark_idle(struct record *record)
 {
 	/* A plain store: T does not carry this record's tag, so no helper touches it while its owner lives. */
-	const uint64_t what = LOAD_RLX(&record->what);
-	STORE_REL(&record->what, what_next(what, STATE_IDLE, (uint32_t)what_value(what) + 1));
+	const uint64_t state = LOAD_RLX(&record->state);
+	STORE_REL(&record->state, state_next(state, STATE_IDLE, (uint32_t)state_value(state) + 1));
 }
 
 /*
@@ -100,22 +100,22 @@ int record_claim_free(struct tsem *sem, uint32_t count, enum use use, uint64_t u
  */
 bool record_take_over(struct tsem *sem, struct record *record, uint64_t from);
 
-/* record_unfill(), and the record is kept or freed. */
+/* record_mark_idle(), and the record is kept or freed. */
 void record_unclaim(struct tsem *sem, const struct claim *claim);
 
 /* The owner has made its record IDLE, there is nothing to keep it for: frees it. */
 void record_free(struct tsem *sem, const struct claim *claim);
 
 /* The owner has made its record IDLE: keeps it for this thread's next use, or frees it. */
-void record_keep_or_free(struct tsem *sem, const struct claim *claim);
+void record_cache_or_free(struct tsem *sem, const struct claim *claim);
 
-/* CAS who -> 0, for a record that is IDLE: by whoever knows that `who` cannot come back. */
-void record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t who);
+/* CAS who -> 0, for a record that is IDLE: by whoever knows that `owner` cannot come back. */
+void record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner);
 
 /* The entry keeps nothing from now on. */
-void record_keep_none(struct kept *entry);
+void cache_clear(struct cached *entry);
 
 /* Frees what the calling process keeps, at close. */
-void record_free_kept(struct tsem *sem);
+void record_free_cached(struct tsem *sem);
 
 #endif

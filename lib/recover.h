@@ -16,8 +16,8 @@
 /* Of many who would look for dead owners one does, if nobody has within this time. */
 #define LOOK_EVERY (50 * NS_PER_MS)
 
-/* The owner of `record` in the words of tsem.h; `who` as it was read from it. */
-enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t who);
+/* The owner of `record` in the words of tsem.h; `owner` as it was read from it. */
+enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t owner);
 
 /*
  * Looks at one record: if its owner is dead, or if it is a handed-over hold whose release was begun, carries it as far
@@ -55,9 +55,9 @@ int64_t count_given_up(struct tsem *sem);
 void skip_orphans(struct tsem *sem);
 
 /* What everybody does who has moved E: wakes whom it enabled, passes over orphans that it reached, tells if all is idle. */
-void after_grant(struct tsem *sem, const struct grant *grant);
+void grant_notify(struct tsem *sem, const struct grant *grant);
 
 /* The same for a grant of `count` that found G as `grants`; returns 0, for those who end with it. */
-int after_move(struct tsem *sem, uint64_t grants, uint32_t count);
+int grant_notify_moved(struct tsem *sem, uint64_t grants, uint32_t count);
 
 #endif

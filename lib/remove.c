@@ -24,8 +24,8 @@ static bool
 begin_unlinking(struct tsem *sem)
 {
 	struct record *right = &sem->segment.header->remover;
-	const uint64_t who = LOAD_ACQ(&right->who);
-	return (who == 0 || owner_liveness(sem, right, who) == LIVENESS_DEAD) && record_take_over(sem, right, who);
+	const uint64_t owner = LOAD_ACQ(&right->owner);
+	return (owner == 0 || owner_liveness(sem, right, owner) == LIVENESS_DEAD) && record_take_over(sem, right, owner);
 }
 
 static void
@@ -49,8 +49,8 @@ unlink_alone(const char *name, struct tsem *sem)
 	}
 	int rc = segment_unlink(name, &sem->segment);
 	if (rc == 0)
-		mark_removed(sem);
-	STORE_REL(&sem->segment.header->remover.who, 0);
+		removal_mark(sem);
+	STORE_REL(&sem->segment.header->remover.owner, 0);
 	return rc;
 }
 
@@ -73,11 +73,11 @@ remove_leftover(const char *name, unsigned flags)
 static bool
 has_ticket(struct tsem *sem, uint32_t index, const struct record *record)
 {
-	const uint64_t what = LOAD_SEQ(&record->what);
+	const uint64_t state = LOAD_SEQ(&record->state);
 	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
-	if (LOAD_ACQ(&record->who) == 0 || what_state(what) == STATE_IDLE)
+	if (LOAD_ACQ(&record->owner) == 0 || state_kind(state) == STATE_IDLE)
 		return false;
-	return what_state(what) != STATE_CLAIMED || is_last_arrival(tickets, index, what);
+	return state_kind(state) != STATE_CLAIMED || is_last_arrival(tickets, index, state);
 }
 
 /* How many records have a permit or a place in line. */
@@ -98,7 +98,7 @@ count_users(struct tsem *sem)
  * without a place behind them. One place has at most UINT32_MAX permits.
  */
 struct seizure {
-	struct place_in_line *places;
+	struct queue_place *places;
 	size_t n;
 };
 
@@ -110,17 +110,17 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 {
 	if (seizure->n == PLACES_MAX)
 		return -EOVERFLOW;
-	struct place_in_line *places = realloc(seizure->places, (seizure->n + 1) * sizeof(*places));
+	struct queue_place *places = realloc(seizure->places, (seizure->n + 1) * sizeof(*places));
 	if (places == NULL)
 		return -ENOMEM;
 	seizure->places = places;
-	struct place_in_line *place = &places[seizure->n];
+	struct queue_place *place = &places[seizure->n];
 	const uint32_t count = wanted < (int64_t)UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
 	int rc = how == IF_ENABLED ? queue_try_enter(sem, count, USE_HOLD, place)
 	                           : queue_join_at_once(sem, count, USE_HOLD, queue_options(NULL), place);
 	if (rc < 0)
 		return rc;
-	queue_line_up(place);
+	queue_mark_queued(place);
 	seizure->n++;
 	return 0;
 }
@@ -129,7 +129,7 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 static void
 give_back(struct tsem *sem, struct seizure *seizure)
 {
-	is_removed(sem);
+	removal_notice(sem);
 	while (seizure->n > 0)
 		queue_leave(sem, &seizure->places[--seizure->n]);
 }

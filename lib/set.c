@@ -13,12 +13,12 @@
 static void
 admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
 {
-	const uint64_t what = LOAD_ACQ(&record->what);
+	const uint64_t state = LOAD_ACQ(&record->state);
 	const uint32_t count = LOAD_ACQ(&record->count);
-	const uint64_t ticket = what_value(what);
-	if (what_state(what) == STATE_QUEUED && counter_diff(ticket, before) < 0
+	const uint64_t ticket = state_value(state);
+	if (state_kind(state) == STATE_QUEUED && counter_diff(ticket, before) < 0
 	    && counter_diff(limit, ticket) >= (int64_t)count
-	    && CAS_SEQ(&record->what, what, what_next(what, STATE_HELD, ticket)))
+	    && CAS_SEQ(&record->state, state, state_next(state, STATE_HELD, ticket)))
 		wake_ticket(sem, counter_add(ticket, count - 1));
 }
 
@@ -36,18 +36,18 @@ static int
 lower(struct tsem *sem, const struct change *change)
 {
 	struct header *header = sem->segment.header;
-	struct place_in_line place = {.claim = change->claim, .waiter = {.record = change->claim.record, .count = 1}};
+	struct queue_place place = {.claim = change->claim, .waiter = {.record = change->claim.record, .count = 1}};
 	int rc = queue_take_ticket(sem, &place);
 	if (rc < 0)
 		return rc;
-	const uint64_t limit = counter_add(word_counter(LOAD_SEQ(&header->grants)), change->old);
+	const uint64_t limit = counter_add(counter_value(LOAD_SEQ(&header->grants)), change->old);
 	const bool alone = LOAD_SEQ(&header->sets) == change->sets + 1;
 	struct record *record;
 	for (uint32_t i = 0; alone && (record = record_at(sem, i)) != NULL; i++)
 		admit(sem, record, place.waiter.ticket, limit);
 	queue_leave(sem, &place);
 	/* Of two setters one may have made a waiter again of one that was enabled, and nobody has moved G. */
-	idle_notify(sem);
+	notify_idle(sem);
 	return 0;
 }
 
@@ -55,9 +55,9 @@ lower(struct tsem *sem, const struct change *change)
 static void
 raise(struct tsem *sem)
 {
-	wake_everybody(sem);
+	wake_all(sem);
 	skip_orphans(sem);
-	idle_notify(sem);
+	notify_idle(sem);
 }
 
 /* By a CAS, so that of two setters each knows what it replaced. */
@@ -69,7 +69,7 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
-		if (is_marked_removed(sem)) /* which may be why that differs from what was found the last time */
+		if (removal_notice_mark(sem)) /* which may be why that differs from what was found the last time */
 			return -EIDRM;
 		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
 		/* To lower takes a place in line, and that must not fail when C has been stored. */
@@ -107,7 +107,7 @@ tsem_set(tsem *sem, uint32_t permits)
 	struct change change;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (is_removed(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	if (sem->max != 0 && permits > sem->max)
 		return -EOVERFLOW;
@@ -124,7 +124,7 @@ tsem_set(tsem *sem, uint32_t permits)
 	 * process that does not get a permit at once sees to that. Until then those that have the semaphore open go on among
 	 * themselves, under this capacity.
 	 */
-	if (permits >= change.old && is_removed(sem)) {
+	if (permits >= change.old && removal_notice(sem)) {
 		if (change.claimed)
 			record_unclaim(sem, &change.claim);
 		return -EIDRM;

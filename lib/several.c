@@ -64,7 +64,7 @@ tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 
 struct line {
 	struct tsem *sem;
-	struct place_in_line place;
+	struct queue_place place;
 	struct pace pace;
 };
 
@@ -74,7 +74,7 @@ try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 {
 	int result = -EAGAIN;
 	for (size_t i = 0; i < n; i++) {
-		int rc = hold_try_any(sems[i], 1, hold);
+		int rc = hold_try_unchecked(sems[i], 1, hold);
 		if (rc == 0)
 			*which = i;
 		if (rc != -EAGAIN && rc != -EUSERS)
@@ -108,7 +108,7 @@ static int
 look_around_everywhere(struct line *lines, size_t n, uint64_t now, uint64_t *wake_at)
 {
 	for (size_t i = 0; i < n; i++) {
-		int rc = wait_look_around(lines[i].sem, &lines[i].place.waiter, now, &lines[i].pace);
+		int rc = wait_check(lines[i].sem, &lines[i].place.waiter, now, &lines[i].pace);
 		if (rc < 0)
 			return rc;
 		*wake_at = earlier_of(*wake_at, earlier_of(lines[i].pace.tick, lines[i].pace.progress));
@@ -135,7 +135,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 		for (size_t i = 0; i < n; i++) {
 			seen[i] = wait_announce(words[i], seen[i]);
 			watch_grants(lines[i].sem);
-			wake_at = earlier_of(wake_at, wait_soon(&lines[i].place.waiter, seen[i], now, &posted[i]));
+			wake_at = earlier_of(wake_at, wait_posted(&lines[i].place.waiter, seen[i], now, &posted[i]));
 		}
 		int rc = look_around_everywhere(lines, n, now, &wake_at);
 		if (rc < 0)
@@ -172,7 +172,7 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 		recover_all(lines[i].sem, NULL);
 	if (rc < 0)
 		first = rc == -EIDRM ? n : find_enabled(lines, n);
-	if (first < n && unless_removed(lines[first].sem, 0) < 0) {
+	if (first < n && fail_if_removed(lines[first].sem, 0) < 0) {
 		first = n;
 		rc = -EIDRM;
 	}
@@ -216,7 +216,7 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 			leave(lines, i, i);
 			return rc;
 		}
-		queue_line_up(&lines[i].place);
+		queue_mark_queued(&lines[i].place);
 	}
 	return wait_in_lines(lines, n, options, hold, which);
 }

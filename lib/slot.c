@@ -15,10 +15,10 @@ static bool
 is_taken(struct tsem *sem, uint64_t slot)
 {
 	struct record *record;
-	uint64_t what;
+	uint64_t state;
 	if (!record_find(sem, slot_record(slot), &record))
 		return true; /* out of reach: it may be */
-	return record != NULL && hold_is_held(record, slot_ticket(slot), &what);
+	return record != NULL && hold_is_held(record, slot_ticket(slot), &state);
 }
 
 bool
@@ -98,11 +98,11 @@ take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
  * some: a child that has a copy of the hold, or who has lent it, sees what there is.
  */
 static uint32_t
-take_own(struct tsem *sem, const struct hold *hold, uint64_t who, uint32_t *slots, uint32_t count)
+take_own(struct tsem *sem, const struct hold *hold, uint64_t owner, uint32_t *slots, uint32_t count)
 {
 	const uint64_t own = slot_make(hold_ticket(hold), hold->record);
 	const uint32_t found = find_own(sem, own, slots, count);
-	if (found == count || who != identity_who())
+	if (found == count || owner != identity_owner())
 		return found;
 	take_missing(sem, own, slots, count);
 	return find_own(sem, own, slots, count);
@@ -112,21 +112,21 @@ size_t
 tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 {
 	const struct hold *hold = (const struct hold *)(const void *)out;
-	uint64_t what;
+	uint64_t state;
 	if (hold->sem == 0)
 		return 0;
 	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
-	const uint64_t who = LOAD_ACQ(&record->who);
-	if (!sem->segment.writable || (hold_is_lent(hold) ? who != hold->lent : who_kind(who) != WHO_KIND_OWNER)
-	    || !hold_is_held(record, hold_ticket(hold), &what))
+	const uint64_t owner = LOAD_ACQ(&record->owner);
+	if (!sem->segment.writable || (hold_is_lent(hold) ? owner != hold->lent : owner_kind(owner) != OWNER_KIND_PROCESS)
+	    || !hold_is_held(record, hold_ticket(hold), &state))
 		return 0;
 
 	uint32_t own[SLOTS_MAX];
 	uint32_t count = LOAD_ACQ(&record->count);
 	if (count > SLOTS_MAX)
 		count = SLOTS_MAX;
-	count = take_own(sem, hold, who, own, count);
+	count = take_own(sem, hold, owner, own, count);
 	for (uint32_t i = 0; i < count && i < n; i++)
 		slots[i] = own[i];
 	return count;

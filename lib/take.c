@@ -12,23 +12,23 @@ static void
 forget_owner(struct tsem *sem, const struct claim *claim)
 {
 	/* A plain store: whatever a helper may have made of the record meanwhile, this follows it. Only `a` was used. */
-	const uint64_t what = LOAD_RLX(&claim->record->what);
+	const uint64_t state = LOAD_RLX(&claim->record->state);
 	const uint32_t gen = LOAD_RLX(&claim->record->gen);
-	STORE_REL(&claim->record->what, what_next(what ^ WHAT_A, STATE_IDLE, gen + 1));
-	record_keep_or_free(sem, claim);
+	STORE_REL(&claim->record->state, state_next(state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1));
+	record_cache_or_free(sem, claim);
 }
 
 /* Without contention: one look and one CAS. False: the long way. */
 static inline __attribute__((always_inline)) bool
-take_at_once(struct tsem *sem, uint32_t count)
+fast_take(struct tsem *sem, uint32_t count)
 {
 	struct header *header = sem->segment.header;
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	const uint64_t next = word_advance(tickets, count, TAG_NONE);
+	const uint64_t next = counter_word_advance(tickets, count, TAG_NONE);
 	if (!sem->segment.writable || !may_arrive_at_once(header, tickets, next, count)
 	    || !CAS_SEQ(&header->tickets, tickets, next))
 		return false;
-	PROBE_AT_ONCE(take, sem);
+	PROBE_FAST(take, sem);
 	return true;
 }
 
@@ -43,14 +43,14 @@ take_enabled(struct tsem *sem, uint32_t count)
 static __attribute__((noinline)) int
 take_in_line(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 {
-	struct place_in_line place;
+	struct queue_place place;
 	int rc = queue_check(sem, count, options);
 	if (rc == 0) {
-		wait_out_of_courtesy(sem);
+		wait_backoff(sem);
 		rc = take_enabled(sem, count);
 	}
 	if (rc != -EAGAIN)
-		return unless_removed(sem, rc);
+		return fail_if_removed(sem, rc);
 	rc = queue_enter(sem, count, USE_TAKE, options, &place);
 	if (rc == 0)
 		forget_owner(sem, &place.claim);
@@ -72,7 +72,7 @@ take_or_fail(struct tsem *sem, uint32_t count)
 		rc = take_enabled(sem, count);
 	if (rc == -EAGAIN && recover_before_failing(sem))
 		rc = take_enabled(sem, count);
-	return unless_removed(sem, rc);
+	return fail_if_removed(sem, rc);
 }
 
 int
@@ -84,13 +84,13 @@ tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait)
 int
 tsem_take(tsem *sem, uint32_t count, const struct timespec *deadline)
 {
-	return take_at_once(sem, count) ? 0 : take_until(sem, count, deadline);
+	return fast_take(sem, count) ? 0 : take_until(sem, count, deadline);
 }
 
 int
 tsem_try_take(tsem *sem, uint32_t count)
 {
-	return take_at_once(sem, count) ? 0 : take_or_fail(sem, count);
+	return fast_take(sem, count) ? 0 : take_or_fail(sem, count);
 }
 
 /* ---- both at once ---- */
@@ -100,7 +100,7 @@ int
 tsem_post_and_take_wait(tsem *post_to, tsem *take_from, const struct tsem_wait *wait)
 {
 	const struct tsem_wait *options = queue_options(wait);
-	struct place_in_line place;
+	struct queue_place place;
 	int rc = queue_check(take_from, 1, options);
 	if (rc == 0)
 		rc = queue_join(take_from, 1, USE_TAKE, options, &place);

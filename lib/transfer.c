@@ -15,7 +15,7 @@
 
 /* The inside of a tsem_process. */
 struct process {
-	uint64_t who;    /* as an OWNER value: the pid, and the start time, which is 0 if it cannot be told */
+	uint64_t owner;  /* as an OWNER value: the pid, and the start time, which is 0 if it cannot be told */
 	uint64_t pid_ns; /* of the process that found it */
 };
 
@@ -53,7 +53,7 @@ find_process(pid_t pid, struct process *process)
 	/* Not kill(), which takes the number of any thread. */
 	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
 		return -ESRCH;
-	*process = (struct process){.who = who_owner((uint32_t)pid, start), .pid_ns = self.pid_ns};
+	*process = (struct process){.owner = owner_process((uint32_t)pid, start), .pid_ns = self.pid_ns};
 	return 0;
 }
 
@@ -62,12 +62,12 @@ static int
 find_again(struct process *process)
 {
 	struct process now;
-	int rc = find_process((pid_t)who_pid(process->who), &now);
+	int rc = find_process((pid_t)owner_pid(process->owner), &now);
 	if (rc < 0)
 		return rc;
-	const uint64_t start = who_start(process->who);
-	const bool comparable = start != 0 && who_start(now.who) != 0;
-	if (process->pid_ns != now.pid_ns || (comparable && !is_same_start(start, who_start(now.who))))
+	const uint64_t start = owner_start(process->owner);
+	const bool comparable = start != 0 && owner_start(now.owner) != 0;
+	if (process->pid_ns != now.pid_ns || (comparable && !is_same_start(start, owner_start(now.owner))))
 		return -ESRCH;
 	/* Should the process die now, its start time in the record tells it from a successor. */
 	if (start == 0)
@@ -82,7 +82,7 @@ tsem_find_process(pid_t pid, tsem_process *out)
 	int rc = find_process(pid, &process);
 	if (rc < 0)
 		return rc;
-	*out = (tsem_process){{process.who, process.pid_ns}};
+	*out = (tsem_process){{process.owner, process.pid_ns}};
 	return 0;
 }
 
@@ -93,19 +93,19 @@ tsem_find_process(pid_t pid, tsem_process *out)
 static int
 change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use use)
 {
-	const uint64_t self = identity_who();
+	const uint64_t self = identity_owner();
 	if (hold->sem == 0 || hold_is_lent(hold) || self == 0)
 		return -EPERM;
 	struct process process;
 	if (found != NULL)
-		process = (struct process){.who = found->private_words[0], .pid_ns = found->private_words[1]};
+		process = (struct process){.owner = found->private_words[0], .pid_ns = found->private_words[1]};
 	int rc = found == NULL ? find_process(pid, &process) : find_again(&process);
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = &sem->segment.records[hold->record];
-	uint64_t what;
-	if (!hold_is_held(record, hold_ticket(hold), &what))
+	uint64_t state;
+	if (!hold_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 
 	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
@@ -113,13 +113,13 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	/* The namespace in the record stays: it is the one in which this process knows the new owner's pid. */
 	STORE_REL(&record->use, use);
-	STORE_REL(&record->start, who_start(process.who));
-	const uint64_t who = who_handed(who_pid(process.who), hold_ticket(hold));
-	if (!CAS_SEQ(&record->who, self, who))
+	STORE_REL(&record->start, owner_start(process.owner));
+	const uint64_t owner = owner_handed(owner_pid(process.owner), hold_ticket(hold));
+	if (!CAS_SEQ(&record->owner, self, owner))
 		return -EPERM;
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
 	hold->flags |= HOLD_LENT;
-	hold->lent = who;
+	hold->lent = owner;
 	return 0;
 }
 
@@ -158,55 +158,55 @@ tsem_lend_to(tsem_hold *hold, const tsem_process *process)
 
 /* The newest HELD record that was handed over to the process, and its owner and state; NO_RECORD if there is none. */
 static uint32_t
-find_handed(struct tsem *sem, const struct process *process, uint64_t *who, uint64_t *what)
+find_handed(struct tsem *sem, const struct process *process, uint64_t *newest_owner, uint64_t *newest_state)
 {
 	uint32_t newest = NO_RECORD;
 	const struct record *record;
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
-		const uint64_t owner = LOAD_ACQ(&record->who);
-		if (who_kind(owner) != WHO_KIND_HANDED || who_pid(owner) != who_pid(process->who))
+		const uint64_t owner = LOAD_ACQ(&record->owner);
+		if (owner_kind(owner) != OWNER_KIND_HANDED || owner_pid(owner) != owner_pid(process->owner))
 			continue;
 		const uint64_t recorded = LOAD_ACQ(&record->start);
-		const uint64_t state = LOAD_ACQ(&record->what);
-		const bool comparable = recorded != 0 && who_start(process->who) != 0;
-		if (what_state(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != process->pid_ns
-		    || (comparable && !is_same_start(recorded, who_start(process->who))))
+		const uint64_t state = LOAD_ACQ(&record->state);
+		const bool comparable = recorded != 0 && owner_start(process->owner) != 0;
+		if (state_kind(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != process->pid_ns
+		    || (comparable && !is_same_start(recorded, owner_start(process->owner))))
 			continue;
 		/* Lent: whoever lent it knows when it ends. */
 		if (LOAD_ACQ(&record->use) == USE_COMMAND)
 			continue;
-		if (newest != NO_RECORD && counter_diff(what_value(state), what_value(*what)) < 0)
+		if (newest != NO_RECORD && counter_diff(state_value(state), state_value(*newest_state)) < 0)
 			continue;
 		newest = i;
-		*who = owner;
-		*what = state;
+		*newest_owner = owner;
+		*newest_state = state;
 	}
 	return newest;
 }
 
 /* From RELEASING to the end. */
 static void
-finish_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t releasing)
+finish_foreign(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t releasing)
 {
 	struct record *record = &sem->segment.records[index];
 	struct grant grant;
 	if (release_for_owner(sem, index, record, releasing, &grant))
-		record_free_for(sem, index, record, who);
-	after_grant(sem, &grant);
+		record_free_for(sem, index, record, owner);
+	grant_notify(sem, &grant);
 }
 
 /*
  * Releases a hold for an owner that is dead, or that it was handed over to: HELD -> RELEASING by CAS. From there on any
- * recoverer carries it on, should this process die. `who` cannot come back in this record.
+ * recoverer carries it on, should this process die. `owner` cannot come back in this record.
  */
 static bool
-release_foreign(struct tsem *sem, uint32_t index, uint64_t who, uint64_t what)
+release_foreign(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t state)
 {
 	struct record *record = &sem->segment.records[index];
-	const uint64_t releasing = what_next(what, STATE_RELEASING, what_value(what));
-	if (!CAS_SEQ(&record->what, what, releasing))
+	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
+	if (!CAS_SEQ(&record->state, state, releasing))
 		return false;
-	finish_foreign(sem, index, who, releasing);
+	finish_foreign(sem, index, owner, releasing);
 	return true;
 }
 
@@ -220,12 +220,12 @@ tsem_release_for(tsem *sem, pid_t pid)
 	if (rc < 0)
 		return rc;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		uint64_t who = 0;
-		uint64_t what = 0;
-		const uint32_t index = find_handed(sem, &process, &who, &what);
+		uint64_t owner = 0;
+		uint64_t state = 0;
+		const uint32_t index = find_handed(sem, &process, &owner, &state);
 		if (index == NO_RECORD)
 			return -ENOENT;
-		if (release_foreign(sem, index, who, what))
+		if (release_foreign(sem, index, owner, state))
 			return 0;
 	}
 	return -EBADMSG;
@@ -239,10 +239,10 @@ tsem_end_loan(tsem_hold *out)
 		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
 	const struct record *record = &sem->segment.records[hold->record];
-	uint64_t what;
+	uint64_t state;
 	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
-	if (hold_is_held(record, hold_ticket(hold), &what))
-		release_foreign(sem, hold->record, hold->lent, what);
+	if (hold_is_held(record, hold_ticket(hold), &state))
+		release_foreign(sem, hold->record, hold->lent, state);
 	hold->sem = 0;
 	return 0;
 }
@@ -259,41 +259,41 @@ tsem_adopt(tsem_hold *out)
 	if (sem == NULL || hold_is_lent(hold))
 		return -EPERM;
 	struct record *record = &sem->segment.records[hold->record];
-	const uint64_t parent = LOAD_ACQ(&record->who);
-	if (who_kind(parent) != WHO_KIND_OWNER || parent == self.who)
+	const uint64_t parent = LOAD_ACQ(&record->owner);
+	if (owner_kind(parent) != OWNER_KIND_PROCESS || parent == self.owner)
 		return -EPERM;
 	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns)
 		return -EXDEV;
 
-	uint64_t what;
-	if (!hold_is_held(record, hold_ticket(hold), &what) || !CAS_SEQ(&record->who, parent, self.who))
+	uint64_t state;
+	if (!hold_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, self.owner))
 		return -EPERM;
 	/*
-	 * The parent may have died before that, and a recoverer may know it: having looked at `who` for the last time, it
+	 * The parent may have died before that, and a recoverer may know it: having looked at `owner` for the last time, it
 	 * is about to act on the state. So the state changes, too. If it was faster, the hold is lost; if not, it fails.
 	 */
-	if (CAS_SEQ(&record->what, what, what_adopted(what))) {
+	if (CAS_SEQ(&record->state, state, state_adopted(state))) {
 		STORE_REL(&record->use, USE_COMMAND);
-		hold->what = what_adopted(what);
+		hold->state = state_adopted(state);
 		return 0;
 	}
 	/* What the recoverer began it leaves to the new owner, who has to finish it. */
-	const uint64_t releasing = what_next(what, STATE_RELEASING, hold_ticket(hold));
-	if (LOAD_ACQ(&record->what) == releasing)
-		finish_foreign(sem, hold->record, self.who, releasing);
+	const uint64_t releasing = state_next(state, STATE_RELEASING, hold_ticket(hold));
+	if (LOAD_ACQ(&record->state) == releasing)
+		finish_foreign(sem, hold->record, self.owner, releasing);
 	else
-		record_free_for(sem, hold->record, record, self.who);
+		record_free_for(sem, hold->record, record, self.owner);
 	return -EPERM;
 }
 
 /* What a parent knows of its child, also where nobody else can find out: without /proc, say. */
 static bool
-is_our_ended_child(const struct record *record, uint64_t who)
+is_our_ended_child(const struct record *record, uint64_t owner)
 {
 	NO_CANCELLATION;
 	struct identity self;
 	siginfo_t info = {0};
-	const pid_t pid = (pid_t)who_pid(who);
+	const pid_t pid = (pid_t)owner_pid(owner);
 	const int saved = errno;
 	const bool ended = pid > 0 && identity_get(&self) && LOAD_ACQ(&record->pid_ns) == self.pid_ns
 	                   && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
@@ -318,19 +318,19 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	/* Not recovered but released: the command ended, and nobody died on anybody. */
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = &sem->segment.records[hold->record];
-	const uint64_t who = LOAD_ACQ(&record->who);
+	const uint64_t owner = LOAD_ACQ(&record->owner);
 	/* Mostly it is, and then that is one system call instead of ten. */
 	const bool dead =
-		who != 0 && (is_our_ended_child(record, who) || owner_liveness(sem, record, who) == LIVENESS_DEAD);
-	uint64_t what;
-	if (hold_is_held(record, hold_ticket(hold), &what)) {
+		owner != 0 && (is_our_ended_child(record, owner) || owner_liveness(sem, record, owner) == LIVENESS_DEAD);
+	uint64_t state;
+	if (hold_is_held(record, hold_ticket(hold), &state)) {
 		if (!dead)
 			return -EBUSY;
 		const bool abandoned = (flags & TSEM_ABANDONED) != 0;
 		const uint32_t count = LOAD_ACQ(&record->count);
 		if (abandoned)
 			STORE_SEQ(&sem->segment.header->abandoned, 1);
-		if (LOAD_SEQ(&record->who) == who && release_foreign(sem, hold->record, who, what) && abandoned) {
+		if (LOAD_SEQ(&record->owner) == owner && release_foreign(sem, hold->record, owner, state) && abandoned) {
 			PROBE(recover, sem, hold_ticket(hold), count);
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 		}

@@ -8,29 +8,29 @@
 #include "census.h"
 #include "platform.h"
 #include "recover.h"
-#include "vacancy.h"
+#include "record_wait.h"
 
 bool
 wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 {
-	return is_enabled(sem, waiter->ticket, waiter->count) || what_state(LOAD_SEQ(&waiter->record->what)) == STATE_HELD;
+	return is_enabled(sem, waiter->ticket, waiter->count) || state_kind(LOAD_SEQ(&waiter->record->state)) == STATE_HELD;
 }
 
 void
-mark_removed(struct tsem *sem)
+removal_mark(struct tsem *sem)
 {
 	struct header *header = sem->segment.header;
 	STORE_SEQ(&header->removed, 1);
 	/* Without capacity every arrival takes the long way, where it sees the flag. */
 	STORE_SEQ(&header->capacity, 0);
-	wake_everybody(sem);
-	vacancy_wake_all(header);
+	wake_all(sem);
+	record_wake_all(header);
 	ADD_SEQ(&header->idle, 1);
 	platform.wake(&header->idle, UINT32_MAX, INT_MAX);
 }
 
 bool
-is_marked_removed(const struct tsem *sem)
+removal_notice_mark(const struct tsem *sem)
 {
 	struct header *header = sem->segment.header;
 	if (LOAD_SEQ(&header->removed) == 0)
@@ -42,26 +42,26 @@ is_marked_removed(const struct tsem *sem)
 }
 
 bool
-is_removed(struct tsem *sem)
+removal_notice(struct tsem *sem)
 {
-	if (is_marked_removed(sem))
+	if (removal_notice_mark(sem))
 		return true;
 	if (!segment_is_unlinked(&sem->segment))
 		return false;
-	mark_removed(sem);
+	removal_mark(sem);
 	return true;
 }
 
 /* Who marks it does so before such permits move, and their taker has read G or T behind that move. */
 int
-unless_removed(struct tsem *sem, int rc)
+fail_if_removed(struct tsem *sem, int rc)
 {
-	const bool removed = rc == -EAGAIN ? is_removed(sem) : rc == 0 && is_marked_removed(sem);
+	const bool removed = rc == -EAGAIN ? removal_notice(sem) : rc == 0 && removal_notice_mark(sem);
 	return removed ? -EIDRM : rc;
 }
 
-/* ROUNDS_WORTH_IT: with fewer left, spinning has not been paying off. ROUNDS_OF_COURTESY: a microsecond or two. */
-enum { ROUNDS_WORTH_IT = 16, ROUNDS_OF_COURTESY = 64 };
+/* ROUNDS_WORTH_IT: with fewer left, spinning has not been paying off. ROUNDS_OF_BACKOFF: a microsecond or two. */
+enum { ROUNDS_WORTH_IT = 16, ROUNDS_OF_BACKOFF = 64 };
 
 /*
  * Without this, two processes that do little else pass the permit, and with it the counter line, to and fro at every
@@ -70,13 +70,13 @@ enum { ROUNDS_WORTH_IT = 16, ROUNDS_OF_COURTESY = 64 };
  * in, the permit goes to them next, and to stay away only keeps the processor from that one.
  */
 void
-wait_out_of_courtesy(const struct tsem *sem)
+wait_backoff(const struct tsem *sem)
 {
 	const uint64_t limit = enabled_limit(sem);
-	if (LOAD_RLX(&sem->spin) < ROUNDS_WORTH_IT || LOAD_RLX(&sem->passed_on) != limit
-	    || word_counter(LOAD_RLX(&sem->segment.header->tickets)) != limit)
+	if (LOAD_RLX(&sem->spin) < ROUNDS_WORTH_IT || LOAD_RLX(&sem->last_handoff) != limit
+	    || counter_value(LOAD_RLX(&sem->segment.header->tickets)) != limit)
 		return;
-	for (int i = 0; i < ROUNDS_OF_COURTESY; i++)
+	for (int i = 0; i < ROUNDS_OF_BACKOFF; i++)
 		platform.pause();
 }
 
@@ -87,7 +87,7 @@ wait_out_of_courtesy(const struct tsem *sem)
 bool
 wait_spinning(struct tsem *sem, const struct waiter *waiter)
 {
-	const uint32_t ceiling = spin_ceiling();
+	const uint32_t ceiling = wait_spin_ceiling();
 	uint32_t rounds = LOAD_RLX(&sem->spin);
 	if (ceiling == 0 || counter_diff(waiter->ticket, enabled_limit(sem)) >= 2)
 		return false;
@@ -136,11 +136,11 @@ wait_pace(const struct tsem_wait *options)
  * for as many permits each are even and odd in turns.
  */
 static uint64_t
-tick_in_turn(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
+own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 {
 	if (waiter->record == NULL) /* nor a place */
 		return tick;
-	const uint64_t issued = word_counter(LOAD_RLX(&sem->segment.header->tickets));
+	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
 	const int64_t ahead = counter_diff(waiter->ticket, enabled_limit(sem));
 	const int64_t behind = counter_diff(issued, waiter->ticket) - (int64_t)waiter->count;
 	if (ahead < TICKETS_NEAR || behind < TICKETS_NEAR || tick % TICK != 0)
@@ -150,24 +150,24 @@ tick_in_turn(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 }
 
 int
-wait_is_called_off(const struct tsem *sem, const struct waiter *waiter)
+wait_end(const struct tsem *sem, const struct waiter *waiter)
 {
-	if (is_marked_removed(sem))
+	if (removal_notice_mark(sem))
 		return -EIDRM;
 	return LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels ? -ECANCELED : 0;
 }
 
 int
-wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
+wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
 {
 	const bool first = pace->tick == 0;
 	const bool ticked = now >= pace->tick;
 	if (ticked)
-		pace->tick = tick_in_turn(sem, waiter, recover_if_due(sem, now));
-	const int rc = wait_is_called_off(sem, waiter);
+		pace->tick = own_tick(sem, waiter, recover_if_due(sem, now));
+	const int rc = wait_end(sem, waiter);
 	/* Not woken for it: whoever called it off may have died before it had woken everybody. */
 	if (rc < 0 && ticked && !first)
-		wake_everybody(sem);
+		wake_all(sem);
 	if (rc < 0)
 		return rc;
 	const uint32_t every_ms = waiter->options->every_ms;
@@ -195,20 +195,20 @@ wait_announce(_Atomic uint32_t *word, uint32_t announced)
 	uint32_t seen, next;
 	do {
 		seen = LOAD_SEQ(word);
-		const bool said = (seen & SLOT_SLEEPERS) != 0;
+		const bool said = (seen & WORD_SLEEPERS) != 0;
 		if (said && seen == announced) /* by this waiter, and unchanged since */
 			return seen;
-		next = seen | (said ? SLOT_SEVERAL : SLOT_SLEEPERS);
+		next = seen | (said ? WORD_SEVERAL : WORD_SLEEPERS);
 	} while (!CAS_SEQ32(word, seen, next));
 	return next;
 }
 
 uint64_t
-wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted)
+wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted)
 {
 	if (posted->word != announced)
 		*posted = (struct posted){.word = announced, .pause = POSTED_PAUSE};
-	if (!slot_is_posted(announced, last_ticket(waiter)) || posted->pause >= TICK)
+	if (!word_is_posted(announced, last_ticket(waiter)) || posted->pause >= TICK)
 		return NS_FOREVER;
 	const uint64_t soon = now + posted->pause;
 	posted->pause *= 2;
@@ -219,10 +219,10 @@ void
 wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced)
 {
 	const uint32_t now = LOAD_SEQ(word);
-	const bool only_ours = (announced & SLOT_ANYBODY) == SLOT_SLEEPERS;
+	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
 	/* The next number: or a waker that is about to clear the bits would take the next announcement for this one. */
-	if (only_ours && (now == announced || now == slot_posted(announced, last_ticket(waiter))))
-		CAS_SEQ32(word, now, slot_advance(now) & ~SLOT_SLEEPERS);
+	if (only_ours && (now == announced || now == word_posted(announced, last_ticket(waiter))))
+		CAS_SEQ32(word, now, word_next_sequence(now) & ~WORD_SLEEPERS);
 }
 
 /*
@@ -238,9 +238,9 @@ is_looked_after(const struct tsem *sem, const struct waiter *waiter, struct pace
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
 	if (scanned - pace->tick >= LOOK_EVERY) /* or before it: unsigned */
 		return false;
-	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_is_called_off(sem, waiter) < 0)
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_end(sem, waiter) < 0)
 		return false;
-	pace->tick = tick_in_turn(sem, waiter, next_tick(scanned));
+	pace->tick = own_tick(sem, waiter, next_tick(scanned));
 	return true;
 }
 
@@ -251,7 +251,7 @@ sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint3
 {
 	for (;;) {
 		const uint64_t wake_at = earlier_of(earlier_of(waiter->until, soon), earlier_of(pace->tick, pace->progress));
-		const int rc = platform.sleep(word, seen, slot_bit(last_ticket(waiter)), wake_at);
+		const int rc = platform.sleep(word, seen, word_bit(last_ticket(waiter)), wake_at);
 		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace))
 			return rc;
 		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
@@ -271,7 +271,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 	while (!wait_is_over(sem, waiter)) {
 		seen = wait_announce(word, seen);
 		watch_grants(sem);
-		int rc = wait_look_around(sem, waiter, *now, &pace);
+		int rc = wait_check(sem, waiter, *now, &pace);
 		if (rc < 0)
 			return rc;
 		if (wait_is_over(sem, waiter))
@@ -279,7 +279,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 		if (*now >= waiter->until)
 			return -ETIMEDOUT;
 
-		const uint64_t soon = wait_soon(waiter, seen, *now, &posted);
+		const uint64_t soon = wait_posted(waiter, seen, *now, &posted);
 		rc = sleep_through_ticks(sem, waiter, word, seen, soon, &pace);
 		*now = platform.now();
 		if (rc == -ECANCELED)

@@ -39,7 +39,7 @@ struct waiter {
  * Called before a place in line is taken: if it was this process that let the last one in, it stays away from the line
  * for a microsecond or two, so that the other can do its work.
  */
-void wait_out_of_courtesy(const struct tsem *sem);
+void wait_backoff(const struct tsem *sem);
 
 /*
  * Waits in a loop for a little while, if the ticket is near the front and that has been paying off; true: enabled. The
@@ -56,7 +56,7 @@ int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 
 /* -EIDRM, -ECANCELED: the wait has no point any more. */
-int wait_is_called_off(const struct tsem *sem, const struct waiter *waiter);
+int wait_end(const struct tsem *sem, const struct waiter *waiter);
 
 /* When a sleeper has to wake up by itself. */
 struct pace {
@@ -73,13 +73,13 @@ bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
  * What every waiter does when it is about to sleep and whenever it wakes up by itself. 0, -EIDRM, -ECANCELED. Sets when
  * to do it again. What it is the first to notice, at a tick, it tells the others.
  */
-int wait_look_around(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
+int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
 
 /* The word of the waiting array on which a waiter sleeps whose last ticket this is. */
 static inline _Atomic uint32_t *
 ticket_word(struct tsem *sem, uint64_t ticket)
 {
-	return &sem->segment.array[slot_index(ticket, sem->salt)];
+	return &sem->segment.array[word_index(ticket, sem->hash_salt)];
 }
 
 _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
@@ -104,7 +104,7 @@ struct posted {
  * doubled each time, for the post may have died, and begins anew when the word has changed. NS_FOREVER: no post is, or
  * it has died.
  */
-uint64_t wait_soon(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
+uint64_t wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 
 /* Takes back what a waiter announced, if it alone sleeps there: a post may not do that after it has moved G. */
 void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);
@@ -122,21 +122,21 @@ void wake_overlooked(struct tsem *sem);
 void wake_ticket(struct tsem *sem, uint64_t ticket);
 
 /* Wakes every sleeper there is, to look again: the capacity was raised, the name removed, all waits cancelled. */
-void wake_everybody(struct tsem *sem);
+void wake_all(struct tsem *sem);
 
 /* The segment was removed: by tsem_remove(), or by somebody who deleted its file. Who notices tells the others. */
-bool is_removed(struct tsem *sem);
+bool removal_notice(struct tsem *sem);
 
 /* The same without a look at the file. Sees to it that there is no capacity then, so that everybody has to look. */
-bool is_marked_removed(const struct tsem *sem);
+bool removal_notice_mark(const struct tsem *sem);
 
 /*
  * The end `rc` of a way to permits that has looked for a removal before: 0 becomes -EIDRM if the semaphore was marked as
  * removed since, for these permits may be what a dead remover had seized. Before -EAGAIN it looks at the file.
  */
-int unless_removed(struct tsem *sem, int rc);
+int fail_if_removed(struct tsem *sem, int rc);
 
 /* From now on everybody fails with EIDRM. */
-void mark_removed(struct tsem *sem);
+void removal_mark(struct tsem *sem);
 
 #endif

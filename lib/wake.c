@@ -21,16 +21,16 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 	uint32_t seen, woken;
 	do {
 		seen = LOAD_SEQ(word);
-		if ((seen & SLOT_ANYBODY) == 0)
+		if ((seen & WORD_SLEEPER_BITS) == 0)
 			return;
-		woken = slot_advance(seen);
-		if (all && (seen & SLOT_SEVERAL) != 0)
-			woken &= ~SLOT_SLEEPERS; /* whoever comes now has to write it, and is noticed below */
+		woken = word_next_sequence(seen);
+		if (all && (seen & WORD_SEVERAL) != 0)
+			woken &= ~WORD_SLEEPERS; /* whoever comes now has to write it, and is noticed below */
 	} while (!CAS_SEQ32(word, seen, woken));
 
-	const bool one = all && (seen & SLOT_SEVERAL) == 0;
+	const bool one = all && (seen & WORD_SEVERAL) == 0;
 	platform.wake(word, bits, one ? 1 : INT_MAX);
-	if (!all || CAS_SEQ32(word, woken, woken & ~SLOT_ANYBODY))
+	if (!all || CAS_SEQ32(word, woken, woken & ~WORD_SLEEPER_BITS))
 		return;
 	/* The kernel may have woken the one that has come since. */
 	if (one)
@@ -41,7 +41,7 @@ wake_word(_Atomic uint32_t *word, uint32_t bits)
 static void
 wake_on_word(struct tsem *sem, uint64_t ticket, bool shared)
 {
-	wake_word(ticket_word(sem, ticket), shared ? slot_bit(ticket) : UINT32_MAX);
+	wake_word(ticket_word(sem, ticket), shared ? word_bit(ticket) : UINT32_MAX);
 }
 
 void
@@ -49,14 +49,14 @@ wake_overlooked(struct tsem *sem)
 {
 	const struct record *record;
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
-		const uint64_t what = LOAD_ACQ(&record->what);
-		const unsigned state = what_state(what);
+		const uint64_t state = LOAD_ACQ(&record->state);
+		const unsigned kind = state_kind(state);
 		const uint32_t count = LOAD_ACQ(&record->count);
 		/* HELD by whoever lowered the capacity, perhaps: that is not told apart from a holder, who does not sleep. */
-		if (state != STATE_HELD && (state != STATE_QUEUED || !is_enabled(sem, what_value(what), count)))
+		if (kind != STATE_HELD && (kind != STATE_QUEUED || !is_enabled(sem, state_value(state), count)))
 			continue;
-		const uint64_t last = counter_add(what_value(what), count - 1);
-		const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+		const uint64_t last = counter_add(state_value(state), count - 1);
+		const uint64_t issued = counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 		wake_on_word(sem, last, counter_diff(issued, last) > ARRAY_WORDS);
 	}
 }
@@ -68,7 +68,7 @@ wake_ticket(struct tsem *sem, uint64_t ticket)
 }
 
 void
-wake_everybody(struct tsem *sem)
+wake_all(struct tsem *sem)
 {
 	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
 		wake_word(&sem->segment.array[i], UINT32_MAX);
@@ -80,16 +80,16 @@ wake_enabled(struct tsem *sem, const struct grant *grant)
 	if (!grant->moved)
 		return;
 	/* Behind the move of G: the other half of the arrival's "move T, then read E". */
-	const uint64_t issued = word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	const uint64_t issued = counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 	const int64_t waiting = counter_diff(issued, grant->from);
 	int64_t enabled = counter_diff(grant->to, grant->from);
 	if (enabled > waiting)
 		enabled = waiting;
 	if (waiting <= 0)
 		return;
-	STORE_RLX(&sem->passed_on, grant->to);
+	STORE_RLX(&sem->last_handoff, grant->to);
 	if (enabled >= ARRAY_WORDS) {
-		wake_everybody(sem);
+		wake_all(sem);
 		return;
 	}
 	/* Beyond 4,096 tickets from here on others share the words, on other bits of them. */

@@ -81,8 +81,8 @@ are_alike(const struct look *one, const struct look *other)
 	    || LOAD_RLX(&a->grants) != LOAD_RLX(&b->grants) || LOAD_RLX(&a->capacity) != LOAD_RLX(&b->capacity))
 		return false;
 	for (uint32_t i = 0; i < one->n; i++) {
-		if (LOAD_RLX(&one->records[i].who) != LOAD_RLX(&other->records[i].who)
-		    || LOAD_RLX(&one->records[i].what) != LOAD_RLX(&other->records[i].what))
+		if (LOAD_RLX(&one->records[i].owner) != LOAD_RLX(&other->records[i].owner)
+		    || LOAD_RLX(&one->records[i].state) != LOAD_RLX(&other->records[i].state))
 			return false;
 	}
 	return true;

@@ -5,7 +5,7 @@
 
 #include "image.h"
 
-/* For one participant there are two records: see may_be_kept() in lib/record.c. */
+/* For one participant there are two records: see may_be_cached() in lib/record.c. */
 static bool
 is_usable(const void *memory, size_t size)
 {

@@ -21,8 +21,8 @@ image_format(struct header *header, size_t bytes, const struct segment_config *c
 	header->uid = geteuid();
 	header->permits = config->permits;
 	header->max = config->max;
-	STORE_RLX(&header->tickets, word_make(0, TAG_NONE));
-	STORE_RLX(&header->grants, word_make(0, TAG_NONE));
+	STORE_RLX(&header->tickets, counter_word_make(0, TAG_NONE));
+	STORE_RLX(&header->grants, counter_word_make(0, TAG_NONE));
 	STORE_RLX(&header->capacity, config->permits);
 	STORE_RLX(&header->reserved, image_records(bytes));
 	STORE_RLX(&header->fingerprint, LAYOUT_FINGERPRINT);

@@ -14,12 +14,12 @@
  * first and C after it. T and G carry in the same word the tag of the record that moved them last:
  *
  *     bits    63 ........ 16  15 .... 1   0
- *             counter         record      face         tag NONE: all 16 bits set
+ *             counter         record      phase         tag NONE: all 16 bits set
  *
  * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another reason, so
  * a post must look for sleepers before it moves G. While G's tag is NONE, no process does. lib/post.c has the rules.
  *
- * `who` of a record, the owner:
+ * `owner` of a record, the owner:
  *
  *     bits    63 62   61 .. 40   39 ......... 0
  *     FREE     0  0      0             0            nobody; may be claimed
@@ -27,10 +27,10 @@
  *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
  *     ORPHAN   1  0        ticket (48 bits)         the owner gave its place up: dead for certain
  *
- * A HANDED or ORPHAN owner carries the ticket so that no value of `who` ever comes twice in one record while a slow
+ * A HANDED or ORPHAN owner carries the ticket so that no value of `owner` ever comes twice in one record while a slow
  * helper may still hold the old one in its hands. (An OWNER value comes back only through its own live process.)
  *
- * `what` of a record, the state:
+ * `state` of a record, the state:
  *
  *     bits    63 ........ 16    15 .. 5   4   3   2 .. 0
  *             value             turn      b   a   state
@@ -46,13 +46,13 @@
  *     RELEASING   ticket   its permits go back into G           whoever moved G, or finisher of G's tag -> IDLE;
  *                                                               owner that keeps it -> CLAIMED
  *
- *     a, b        the faces of the next arrival (in T's tag) and release (in G's tag); each flips when used
+ *     a, b        the phases of the next arrival (in T's tag) and release (in G's tag); each flips when used
  *     turn        HELD: how often the hold was adopted by a child; a recoverer that took the parent for dead before that
  *                 must fail when it acts on the hold after it. CLAIMED: how often its owner has claimed it for itself
  *                 again since it wrote `gen` down; so no state of a record comes twice, and mostly `gen` can stay
  *
- * A tag {r, face} in T is *unfinished* while record r is CLAIMED with a == face; one in G, while it is RELEASING with
- * b == face. Nobody overwrites a tag before it is finished. lib/protocol.h has the rules and the reasons.
+ * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while it is RELEASING with
+ * b == phase. Nobody overwrites a tag before it is finished. lib/protocol.h has the rules and the reasons.
  */
 #ifndef TSEM_SHM_LAYOUT_H
 #define TSEM_SHM_LAYOUT_H
@@ -88,26 +88,26 @@ enum {
 #define COUNTER_DRIFT (INT64_C(1) << 46)
 
 static inline uint64_t
-word_make(uint64_t counter, uint64_t tag)
+counter_word_make(uint64_t counter, uint64_t tag)
 {
 	return counter << COUNTER_SHIFT | tag;
 }
 
 static inline uint64_t
-word_counter(uint64_t word)
+counter_value(uint64_t word)
 {
 	return word >> COUNTER_SHIFT;
 }
 
 static inline uint64_t
-word_tag(uint64_t word)
+counter_tag(uint64_t word)
 {
 	return word & TAG_MASK;
 }
 
 /* The same counter, another tag. */
 static inline uint64_t
-word_retag(uint64_t word, uint64_t tag)
+counter_word_retag(uint64_t word, uint64_t tag)
 {
 	return (word & ~TAG_MASK) | tag;
 }
@@ -120,15 +120,15 @@ tag_is_watched(uint64_t tag)
 
 /* The counter further by n, and another tag. */
 static inline uint64_t
-word_advance(uint64_t word, uint32_t n, uint64_t tag)
+counter_word_advance(uint64_t word, uint32_t n, uint64_t tag)
 {
 	return ((word & ~TAG_MASK) + ((uint64_t)n << COUNTER_SHIFT)) | tag;
 }
 
 static inline uint64_t
-tag_make(uint32_t record, unsigned face)
+tag_make(uint32_t record, unsigned phase)
 {
-	return (uint64_t)record << 1 | face;
+	return (uint64_t)record << 1 | phase;
 }
 
 static inline uint32_t
@@ -138,7 +138,7 @@ tag_record(uint64_t tag)
 }
 
 static inline unsigned
-tag_face(uint64_t tag)
+tag_phase(uint64_t tag)
 {
 	return (unsigned)(tag & 1);
 }
@@ -160,12 +160,12 @@ counter_diff(uint64_t a, uint64_t b)
 /* ---- who ---- */
 
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT is 2^22 */
-#define WHO_LOW_BITS 40
-#define WHO_LOW_MASK ((UINT64_C(1) << WHO_LOW_BITS) - 1)
-#define WHO_KIND_MASK (UINT64_C(3) << 62)
-#define WHO_KIND_OWNER UINT64_C(0)
-#define WHO_KIND_HANDED (UINT64_C(1) << 62)
-#define WHO_KIND_ORPHAN (UINT64_C(1) << 63)
+#define OWNER_LOW_BITS 40
+#define OWNER_LOW_MASK ((UINT64_C(1) << OWNER_LOW_BITS) - 1)
+#define OWNER_KIND_MASK (UINT64_C(3) << 62)
+#define OWNER_KIND_PROCESS UINT64_C(0)
+#define OWNER_KIND_HANDED (UINT64_C(1) << 62)
+#define OWNER_KIND_ORPHAN (UINT64_C(1) << 63)
 
 /*
  * start: in clock ticks since boot, as field 22 of /proc/PID/stat in the time namespace that all processes begin in; 0
@@ -174,115 +174,115 @@ counter_diff(uint64_t a, uint64_t b)
  */
 #define START_RULE 2U
 static inline uint64_t
-who_owner(uint32_t pid, uint64_t start)
+owner_process(uint32_t pid, uint64_t start)
 {
-	return (uint64_t)pid << WHO_LOW_BITS | (start & WHO_LOW_MASK);
+	return (uint64_t)pid << OWNER_LOW_BITS | (start & OWNER_LOW_MASK);
 }
 
 static inline uint64_t
-who_handed(uint32_t pid, uint64_t ticket)
+owner_handed(uint32_t pid, uint64_t ticket)
 {
-	return WHO_KIND_HANDED | (uint64_t)pid << WHO_LOW_BITS | (ticket & WHO_LOW_MASK);
+	return OWNER_KIND_HANDED | (uint64_t)pid << OWNER_LOW_BITS | (ticket & OWNER_LOW_MASK);
 }
 
 static inline uint64_t
-who_orphan(uint64_t ticket)
+owner_orphan(uint64_t ticket)
 {
-	return WHO_KIND_ORPHAN | (ticket & COUNTER_MASK);
+	return OWNER_KIND_ORPHAN | (ticket & COUNTER_MASK);
 }
 
 static inline uint64_t
-who_kind(uint64_t who)
+owner_kind(uint64_t owner)
 {
-	return who & WHO_KIND_MASK;
+	return owner & OWNER_KIND_MASK;
 }
 
 static inline uint32_t
-who_pid(uint64_t who)
+owner_pid(uint64_t owner)
 {
-	return (uint32_t)(who >> WHO_LOW_BITS) & ((1U << PID_BITS) - 1);
+	return (uint32_t)(owner >> OWNER_LOW_BITS) & ((1U << PID_BITS) - 1);
 }
 
 static inline uint64_t
-who_start(uint64_t who)
+owner_start(uint64_t owner)
 {
-	return who & WHO_LOW_MASK;
+	return owner & OWNER_LOW_MASK;
 }
 
 /* ---- what ---- */
 
-enum state { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE_RELEASING };
+enum state_kind { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE_RELEASING };
 
-#define WHAT_STATE_MASK UINT64_C(7)
-#define WHAT_A (UINT64_C(1) << 3)
-#define WHAT_B (UINT64_C(1) << 4)
-#define WHAT_FACES (WHAT_A | WHAT_B)
-#define WHAT_TURN_SHIFT 5
-#define WHAT_TURN_ONE (UINT64_C(1) << WHAT_TURN_SHIFT)
-#define WHAT_TURN_MASK (UINT64_C(0x7ff) << WHAT_TURN_SHIFT)
+#define STATE_KIND_MASK UINT64_C(7)
+#define STATE_ARRIVAL_PHASE (UINT64_C(1) << 3)
+#define STATE_RELEASE_PHASE (UINT64_C(1) << 4)
+#define STATE_PHASES (STATE_ARRIVAL_PHASE | STATE_RELEASE_PHASE)
+#define STATE_REPEAT_SHIFT 5
+#define STATE_REPEAT_ONE (UINT64_C(1) << STATE_REPEAT_SHIFT)
+#define STATE_REPEAT_MASK (UINT64_C(0x7ff) << STATE_REPEAT_SHIFT)
 
-/* The same faces, another state and value, and no turn. */
+/* The same phases, another state and value, and no turn. */
 static inline uint64_t
-what_next(uint64_t what, enum state state, uint64_t value)
+state_next(uint64_t state, enum state_kind kind, uint64_t value)
 {
-	return (value & COUNTER_MASK) << COUNTER_SHIFT | (what & WHAT_FACES) | (uint64_t)state;
+	return (value & COUNTER_MASK) << COUNTER_SHIFT | (state & STATE_PHASES) | (uint64_t)kind;
 }
 
 /* HELD -> RELEASING, all else as it is. */
 static inline uint64_t
-what_step(uint64_t what)
+state_releasing(uint64_t state)
 {
-	return what + 1;
+	return state + 1;
 }
 
 /*
- * The CLAIMED of a record that its owner keeps, for the use after this one: both faces flipped, and the next turn.
+ * The CLAIMED of a record that its owner keeps, for the use after this one: both phases flipped, and the next turn.
  * After the last turn there is the next `gen`, which the owner has to write down before.
  */
 static inline uint64_t
-what_next_turn(uint64_t claimed)
+state_reused(uint64_t claimed)
 {
-	return (claimed ^ WHAT_FACES) + WHAT_TURN_ONE;
+	return (claimed ^ STATE_PHASES) + STATE_REPEAT_ONE;
 }
 
 static inline bool
-what_is_first_turn(uint64_t what)
+state_is_first_use(uint64_t state)
 {
-	return (what & WHAT_TURN_MASK) == 0;
+	return (state & STATE_REPEAT_MASK) == 0;
 }
 
 /* The same, adopted once more. */
 static inline uint64_t
-what_adopted(uint64_t what)
+state_adopted(uint64_t state)
 {
-	return (what & ~WHAT_TURN_MASK) | ((what + WHAT_TURN_ONE) & WHAT_TURN_MASK);
+	return (state & ~STATE_REPEAT_MASK) | ((state + STATE_REPEAT_ONE) & STATE_REPEAT_MASK);
 }
 
 static inline unsigned
-what_state(uint64_t what)
+state_kind(uint64_t state)
 {
-	return (unsigned)(what & WHAT_STATE_MASK);
+	return (unsigned)(state & STATE_KIND_MASK);
 }
 
 static inline unsigned
-what_a(uint64_t what)
+state_arrival_phase(uint64_t state)
 {
-	return (what & WHAT_A) != 0;
+	return (state & STATE_ARRIVAL_PHASE) != 0;
 }
 
 static inline unsigned
-what_b(uint64_t what)
+state_release_phase(uint64_t state)
 {
-	return (what & WHAT_B) != 0;
+	return (state & STATE_RELEASE_PHASE) != 0;
 }
 
 static inline uint64_t
-what_value(uint64_t what)
+state_value(uint64_t state)
 {
-	return what >> COUNTER_SHIFT;
+	return state >> COUNTER_SHIFT;
 }
 
-_Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
+_Static_assert(STATE_HELD + 1 == STATE_RELEASING, "state_releasing()");
 
 /* ---- waiting array ---- */
 
@@ -298,61 +298,61 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "what_step()");
  * `posted` is the round of the array, plus one, of the ticket that the last post on this word is about to enable, or has
  * enabled: a post says so before it moves G, because afterwards it may not touch the word any more.
  */
-#define SLOT_SLEEPERS 1U
-#define SLOT_SEVERAL 2U
-#define SLOT_ANYBODY (SLOT_SLEEPERS | SLOT_SEVERAL)
-#define SLOT_STEP 4U
-#define SLOT_NUMBER_MASK 0xfffcU
-#define SLOT_POSTED_SHIFT 16
+#define WORD_SLEEPERS 1U
+#define WORD_SEVERAL 2U
+#define WORD_SLEEPER_BITS (WORD_SLEEPERS | WORD_SEVERAL)
+#define WORD_STEP 4U
+#define WORD_SEQUENCE_MASK 0xfffcU
+#define WORD_POSTED_SHIFT 16
 
 /* The next sequence number, all else as it is. */
 static inline uint32_t
-slot_advance(uint32_t word)
+word_next_sequence(uint32_t word)
 {
-	return (word & ~SLOT_NUMBER_MASK) | ((word + SLOT_STEP) & SLOT_NUMBER_MASK);
+	return (word & ~WORD_SEQUENCE_MASK) | ((word + WORD_STEP) & WORD_SEQUENCE_MASK);
 }
 
 /* Odd, so that 4,096 tickets in a row have words of their own; over 16, so that neighbours have lines of their own
- * (the ticket-aware hash of Dice and Kogan, with a salt so that semaphores do not all start on the same line). */
-#define HASH_ODD 17U
+ * (the ticket-aware hash of Dice and Kogan, with a hash_salt so that semaphores do not all start on the same line). */
+#define HASH_MULTIPLIER 17U
 
 static inline uint32_t
-slot_index(uint64_t ticket, uint32_t salt)
+word_index(uint64_t ticket, uint32_t hash_salt)
 {
-	return ((uint32_t)ticket * HASH_ODD + salt) & (ARRAY_WORDS - 1);
+	return ((uint32_t)ticket * HASH_MULTIPLIER + hash_salt) & (ARRAY_WORDS - 1);
 }
 
 /* Tickets that share a word sleep on different bits of it, up to 32 rounds of the array. */
 static inline uint32_t
-slot_bit(uint64_t ticket)
+word_bit(uint64_t ticket)
 {
 	return 1U << ((ticket / ARRAY_WORDS) & 31);
 }
 
 static inline uint32_t
-slot_round(uint64_t ticket)
+word_round(uint64_t ticket)
 {
 	return (uint32_t)(ticket / ARRAY_WORDS + 1) & 0xffff;
 }
 
 /* The word after a post has said that it enables `ticket`. */
 static inline uint32_t
-slot_posted(uint32_t word, uint64_t ticket)
+word_posted(uint32_t word, uint64_t ticket)
 {
-	return (slot_advance(word) & ((1U << SLOT_POSTED_SHIFT) - 1)) | slot_round(ticket) << SLOT_POSTED_SHIFT;
+	return (word_next_sequence(word) & ((1U << WORD_POSTED_SHIFT) - 1)) | word_round(ticket) << WORD_POSTED_SHIFT;
 }
 
 static inline bool
-slot_is_posted(uint32_t word, uint64_t ticket)
+word_is_posted(uint32_t word, uint64_t ticket)
 {
-	return word >> SLOT_POSTED_SHIFT == slot_round(ticket);
+	return word >> WORD_POSTED_SHIFT == word_round(ticket);
 }
 
 /* ---- terms ---- */
 
 /* What stands in the header when C is `capacity` and nobody has to be told of abandonment. */
 static inline uint64_t
-terms_make(uint32_t capacity)
+capacity_word_make(uint32_t capacity)
 {
 	const union {
 		uint32_t halves[2];
@@ -375,18 +375,18 @@ terms_make(uint32_t capacity)
  *     HOLDERS    somebody sleeps on `idle` until nobody holds
  *     version    moves with every change of `ticket`
  */
-#define CONCERN_ORPHANS UINT64_C(1)
-#define CONCERN_IDLE UINT64_C(2)
-#define CONCERN_HOLDERS UINT64_C(4)
-#define CONCERN_MASK UINT64_C(7)
-#define CONCERN_VERSION_ONE UINT64_C(8)
+#define PENDING_ORPHANS UINT64_C(1)
+#define PENDING_IDLE UINT64_C(2)
+#define PENDING_HOLDERS UINT64_C(4)
+#define PENDING_MASK UINT64_C(7)
+#define PENDING_VERSION_ONE UINT64_C(8)
 
 /* Another ticket, or none, and the next version; the other bits as they are. */
 static inline uint64_t
-concern_next(uint64_t concern, bool orphans, uint64_t ticket)
+pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 {
-	const uint64_t low = ((concern + CONCERN_VERSION_ONE) & TAG_MASK & ~CONCERN_ORPHANS) | orphans;
-	return word_make(ticket, low);
+	const uint64_t low = ((pending + PENDING_VERSION_ONE) & TAG_MASK & ~PENDING_ORPHANS) | orphans;
+	return counter_word_make(ticket, low);
 }
 
 /* ---- slots ---- */
@@ -414,11 +414,11 @@ slot_record(uint64_t slot)
 /* ---- the segment ---- */
 
 struct record {
-	_Atomic uint64_t who;
-	_Atomic uint64_t what;
+	_Atomic uint64_t owner;
+	_Atomic uint64_t state;
 	_Atomic uint32_t gen;
 	_Atomic uint32_t count;  /* permits */
-	_Atomic uint64_t start;  /* HANDED: the owner's start time. OWNER: `who` again, once the namespace is its own */
+	_Atomic uint64_t start;  /* HANDED: the owner's start time. OWNER: `owner` again, once the namespace is its own */
 	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, then of the admission */
 	_Atomic uint64_t until;  /* deadline of a waiter, CLOCK_MONOTONIC ns; 0: none */
 	_Atomic uint32_t pid_ns; /* inode number of the namespace the owner's pid was read in */
@@ -460,28 +460,28 @@ struct header {
 			_Atomic uint32_t capacity;  /* C */
 			_Atomic uint32_t abandoned; /* a permit came back from the dead, and no holder was told since */
 		};
-		_Atomic uint64_t terms; /* both at once */
+		_Atomic uint64_t capacity_word; /* both at once */
 	};
 	_Atomic uint32_t sets; /* how often C was stored */
 
 	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
-	_Atomic uint64_t concern;                        /* what concerns whoever has moved G: see below */
+	_Atomic uint64_t pending;                        /* what concerns whoever has moved G: see below */
 	_Atomic uint64_t scanned;                        /* CLOCK_MONOTONIC ns of the last look for dead owners */
 
 	/* Words that say something happened. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: somebody waits until nobody holds */
 	_Atomic uint32_t cancels;                   /* how often all waiters were told to give up */
 	_Atomic uint32_t removed;                   /* not 0: the name is gone */
-	_Atomic uint32_t vacancy;                   /* futex: SLOT_SLEEPERS while somebody waits for a free record */
+	_Atomic uint32_t record_waiters;            /* futex: WORD_SLEEPERS while somebody waits for a free record */
 	_Atomic uint32_t pid_ns;                    /* of the first claimer */
 	uint32_t pad1;
-	_Atomic uint32_t mixed; /* not 0: a process of another PID namespace has claimed a record, too */
+	_Atomic uint32_t mixed_pid_ns; /* not 0: a process of another PID namespace has claimed a record, too */
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
 
-	/* The right to unlink the name of this segment: `who` has it, and start and namespaces tell whether that one lives. */
+	/* The right to unlink the name of this segment: `owner` has it, and start and namespaces tell whether that one lives. */
 	_Alignas(LINE_BYTES) struct record remover;
 };
 
@@ -503,23 +503,23 @@ _Static_assert(offsetof(struct header, tickets) == 64, "layout");
 _Static_assert(offsetof(struct header, grants) == 72, "layout");
 _Static_assert(offsetof(struct header, capacity) == 80, "layout");
 _Static_assert(offsetof(struct header, abandoned) == 84, "layout");
-_Static_assert(offsetof(struct header, terms) == 80, "layout");
+_Static_assert(offsetof(struct header, capacity_word) == 80, "layout");
 _Static_assert(offsetof(struct header, sets) == 88, "layout");
 _Static_assert(offsetof(struct header, free_hint) == 128, "layout");
 _Static_assert(offsetof(struct header, reserved) == 132, "layout");
-_Static_assert(offsetof(struct header, concern) == 136, "layout");
+_Static_assert(offsetof(struct header, pending) == 136, "layout");
 _Static_assert(offsetof(struct header, scanned) == 144, "layout");
 _Static_assert(offsetof(struct header, idle) == 192, "layout");
 _Static_assert(offsetof(struct header, cancels) == 196, "layout");
 _Static_assert(offsetof(struct header, removed) == 200, "layout");
-_Static_assert(offsetof(struct header, vacancy) == 204, "layout");
+_Static_assert(offsetof(struct header, record_waiters) == 204, "layout");
 _Static_assert(offsetof(struct header, pid_ns) == 208, "layout");
-_Static_assert(offsetof(struct header, mixed) == 216, "layout");
+_Static_assert(offsetof(struct header, mixed_pid_ns) == 216, "layout");
 _Static_assert(offsetof(struct header, statistics) == 256, "layout");
 _Static_assert(offsetof(struct header, remover) == 704, "layout");
 _Static_assert(sizeof(struct header) <= PAGE_BYTES, "the header is one page");
-_Static_assert(offsetof(struct record, who) == 0, "layout");
-_Static_assert(offsetof(struct record, what) == 8, "layout");
+_Static_assert(offsetof(struct record, owner) == 0, "layout");
+_Static_assert(offsetof(struct record, state) == 8, "layout");
 _Static_assert(offsetof(struct record, gen) == 16, "layout");
 _Static_assert(offsetof(struct record, count) == 20, "layout");
 _Static_assert(offsetof(struct record, start) == 24, "layout");
@@ -535,11 +535,11 @@ _Static_assert((RECORDS_MAX - 1) * 2 + 1 < TAG_WATCHED_TOO, "every record's tag 
 _Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page");
 
 /* What two builds must agree on beyond the version: refused at attach when it differs. */
-#define LAYOUT_FINGERPRINT                                                                                    \
-	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U   \
-	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_ODD * 1103515245U ^ SLOT_STEP * 69621U \
-	            ^ SLOT_NUMBER_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                  \
-	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U                        \
+#define LAYOUT_FINGERPRINT                                                                                           \
+	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U          \
+	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_MULTIPLIER * 1103515245U ^ WORD_STEP * 69621U \
+	            ^ WORD_SEQUENCE_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                       \
+	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U                               \
 	            ^ offsetof(struct header, remover) * 37U))
 
 #endif

@@ -263,11 +263,11 @@ validate(int fd, struct header *header)
 static int
 keep_header(struct segment *segment, int fd, const struct header *header, const struct stat *st)
 {
-	struct header *kept = aligned_alloc(LINE_BYTES, sizeof(*kept));
-	if (kept == NULL)
+	struct header *cached = aligned_alloc(LINE_BYTES, sizeof(*cached));
+	if (cached == NULL)
 		return -ENOMEM;
-	memcpy(kept, header, sizeof(*kept));
-	*segment = (struct segment){.header = kept, .fd = fd, .device = st->st_dev, .inode = st->st_ino};
+	memcpy(cached, header, sizeof(*cached));
+	*segment = (struct segment){.header = cached, .fd = fd, .device = st->st_dev, .inode = st->st_ino};
 	return 0;
 }
 

@@ -103,7 +103,7 @@ find_record_left(struct tsem *sem)
 	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
 	for (uint32_t i = 0; i < limit; i++) {
 		const struct record *record = record_at(sem, i);
-		if (record != NULL && (LOAD_ACQ(&record->who) != 0 || what_state(LOAD_ACQ(&record->what)) != STATE_IDLE))
+		if (record != NULL && (LOAD_ACQ(&record->owner) != 0 || state_kind(LOAD_ACQ(&record->state)) != STATE_IDLE))
 			return i;
 	}
 	return NO_RECORD;
@@ -112,7 +112,7 @@ find_record_left(struct tsem *sem)
 bool
 is_waited_for_idleness(const struct tsem *sem)
 {
-	return (LOAD_SEQ(&sem->segment.header->concern) & (CONCERN_IDLE | CONCERN_HOLDERS)) != 0;
+	return (LOAD_SEQ(&sem->segment.header->pending) & (PENDING_IDLE | PENDING_HOLDERS)) != 0;
 }
 
 /* What is available of both, given what the actor has. */

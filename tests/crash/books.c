@@ -156,13 +156,13 @@ handed_over(struct cast *cast)
 	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
 	for (uint32_t i = 0; cast->other != 0 && i < limit; i++) {
 		const struct record *record = record_at(sem, i);
-		if (record == NULL || who_kind(LOAD_ACQ(&record->who)) != WHO_KIND_HANDED)
+		if (record == NULL || owner_kind(LOAD_ACQ(&record->owner)) != OWNER_KIND_HANDED)
 			continue;
-		if (what_state(LOAD_ACQ(&record->what)) == STATE_HELD)
+		if (state_kind(LOAD_ACQ(&record->state)) == STATE_HELD)
 			permits += LOAD_ACQ(&record->count);
 		else
 			cast_fault(cast, "a hold that was handed over is left half released: what %#" PRIx64,
-			           LOAD_ACQ(&record->what));
+			           LOAD_ACQ(&record->state));
 	}
 	return permits;
 }

@@ -17,7 +17,7 @@ check_records(struct cast *cast)
 		return;
 	const struct record *record = record_at(sem, i);
 	cast_fault(cast, "record %u is left over: who %#" PRIx64 " what %#" PRIx64 " gen %u count %u", i,
-	           LOAD_ACQ(&record->who), LOAD_ACQ(&record->what), LOAD_ACQ(&record->gen), LOAD_ACQ(&record->count));
+	           LOAD_ACQ(&record->owner), LOAD_ACQ(&record->state), LOAD_ACQ(&record->gen), LOAD_ACQ(&record->count));
 }
 
 /*
@@ -44,7 +44,7 @@ check_hold(struct cast *cast)
 	if (cast->abandoned && !cast->told && !tsem_hold_recovered(&hold))
 		cast_fault(cast, "a holder has died, and nobody was told");
 	rc = tsem_release(&hold);
-	record_free_kept(sem);
+	record_free_cached(sem);
 	if (rc != 0)
 		cast_fault(cast, "the whole capacity cannot be released: %s", strerror(-rc));
 }

@@ -156,7 +156,7 @@ cast_restore_capacity(struct cast *cast)
 	int rc = tsem_set(cast->scene->sem, cast->scene->capacity);
 	if (rc != 0)
 		cast_fault(cast, "the driver cannot set the capacity: %s", strerror(-rc));
-	record_free_kept(cast->scene->sem);
+	record_free_cached(cast->scene->sem);
 }
 
 void

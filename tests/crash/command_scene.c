@@ -107,9 +107,9 @@ stay(int fd, const void *arg)
 }
 
 static void
-fail(const char *what, int rc)
+fail(const char *state, int rc)
 {
-	fprintf(stderr, "command sweep: %s: %s\n", what, strerror(-rc));
+	fprintf(stderr, "command sweep: %s: %s\n", state, strerror(-rc));
 	abort();
 }
 

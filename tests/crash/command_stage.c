@@ -24,9 +24,9 @@ seconds_now(void)
 }
 
 static void
-fail(const char *what)
+fail(const char *state)
 {
-	perror(what);
+	perror(state);
 	abort();
 }
 

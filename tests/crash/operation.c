@@ -49,7 +49,7 @@ post_below_a_maximum(struct actor *actor)
 {
 	enum { FAR = 100 };
 	actor->sem->max = actor->capacity + FAR;
-	actor->sem->post_at_once = 0;
+	actor->sem->fast_post_max = 0;
 	return 0;
 }
 

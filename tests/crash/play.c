@@ -201,7 +201,7 @@ play(struct scene *scene, const struct plan *plan, const struct trace *first, co
 				(plan->first->flags & SETS) != 0 && plan->second == NULL && cast.actor[0].where == TRACEE_AT_MARK;
 			cast.bystander = scene_start_bystander(scene);
 		}
-		enum state state = STATE_IDLE;
+		enum state_kind state = STATE_IDLE;
 		cast.first_in_line = plan->second != NULL && plan->j == TO_THE_END
 		                     && scene_record_of(scene, cast.actor[0].pid, &state) != NULL && state == STATE_QUEUED;
 		if (plan->second != NULL && !plan->second_leads)

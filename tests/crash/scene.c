@@ -135,15 +135,15 @@ scene_changes(struct scene *scene)
 }
 
 const struct record *
-scene_record_of(const struct scene *scene, pid_t pid, enum state *state)
+scene_record_of(const struct scene *scene, pid_t pid, enum state_kind *state)
 {
 	const uint32_t limit = LOAD_ACQ(&scene->sem->segment.header->reserved);
 	for (uint32_t i = 0; i < limit; i++) {
 		const struct record *record = record_at(scene->sem, i);
-		if (record == NULL || LOAD_ACQ(&record->who) == 0 || who_pid(LOAD_ACQ(&record->who)) != (uint32_t)pid
-		    || who_kind(LOAD_ACQ(&record->who)) == WHO_KIND_ORPHAN)
+		if (record == NULL || LOAD_ACQ(&record->owner) == 0 || owner_pid(LOAD_ACQ(&record->owner)) != (uint32_t)pid
+		    || owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_ORPHAN)
 			continue;
-		*state = (enum state)what_state(LOAD_ACQ(&record->what));
+		*state = (enum state_kind)state_kind(LOAD_ACQ(&record->state));
 		return record;
 	}
 	return NULL;
@@ -263,7 +263,7 @@ scene_start_bystander(const struct scene *scene)
 	if (pid == 0)
 		stand_by(scene);
 	for (;;) {
-		enum state state;
+		enum state_kind state;
 		if (atomic_load(&scene->shared->bystander.admitted) || process_state(pid) == 'Z'
 		    || (scene_record_of(scene, pid, &state) != NULL && state == STATE_QUEUED))
 			return pid;

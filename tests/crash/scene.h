@@ -52,7 +52,7 @@ void scene_reset_hints(struct tsem *sem);
 unsigned scene_changes(struct scene *scene);
 
 /* The first record that belongs to `pid`, and its state; NULL if there is none. */
-const struct record *scene_record_of(const struct scene *scene, pid_t pid, enum state *state);
+const struct record *scene_record_of(const struct scene *scene, pid_t pid, enum state_kind *state);
 
 /* A process that does nothing, to hand holds over to. */
 pid_t scene_start_other(void);

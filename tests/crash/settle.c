@@ -33,7 +33,7 @@ check_result(struct cast *cast, unsigned i)
 static void
 check_adopted(struct cast *cast, unsigned i)
 {
-	enum state state = STATE_IDLE;
+	enum state_kind state = STATE_IDLE;
 	if (cast->scene->shared->actors[i].result != 0)
 		return;
 	scene_record_of(cast->scene, cast->actor[i].pid, &state);
@@ -114,14 +114,14 @@ check_sleepers(struct cast *cast)
 	const bool cancelled = cast->first_in_line && (second->flags & CANCELS) != 0
 	                       && atomic_load(&cast->scene->shared->actors[1].phase) >= PHASE_END;
 	for (unsigned i = 0; i < 2 && !cast_somebody_dies(cast->plan); i++) {
-		enum state state = STATE_IDLE;
+		enum state_kind state = STATE_IDLE;
 		if (cast->actor[i].where != TRACEE_ASLEEP)
 			continue;
 		tracee_poll(&cast->actor[i]);
 		const struct record *record = scene_record_of(cast->scene, cast->actor[i].pid, &state);
 		if (cast->actor[i].where != TRACEE_ASLEEP || record == NULL)
 			continue;
-		if (state == STATE_HELD || is_enabled(cast->scene->sem, what_value(LOAD_SEQ(&record->what)), record->count))
+		if (state == STATE_HELD || is_enabled(cast->scene->sem, state_value(LOAD_SEQ(&record->state)), record->count))
 			cast_fault(cast, "%s sleeps on although it is enabled", cast->operation[i]->name);
 		else if (i == 0 && cancelled)
 			cast_fault(cast, "%s sleeps on although it was told to give up", cast->operation[i]->name);

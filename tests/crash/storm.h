@@ -171,7 +171,7 @@ void storm_close_books(struct storm *storm, unsigned semaphore);
 void storm_call(struct storm *storm, unsigned worker, unsigned semaphore, uint32_t count, bool patient);
 void storm_be_admitted(struct storm *storm, unsigned worker, unsigned semaphore);
 void storm_pass_time(uint64_t *state);
-void storm_expect(struct storm *storm, unsigned semaphore, int rc, int also, const char *what);
+void storm_expect(struct storm *storm, unsigned semaphore, int rc, int also, const char *state);
 
 /* ---- storm_rest.c ---- */
 

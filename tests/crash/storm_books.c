@@ -21,7 +21,7 @@ storm_close_books(struct storm *storm, unsigned i)
 		witness_told(storm, tsem_hold_recovered(&hold), atomic_load(&storm->died));
 		tsem_release(&hold);
 	}
-	record_free_kept(sem);
+	record_free_cached(sem);
 	if (rc == 0)
 		rc = tsem_stat(sem, &stat);
 	const uint64_t surplus = i == ANONYMOUS ? atomic_load(&storm->surplus) : 0;
@@ -32,7 +32,7 @@ storm_close_books(struct storm *storm, unsigned i)
 	unsigned left = 0;
 	for (uint32_t at = 0; at < LOAD_ACQ(&sem->segment.header->reserved); at++) {
 		const struct record *record = record_at(sem, at);
-		left += record != NULL && LOAD_ACQ(&record->who) != 0;
+		left += record != NULL && LOAD_ACQ(&record->owner) != 0;
 	}
 	if (left != 0)
 		storm_fault(storm, "%s: %u records are left over", storm->names[i], left);

@@ -105,7 +105,7 @@ static void
 forget_maximum(tsem *sem)
 {
 	sem->max = 0;
-	sem->post_at_once = POST_AT_ONCE_MAX;
+	sem->fast_post_max = FAST_POST_MAX;
 }
 
 static void

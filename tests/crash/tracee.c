@@ -47,9 +47,9 @@ process_state(pid_t pid)
 /* ---- waiting for it ---- */
 
 void
-tracee_fail(const char *what)
+tracee_fail(const char *state)
 {
-	perror(what);
+	perror(state);
 	abort();
 }
 

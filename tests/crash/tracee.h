@@ -60,7 +60,7 @@ bool tracee_remove_breakpoint(struct tracee *tracee);
 /* For tracee_registers.c: lets it go on, as PTRACE_CONT or PTRACE_SINGLESTEP, and waits until it has stopped or sleeps. */
 void tracee_go(struct tracee *tracee, int how);
 void tracee_wait(struct tracee *tracee, int how, bool look);
-_Noreturn void tracee_fail(const char *what);
+_Noreturn void tracee_fail(const char *state);
 
 /* SIGKILL, and waits until it is dead. With `leave_zombie` it is not reaped before tracee_reap(). */
 void tracee_kill(struct tracee *tracee, bool leave_zombie);

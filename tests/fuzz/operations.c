@@ -19,13 +19,13 @@ static const int known_errors[] = {
 };
 
 int
-checked(const char *what, int rc)
+checked(const char *state, int rc)
 {
 	for (size_t i = 0; i < sizeof(known_errors) / sizeof(known_errors[0]); i++) {
 		if (rc == -known_errors[i])
 			return rc;
 	}
-	broken(what, rc);
+	broken(state, rc);
 }
 
 tsem_hold *
@@ -151,8 +151,8 @@ adopt(struct session *session, uint32_t count)
 	(void)count;
 	if (hold->sem == 0)
 		return;
-	_Atomic uint64_t *who = &session->sem->segment.records[hold->record].who;
-	STORE_SEQ(who, who_owner(PID_ALIVE, LOAD_SEQ(who)));
+	_Atomic uint64_t *owner = &session->sem->segment.records[hold->record].owner;
+	STORE_SEQ(owner, owner_process(PID_ALIVE, LOAD_SEQ(owner)));
 	checked("tsem_adopt", tsem_adopt(latest_hold(session)));
 }
 

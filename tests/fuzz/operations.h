@@ -15,7 +15,7 @@ struct session {
 };
 
 /* Aborts if it is an error that the interface does not know; otherwise returns it. */
-int checked(const char *what, int rc);
+int checked(const char *state, int rc);
 
 /* The place for another hold; what stood there is given back first, as a program that means well would do. */
 tsem_hold *another_hold(struct session *session);

@@ -7,7 +7,7 @@
  *     0  a word of the header        argument: which; 8 bytes
  *     1  a word of a record          argument: which record; field; 8 bytes
  *     2  a record that makes sense   argument: which record; kind and state; ticket relative to E; count
- *     3  a counter that makes sense  argument: T or G, face, whose tag; distance from the other one
+ *     3  a counter that makes sense  argument: T or G, phase, whose tag; distance from the other one
  *     4  words of the waiting array  argument: how far apart; 4 bytes
  *        or, with bit 4 of it, slots           2 bytes: record + 1; 2 bytes: ticket relative to E
  *     5  a run of records like 2     argument: which record is first; kind and state; ticket; count; how many

@@ -37,30 +37,31 @@ choose_who(unsigned field, uint64_t ticket)
 {
 	switch (field >> 6 & 3) {
 	case 0:
-		return (field & 32) != 0 ? identity_who() : 0;
+		return (field & 32) != 0 ? identity_owner() : 0;
 	case 1:
-		return who_owner((field & 32) != 0 ? PID_ALIVE : PID_DEAD, 77);
+		return owner_process((field & 32) != 0 ? PID_ALIVE : PID_DEAD, 77);
 	case 2:
-		return who_handed((field & 32) != 0 ? PID_UNKNOWN : PID_DEAD, ticket);
+		return owner_handed((field & 32) != 0 ? PID_UNKNOWN : PID_DEAD, ticket);
 	default:
-		return who_orphan(ticket);
+		return owner_orphan(ticket);
 	}
 }
 
-/* `field`: the state in bits 0 to 2, the faces in 3 and 4, the owner's kind in 5 to 7. */
+/* `field`: the state in bits 0 to 2, the phases in 3 and 4, the owner's kind in 5 to 7. */
 static void
 write_record(struct scribbler *scribbler, uint32_t index, const struct step *step, int64_t offset)
 {
 	struct header *header = header_of(scribbler);
 	struct record *record = record_of(scribbler, index);
-	const uint64_t limit = counter_add(word_counter(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
+	const uint64_t limit = counter_add(counter_value(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
 	const uint64_t ticket = counter_add(limit, (uint64_t)(step->distance + offset));
-	const uint64_t who = choose_who(step->field, ticket);
+	const uint64_t owner = choose_who(step->field, ticket);
 	STORE_RLX(&record->count, step->count);
 	STORE_RLX(&record->gen, (uint32_t)step->distance);
-	STORE_RLX(&record->start, who);
-	STORE_RLX(&record->what, what_next(step->field & WHAT_FACES, (enum state)(step->field & WHAT_STATE_MASK), ticket));
-	STORE_RLX(&record->who, who);
+	STORE_RLX(&record->start, owner);
+	STORE_RLX(&record->state,
+	          state_next(step->field & STATE_PHASES, (enum state_kind)(step->field & STATE_KIND_MASK), ticket));
+	STORE_RLX(&record->owner, owner);
 }
 
 static void
@@ -69,10 +70,10 @@ write_counter(struct scribbler *scribbler, const struct step *step)
 	struct header *header = header_of(scribbler);
 	const bool tickets = (step->argument & 1) != 0;
 	const uint64_t other = LOAD_RLX(tickets ? &header->grants : &header->tickets);
-	const uint64_t counter = counter_add(word_counter(other), (uint64_t)(int64_t)step->distance);
+	const uint64_t counter = counter_add(counter_value(other), (uint64_t)(int64_t)step->distance);
 	const uint32_t whose = step->argument >> 2;
 	const uint64_t tag = whose == 7 ? TAG_NONE : tag_make(spread(scribbler, whose * 4), step->argument >> 1 & 1);
-	STORE_RLX(tickets ? &header->tickets : &header->grants, word_make(counter, tag));
+	STORE_RLX(tickets ? &header->tickets : &header->grants, counter_word_make(counter, tag));
 }
 
 static void
@@ -80,7 +81,7 @@ write_slots(struct scribbler *scribbler, const struct step *step)
 {
 	const struct header *header = header_of(scribbler);
 	_Atomic uint64_t *slots = (_Atomic uint64_t *)(void *)(scribbler->base + SLOTS_OFFSET);
-	const uint64_t limit = counter_add(word_counter(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
+	const uint64_t limit = counter_add(counter_value(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
 	const int64_t distance = (int16_t)(step->value >> 16);
 	const uint64_t slot = counter_add(limit, (uint64_t)distance) << 16 | (step->value & 0xffff);
 	for (uint32_t i = 0; i < SLOTS_MAX; i += (step->argument & 15) + 1)

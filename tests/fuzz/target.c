@@ -22,9 +22,9 @@ static char path[PATH_BYTES];
 static unsigned char good[SEGMENT_BYTES_MIN];
 
 void
-broken(const char *what, long value)
+broken(const char *state, long value)
 {
-	fprintf(stderr, "fault: %s: %ld\n", what, value);
+	fprintf(stderr, "fault: %s: %ld\n", state, value);
 	abort();
 }
 

@@ -18,6 +18,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 void target_name(long pid, char name[64]);
 
 /* Ends the program with SIGABRT, which the fuzzers count as a fault. */
-_Noreturn void broken(const char *what, long value);
+_Noreturn void broken(const char *state, long value);
 
 #endif

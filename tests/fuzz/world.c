@@ -75,7 +75,7 @@ pause_never(void)
 }
 
 static int
-judge(const struct owner *owner)
+judge(const struct process_id *owner)
 {
 	let_peer_act();
 	if (owner->pid == PID_DEAD)

@@ -14,7 +14,7 @@ enum { WAITERS = 300 };
 /* Who was admitted, in order; written by whoever has the only permit. */
 struct order {
 	uint32_t n;
-	uint32_t who[WAITERS];
+	uint32_t owner[WAITERS];
 };
 
 static tsem *sem;
@@ -32,7 +32,7 @@ wait_in_line(void *arg)
 		return ECANCELED;
 	CHECK(rc == 0);
 	CHECK(order->n < WAITERS);
-	order->who[order->n++] = *number;
+	order->owner[order->n++] = *number;
 	CHECK(tsem_release(&hold) == 0);
 	return 0;
 }
@@ -40,7 +40,7 @@ wait_in_line(void *arg)
 static uint64_t
 tickets(void)
 {
-	return word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	return counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 }
 
 static uint64_t
@@ -93,7 +93,7 @@ only_these_live(uint32_t first, uint32_t n)
 		assert_int_equal(end_of_child(waiters[i]), i < first || i >= first + n ? 128 + SIGKILL : 0);
 	assert_int_equal(order->n, n);
 	for (uint32_t i = 0; i < n; i++)
-		assert_int_equal(order->who[i], first + i);
+		assert_int_equal(order->owner[i], first + i);
 	/* Places of the dead behind the last one who lived are there until somebody comes. */
 	assert_int_equal(tsem_recover(sem, NULL), 0);
 	assert_int_equal(stat_of(sem).available, 1);
@@ -150,7 +150,7 @@ static void
 the_first_is_let_in_and_not_woken(void **state)
 {
 	(void)state;
-	ADD_SEQ(&sem->segment.header->grants, word_make(1, 0));
+	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
 	for (uint32_t i = 0; i < WAITERS; i++)
 		assert_int_equal(end_of_child(waiters[i]), 0);
 	assert_int_equal(order->n, WAITERS);

@@ -51,7 +51,7 @@ start_waiter(struct waiter *waiter, tsem *sem)
 static uint64_t
 tickets(tsem *sem)
 {
-	return word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	return counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 }
 
 static void
@@ -117,7 +117,7 @@ test_40000_timeouts_behind_a_patient_waiter(void **state)
 	assert_int_equal(tsem_try_acquire(sem, 1, &other), 0);
 	assert_int_equal(tsem_release(&other), 0);
 	for (uint32_t i = 0; i < RECORDS_MAX; i++) /* IDLE, or kept */
-		assert_in_range(what_state(LOAD_SEQ(&sem->segment.records[i].what)), STATE_IDLE, STATE_CLAIMED);
+		assert_in_range(state_kind(LOAD_SEQ(&sem->segment.records[i].state)), STATE_IDLE, STATE_CLAIMED);
 	tsem_close(sem);
 }
 

@@ -89,7 +89,7 @@ fake_pause(void)
 }
 
 static int
-fake_judge(const struct owner *owner)
+fake_judge(const struct process_id *owner)
 {
 	(void)owner;
 	count_call();

@@ -9,42 +9,43 @@
 
 /* A process that has never been: the highest pid there can be, started at a time of its own. */
 #define NOBODY_PID ((1U << PID_BITS) - 1)
-#define NOBODY who_owner(NOBODY_PID, 4711)
+#define NOBODY owner_process(NOBODY_PID, 4711)
 
 static inline void
 set_counters(tsem *sem, uint64_t ticket, uint64_t grant)
 {
-	STORE_SEQ(&sem->segment.header->tickets, word_make(ticket & COUNTER_MASK, TAG_NONE));
-	STORE_SEQ(&sem->segment.header->grants, word_make(grant & COUNTER_MASK, TAG_NONE));
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(ticket & COUNTER_MASK, TAG_NONE));
+	STORE_SEQ(&sem->segment.header->grants, counter_word_make(grant & COUNTER_MASK, TAG_NONE));
 }
 
 static inline uint64_t
 tickets_of(tsem *sem)
 {
-	return word_counter(LOAD_SEQ(&sem->segment.header->tickets));
+	return counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 }
 
 static inline uint64_t
 grants_of(tsem *sem)
 {
-	return word_counter(LOAD_SEQ(&sem->segment.header->grants));
+	return counter_value(LOAD_SEQ(&sem->segment.header->grants));
 }
 
 static inline uint64_t
-what_of(tsem *sem, uint32_t index)
+state_of(tsem *sem, uint32_t index)
 {
-	return LOAD_SEQ(&sem->segment.records[index].what);
+	return LOAD_SEQ(&sem->segment.records[index].state);
 }
 
-/* `faces`: WHAT_A and WHAT_B as they are to be. */
+/* `phases`: STATE_ARRIVAL_PHASE and STATE_RELEASE_PHASE as they are to be. */
 static inline void
-put_record(tsem *sem, uint32_t index, uint64_t who, enum state state, uint64_t faces, uint64_t value, uint32_t count)
+put_record(tsem *sem, uint32_t index, uint64_t owner, enum state_kind state, uint64_t phases, uint64_t value,
+           uint32_t count)
 {
 	struct record *record = &sem->segment.records[index];
-	STORE_SEQ(&record->who, who);
+	STORE_SEQ(&record->owner, owner);
 	STORE_SEQ(&record->gen, 7);
 	STORE_SEQ(&record->count, count);
-	STORE_SEQ(&record->what, what_next(faces, state, value));
+	STORE_SEQ(&record->state, state_next(phases, state, value));
 }
 
 /* How many records somebody uses for something: kept ones are CLAIMED, and have no ticket. */
@@ -53,7 +54,7 @@ records_in_use(tsem *sem)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < LOAD_SEQ(&sem->segment.reserved); i++)
-		n += what_state(what_of(sem, i)) > STATE_CLAIMED;
+		n += state_kind(state_of(sem, i)) > STATE_CLAIMED;
 	return n;
 }
 

@@ -52,7 +52,7 @@ others_post(void)
 static inline void
 others_post_and_die_before_waking(void)
 {
-	ADD_SEQ(&sem->segment.header->grants, word_make(1, 0));
+	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

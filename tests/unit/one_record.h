@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the tests of recovery: one record, and an injected judge of life and death. It is called between reading `who` and
+ * For the tests of recovery: one record, and an injected judge of life and death. It is called between reading `owner` and
  * everything else, so what it does is what another process does while a slow recoverer thinks.
  */
 #ifndef TSEM_TESTS_ONE_RECORD_H
@@ -20,7 +20,7 @@ static void (*meanwhile)(void); /* called once, by the next judgement */
 static _Atomic bool everybody_lives;
 
 static inline int
-judge(const struct owner *owner)
+judge(const struct process_id *owner)
 {
 	void (*action)(void) = meanwhile;
 	if (action != NULL) {
@@ -55,9 +55,9 @@ tear_down(void **state)
 }
 
 static inline void
-put(uint64_t who, enum state state, uint64_t value)
+put(uint64_t owner, enum state_kind state, uint64_t value)
 {
-	put_record(sem, RECORD, who, state, 0, value, COUNT);
+	put_record(sem, RECORD, owner, state, 0, value, COUNT);
 }
 
 static inline uint32_t
@@ -69,26 +69,26 @@ recover(void)
 }
 
 static inline uint64_t
-who_now(void)
+owner_now(void)
 {
-	return LOAD_SEQ(&sem->segment.records[RECORD].who);
+	return LOAD_SEQ(&sem->segment.records[RECORD].owner);
 }
 
 /* Free, used `uses` more times, and G moved by `moved`. */
 static inline void
-expect_freed(uint64_t faces, uint64_t moved)
+expect_freed(uint64_t phases, uint64_t moved)
 {
-	assert_int_equal(who_now(), 0);
-	assert_int_equal(what_of(sem, RECORD), what_next(faces, STATE_IDLE, 8));
+	assert_int_equal(owner_now(), 0);
+	assert_int_equal(state_of(sem, RECORD), state_next(phases, STATE_IDLE, 8));
 	assert_int_equal(grants_of(sem), 100 + moved);
 	assert_int_equal(tickets_of(sem), 100 + COUNT);
 }
 
 static inline void
-expect_untouched(uint64_t who, uint64_t what)
+expect_untouched(uint64_t owner, uint64_t state)
 {
-	assert_int_equal(who_now(), who);
-	assert_int_equal(what_of(sem, RECORD), what);
+	assert_int_equal(owner_now(), owner);
+	assert_int_equal(state_of(sem, RECORD), state);
 	assert_int_equal(grants_of(sem), 100);
 	assert_int_equal(tickets_of(sem), 100 + COUNT);
 }

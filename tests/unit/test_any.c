@@ -51,9 +51,9 @@ static void
 others_claim_the_records(void)
 {
 	for (uint32_t i = 0; i < 2; i++)
-		put_record(tight, i, identity_who(), STATE_HELD, 0, tickets_of(tight), 1);
-	for (size_t i = 0; i < KEPT_ENTRIES; i++)
-		record_keep_none(tight->kept[i]);
+		put_record(tight, i, identity_owner(), STATE_HELD, 0, tickets_of(tight), 1);
+	for (size_t i = 0; i < CACHE_ENTRIES; i++)
+		cache_clear(tight->cache[i]);
 }
 
 static void
@@ -123,7 +123,7 @@ who_has_looked_around_is_nobody_else(void **state)
 	assert_int_equal(which, 1);
 	assert_int_equal(fake.sleeps, 3);
 	assert_true(fake.wakes >= 1);
-	assert_int_equal(LOAD_SEQ(fake.woken[0]) & SLOT_SEVERAL, 0);
+	assert_int_equal(LOAD_SEQ(fake.woken[0]) & WORD_SEVERAL, 0);
 	assert_int_equal(tsem_release(&hold), 0);
 }
 

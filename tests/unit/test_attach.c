@@ -157,7 +157,7 @@ files_with_holes(void **state)
 	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &sparse), 0);
 	struct segment copy;
 	assert_int_equal(segment_copy(&sparse, &copy), 0);
-	assert_int_equal(LOAD_SEQ(&copy.records[0].who), 0);
+	assert_int_equal(LOAD_SEQ(&copy.records[0].owner), 0);
 	assert_int_equal(stat_of_file(name).st_blocks * 512, PAGE_BYTES);
 	segment_free_copy(&copy);
 	segment_detach(&sparse);
@@ -263,21 +263,21 @@ read_only_is_a_copy(void **state)
 	/* Each copy has what is in the file now, and what is written to the copy stays there. */
 	STORE_SEQ(&segment.header->capacity, 42);
 	STORE_SEQ(&segment.slots[SLOTS_MAX - 1], 43);
-	STORE_SEQ(&segment.records[RECORDS_PER_PAGE - 1].who, 44);
+	STORE_SEQ(&segment.records[RECORDS_PER_PAGE - 1].owner, 44);
 	assert_int_equal(segment_copy(&reader, &copy), 0);
 	assert_int_equal(LOAD_SEQ(&copy.header->capacity), 42);
 	assert_int_equal(LOAD_SEQ(&copy.slots[SLOTS_MAX - 1]), 43);
-	assert_int_equal(LOAD_SEQ(&copy.records[RECORDS_PER_PAGE - 1].who), 44);
+	assert_int_equal(LOAD_SEQ(&copy.records[RECORDS_PER_PAGE - 1].owner), 44);
 	STORE_SEQ(&copy.header->capacity, 1);
 	STORE_SEQ(&reader.header->capacity, 1);
 	assert_int_equal(LOAD_SEQ(&segment.header->capacity), 42);
 	segment_free_copy(&copy);
 
 	assert_int_equal(segment_reserve(&segment, RECORDS_MAX), 0);
-	STORE_SEQ(&segment.records[RECORDS_MAX - 1].who, 5);
+	STORE_SEQ(&segment.records[RECORDS_MAX - 1].owner, 5);
 	assert_int_equal(segment_copy(&reader, &copy), 0);
 	assert_int_equal(LOAD_SEQ(&copy.reserved), RECORDS_MAX);
-	assert_int_equal(LOAD_SEQ(&copy.records[RECORDS_MAX - 1].who), 5);
+	assert_int_equal(LOAD_SEQ(&copy.records[RECORDS_MAX - 1].owner), 5);
 	assert_int_equal(segment_reserve(&copy, RECORDS_MAX), 0);
 	assert_int_equal(segment_reserve(&copy, RECORDS_MAX + 1), -EUSERS);
 	segment_free_copy(&copy);

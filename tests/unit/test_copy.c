@@ -70,9 +70,9 @@ acquire_once(int nth, struct header *read)
 	(void)read;
 	if (nth != 1)
 		return;
-	STORE_SEQ(&segment.records[3].who, who_owner(4711, 1));
-	STORE_SEQ(&segment.records[3].what, what_next(0, STATE_HELD, 0));
-	STORE_SEQ(&segment.header->tickets, word_make(1, tag_make(3, 0)));
+	STORE_SEQ(&segment.records[3].owner, owner_process(4711, 1));
+	STORE_SEQ(&segment.records[3].state, state_next(0, STATE_HELD, 0));
+	STORE_SEQ(&segment.header->tickets, counter_word_make(1, tag_make(3, 0)));
 }
 
 static void
@@ -80,8 +80,8 @@ a_holder_that_comes_after_the_counters_were_read(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(acquire_once, NULL);
-	assert_int_equal(word_counter(LOAD_SEQ(&copy.header->tickets)), 1);
-	assert_int_equal(who_pid(LOAD_SEQ(&copy.records[3].who)), 4711);
+	assert_int_equal(counter_value(LOAD_SEQ(&copy.header->tickets)), 1);
+	assert_int_equal(owner_pid(LOAD_SEQ(&copy.records[3].owner)), 4711);
 	segment_free_copy(&copy);
 }
 
@@ -91,9 +91,9 @@ hand_over_while_it_is_read(int nth, struct record *read)
 {
 	if (nth != 1)
 		return;
-	STORE_SEQ(&segment.records[3].who, who_handed(4712, 0));
+	STORE_SEQ(&segment.records[3].owner, owner_handed(4712, 0));
 	STORE_SEQ(&segment.records[3].start, 99);
-	STORE_SEQ(&read[3].who, who_owner(4711, 1));
+	STORE_SEQ(&read[3].owner, owner_process(4711, 1));
 	STORE_SEQ(&read[3].start, 99);
 }
 
@@ -102,7 +102,7 @@ a_record_that_changes_hands_while_it_is_read(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(NULL, hand_over_while_it_is_read);
-	assert_int_equal(who_pid(LOAD_SEQ(&copy.records[3].who)), 4712);
+	assert_int_equal(owner_pid(LOAD_SEQ(&copy.records[3].owner)), 4712);
 	assert_int_equal(LOAD_SEQ(&copy.records[3].start), 99);
 	segment_free_copy(&copy);
 }
@@ -114,7 +114,7 @@ grow_once(int nth, struct record *read)
 	if (nth != 1)
 		return;
 	assert_int_equal(segment_reserve(&segment, RECORDS_PER_PAGE + 1), 0);
-	STORE_SEQ(&segment.records[RECORDS_PER_PAGE].who, who_owner(4711, 1));
+	STORE_SEQ(&segment.records[RECORDS_PER_PAGE].owner, owner_process(4711, 1));
 }
 
 static void
@@ -123,7 +123,7 @@ a_record_that_the_file_did_not_have_before(void **state)
 	(void)state;
 	struct segment copy = copy_while(NULL, grow_once);
 	assert_int_equal(LOAD_SEQ(&copy.reserved), 2 * RECORDS_PER_PAGE);
-	assert_int_equal(who_pid(LOAD_SEQ(&copy.records[RECORDS_PER_PAGE].who)), 4711);
+	assert_int_equal(owner_pid(LOAD_SEQ(&copy.records[RECORDS_PER_PAGE].owner)), 4711);
 	segment_free_copy(&copy);
 }
 
@@ -133,7 +133,7 @@ static void
 move_always(int nth, struct header *read)
 {
 	(void)read;
-	STORE_SEQ(&segment.header->tickets, word_make((uint64_t)nth, TAG_NONE));
+	STORE_SEQ(&segment.header->tickets, counter_word_make((uint64_t)nth, TAG_NONE));
 }
 
 static void

@@ -28,9 +28,9 @@ a_new_segment(void **state)
 	assert_in_range(header->created, time(NULL) - 60, time(NULL) + 1);
 	assert_memory_not_equal(header->uuid, no_uuid, sizeof(no_uuid));
 	assert_int_equal(LOAD_SEQ(&header->capacity), 3);
-	assert_int_equal(LOAD_SEQ(&header->remover.who), 0);
-	assert_int_equal(LOAD_SEQ(&header->tickets), word_make(0, TAG_NONE));
-	assert_int_equal(LOAD_SEQ(&header->grants), word_make(0, TAG_NONE));
+	assert_int_equal(LOAD_SEQ(&header->remover.owner), 0);
+	assert_int_equal(LOAD_SEQ(&header->tickets), counter_word_make(0, TAG_NONE));
+	assert_int_equal(LOAD_SEQ(&header->grants), counter_word_make(0, TAG_NONE));
 
 	const struct stat st = stat_of_file(name);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);

@@ -67,9 +67,9 @@ put_orphans(uint32_t count)
 	set_counters(sem, FRONT + (uint64_t)records * count + 1, 0);
 	for (uint32_t i = 0; i < records; i++) {
 		const uint64_t ticket = FRONT + (uint64_t)i * count;
-		put_record(sem, order[i], who_orphan(ticket), STATE_QUEUED, 0, ticket, count);
+		put_record(sem, order[i], owner_orphan(ticket), STATE_QUEUED, 0, ticket, count);
 	}
-	put_record(sem, records, who_owner(1, 1), STATE_QUEUED, 0, FRONT + (uint64_t)records * count, 1);
+	put_record(sem, records, owner_process(1, 1), STATE_QUEUED, 0, FRONT + (uint64_t)records * count, 1);
 	note_orphan(sem, FRONT);
 }
 
@@ -83,7 +83,7 @@ scans_to_the_live_one(uint32_t count)
 	const uint32_t taken = scans;
 	assert_int_equal(grants_of(sem), (uint64_t)records * count);
 	assert_int_equal(records_in_use(sem), LIVE);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 	return taken;
 }
 
@@ -159,7 +159,7 @@ a_live_one_among_them(void **state)
 	put_in_order(ascending);
 	for (uint32_t at = 0; at < 300; at += 37) {
 		put_orphans(1);
-		put_record(sem, order[at], who_owner(1, 1), STATE_QUEUED, 0, FRONT + at, 1);
+		put_record(sem, order[at], owner_process(1, 1), STATE_QUEUED, 0, FRONT + at, 1);
 		skip_orphans(sem);
 		assert_int_equal(grants_of(sem), at);
 		assert_int_equal(records_in_use(sem), records + LIVE - at);

@@ -123,7 +123,7 @@ static void
 others_cancel(void)
 {
 	ADD_SEQ(&sem->segment.header->cancels, 1);
-	wake_everybody(sem);
+	wake_all(sem);
 }
 
 static void
@@ -242,8 +242,8 @@ use_up_all_records(void)
 	assert_int_equal(segment_reserve(&sem->segment, RECORDS_MAX), 0);
 	STORE_SEQ(&sem->segment.header->reserved, RECORDS_MAX);
 	for (uint32_t i = 0; i < RECORDS_MAX; i++) {
-		STORE_SEQ(&sem->segment.records[i].who, NOBODY);
-		STORE_SEQ(&sem->segment.records[i].what, what_next(0, STATE_HELD, 0));
+		STORE_SEQ(&sem->segment.records[i].owner, NOBODY);
+		STORE_SEQ(&sem->segment.records[i].state, state_next(0, STATE_HELD, 0));
 	}
 }
 
@@ -251,7 +251,7 @@ static void
 others_leave(void)
 {
 	const struct claim claim = {.index = 12345, .record = &sem->segment.records[12345]};
-	STORE_SEQ(&claim.record->what, what_next(0, STATE_IDLE, 0));
+	STORE_SEQ(&claim.record->state, state_next(0, STATE_IDLE, 0));
 	others_post();
 	record_free(sem, &claim);
 }
@@ -265,7 +265,7 @@ waiting_for_a_record(void **state)
 	fake.others = others_leave;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.timed_out, 0);
-	assert_int_equal(what_state(what_of(sem, 12345)), STATE_HELD);
+	assert_int_equal(state_kind(state_of(sem, 12345)), STATE_HELD);
 }
 
 static void

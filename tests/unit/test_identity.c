@@ -34,10 +34,10 @@ it_says_what_proc_says(void **state)
 	struct process_stat stat;
 	assert_true(identity_get(&self));
 	assert_true(process_stat_read("self", &stat));
-	assert_int_equal(self.who, identity_who());
-	assert_int_equal(who_kind(self.who), WHO_KIND_OWNER);
-	assert_int_equal(who_pid(self.who), getpid());
-	assert_int_equal(who_start(self.who), start_since_boot(stat.start, self.boot_offset));
+	assert_int_equal(self.owner, identity_owner());
+	assert_int_equal(owner_kind(self.owner), OWNER_KIND_PROCESS);
+	assert_int_equal(owner_pid(self.owner), getpid());
+	assert_int_equal(owner_start(self.owner), start_since_boot(stat.start, self.boot_offset));
 	assert_int_equal(self.boot_offset, boot_offset_read());
 	assert_int_not_equal(stat.start, 0);
 	assert_int_equal(self.uid, geteuid());
@@ -48,11 +48,11 @@ static int
 is_not_the_parent(void *arg)
 {
 	const uint64_t parent = *(const uint64_t *)arg;
-	CHECK(identity_who() != parent);
-	CHECK(who_pid(identity_who()) == (uint32_t)getpid());
+	CHECK(identity_owner() != parent);
+	CHECK(owner_pid(identity_owner()) == (uint32_t)getpid());
 	struct identity self;
 	CHECK(identity_get(&self));
-	CHECK(self.who == identity_who() && self.pid_ns != 0);
+	CHECK(self.owner == identity_owner() && self.pid_ns != 0);
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static int
 is_not_the_parent_nor_its_child(void *arg)
 {
 	CHECK(is_not_the_parent(arg) == 0);
-	uint64_t mine = identity_who();
+	uint64_t mine = identity_owner();
 	return end_of_child(start_child(is_not_the_parent, &mine));
 }
 
@@ -68,10 +68,10 @@ static void
 fork_makes_another(void **state)
 {
 	(void)state;
-	uint64_t mine = identity_who();
+	uint64_t mine = identity_owner();
 	assert_int_equal(end_of_child(start_child(is_not_the_parent, &mine)), 0);
 	assert_int_equal(end_of_child(start_child(is_not_the_parent_nor_its_child, &mine)), 0);
-	assert_int_equal(identity_who(), mine);
+	assert_int_equal(identity_owner(), mine);
 }
 
 /* No handler of pthread_atfork() runs here: only the kernel can tell. */
@@ -79,19 +79,19 @@ static void
 a_fork_behind_the_library_makes_another(void **state)
 {
 	(void)state;
-	uint64_t mine = identity_who();
+	uint64_t mine = identity_owner();
 	const long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	assert_true(pid >= 0);
 	if (pid == 0)
 		syscall(SYS_exit_group,
-		        who_pid(identity_who()) == (uint32_t)syscall(SYS_getpid) && identity_who() != mine ? 0 : 1);
+		        owner_pid(identity_owner()) == (uint32_t)syscall(SYS_getpid) && identity_owner() != mine ? 0 : 1);
 	assert_int_equal(end_of_child((pid_t)pid), 0);
 }
 
 static void *
 who_of_thread(void *arg)
 {
-	*(uint64_t *)arg = identity_who();
+	*(uint64_t *)arg = identity_owner();
 	return NULL;
 }
 
@@ -106,7 +106,7 @@ threads_are_the_same(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, who_of_thread, &seen[i]), 0);
 	for (size_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-		assert_int_equal(seen[i], identity_who());
+		assert_int_equal(seen[i], identity_owner());
 	}
 }
 
@@ -121,9 +121,9 @@ first_use_by_many_threads(void *unused)
 		CHECK(pthread_create(&threads[i], NULL, who_of_thread, &seen[i]) == 0);
 	for (size_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-		CHECK(seen[i] == identity_who());
+		CHECK(seen[i] == identity_owner());
 	}
-	CHECK(who_pid(identity_who()) == (uint32_t)getpid());
+	CHECK(owner_pid(identity_owner()) == (uint32_t)getpid());
 	return 0;
 }
 
@@ -143,7 +143,7 @@ a_child_of_vfork_reads_itself(void **state)
 	if (UNDER_THREAD_SANITIZER)
 		SKIP("ThreadSanitizer turns vfork() into fork()");
 	static struct identity child;
-	const uint64_t mine = identity_who();
+	const uint64_t mine = identity_owner();
 	const pid_t pid = vfork();
 	if (pid == 0) {
 		identity_read(&child);
@@ -151,18 +151,18 @@ a_child_of_vfork_reads_itself(void **state)
 	}
 	assert_true(pid > 0);
 	assert_int_equal(end_of_child(pid), 0);
-	assert_int_equal(who_pid(child.who), pid);
+	assert_int_equal(owner_pid(child.owner), pid);
 	assert_int_not_equal(child.pid_ns, 0);
-	assert_int_equal(identity_who(), mine);
+	assert_int_equal(identity_owner(), mine);
 }
 
 static int
 compare_behind_exec(void *unused)
 {
-	char who[32];
+	char owner[32];
 	(void)unused;
-	snprintf(who, sizeof(who), "%llx", (unsigned long long)identity_who());
-	execl("/proc/self/exe", "test_identity", "--same-as", who, (char *)NULL);
+	snprintf(owner, sizeof(owner), "%llx", (unsigned long long)identity_owner());
+	execl("/proc/self/exe", "test_identity", "--same-as", owner, (char *)NULL);
 	return 1;
 }
 
@@ -206,13 +206,13 @@ static int
 without_system_calls(void *unused)
 {
 	(void)unused;
-	identity_who();
+	identity_owner();
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
 		return 77;
 	int wrong = 0;
 	struct identity self;
 	for (int i = 0; i < 1000; i++)
-		wrong |= identity_who() == 0 || !identity_get(&self);
+		wrong |= identity_owner() == 0 || !identity_get(&self);
 	syscall(SYS_exit, wrong);
 	return 1;
 }
@@ -223,7 +223,7 @@ no_system_call_after_the_first(void **state)
 	(void)state;
 	if (UNDER_THREAD_SANITIZER)
 		SKIP("ThreadSanitizer makes system calls");
-	identity_who();
+	identity_owner();
 	const int status = end_of_child(start_child(without_system_calls, NULL));
 	if (status == 77)
 		SKIP("seccomp is refused here");
@@ -282,9 +282,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(pids_in_decimal),
 	};
 	if (argc == 3 && strcmp(argv[1], "--same-as") == 0)
-		return strtoull(argv[2], NULL, 16) == identity_who() ? 0 : 1;
+		return strtoull(argv[2], NULL, 16) == identity_owner() ? 0 : 1;
 	if (argc == 2 && strcmp(argv[1], "--fork") == 0) {
-		uint64_t mine = identity_who();
+		uint64_t mine = identity_owner();
 		return end_of_child(start_child(is_not_the_parent_nor_its_child, &mine));
 	}
 	support_start(60);

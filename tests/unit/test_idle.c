@@ -44,9 +44,9 @@ tear_down(void **state)
 static void
 release(uint32_t index)
 {
-	put_record(sem, index, 0, STATE_IDLE, WHAT_FACES, 8, 1);
-	ADD_SEQ(&sem->segment.header->grants, word_make(1, 0));
-	idle_notify(sem);
+	put_record(sem, index, 0, STATE_IDLE, STATE_PHASES, 8, 1);
+	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
+	notify_idle(sem);
 }
 
 /* The first to go enables the waiter, who is in before the second goes: at no instant does nobody hold. */
@@ -71,7 +71,7 @@ whoever_enters_behind_the_look_holds(void **state)
 	interrupt_the_next_look(both_go_and_the_waiter_enters);
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
 	assert_null(interruption.action);
-	assert_int_equal(what_state(what_of(sem, FIRST)), STATE_HELD);
+	assert_int_equal(state_kind(state_of(sem, FIRST)), STATE_HELD);
 }
 
 static void
@@ -105,9 +105,9 @@ an_arrival_behind_the_look_is_not_slept_over(void **state)
 /* ---- what is left behind ---- */
 
 static uint64_t
-concern(void)
+pending(void)
 {
-	return LOAD_SEQ(&sem->segment.header->concern) & (CONCERN_IDLE | CONCERN_HOLDERS);
+	return LOAD_SEQ(&sem->segment.header->pending) & (PENDING_IDLE | PENDING_HOLDERS);
 }
 
 static void
@@ -121,7 +121,7 @@ somebody_holds(void)
 static void
 expect_others_woken(uint32_t bits)
 {
-	assert_int_equal(concern(), 0);
+	assert_int_equal(pending(), 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], &sem->segment.header->idle);
 	assert_int_equal(fake.woken_bits[0], bits);
@@ -140,7 +140,7 @@ who_gives_up_leaves_nothing(void **state)
 {
 	(void)state;
 	static const unsigned flags[] = {0, TSEM_HOLDERS};
-	static const uint32_t bits[] = {CONCERN_IDLE, CONCERN_HOLDERS};
+	static const uint32_t bits[] = {PENDING_IDLE, PENDING_HOLDERS};
 	const struct timespec deadline = {.tv_sec = 1003};
 	somebody_holds();
 	for (int i = 0; i < 2; i++) {
@@ -152,7 +152,7 @@ who_gives_up_leaves_nothing(void **state)
 	fake.at_sleep = fake.sleeps + 1;
 	fake.sleep_result = -EINTR;
 	assert_int_equal(tsem_wait_idle(sem, TSEM_INTERRUPTIBLE, &deadline), -EINTR);
-	expect_others_woken(CONCERN_IDLE);
+	expect_others_woken(PENDING_IDLE);
 }
 
 /* Again and again, it would have all of them look at all records. */
@@ -162,10 +162,10 @@ a_try_wakes_nobody(void **state)
 	(void)state;
 	static const struct timespec past;
 	somebody_holds();
-	STORE_SEQ(&sem->segment.header->concern, CONCERN_IDLE | CONCERN_HOLDERS);
+	STORE_SEQ(&sem->segment.header->pending, PENDING_IDLE | PENDING_HOLDERS);
 	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
-	assert_int_equal(concern(), CONCERN_IDLE | CONCERN_HOLDERS);
+	assert_int_equal(pending(), PENDING_IDLE | PENDING_HOLDERS);
 	assert_int_equal(fake.wakes, 0);
 }
 
@@ -173,7 +173,7 @@ static void
 the_first_goes(void)
 {
 	release(FIRST);
-	assert_int_equal(concern(), 0); /* told */
+	assert_int_equal(pending(), 0); /* told */
 	fake.wakes = 0;
 }
 
@@ -184,7 +184,7 @@ who_was_told_leaves_nothing(void **state)
 	somebody_holds();
 	fake.others = the_first_goes;
 	assert_int_equal(tsem_wait_idle(sem, 0, NULL), 0);
-	assert_int_equal(concern(), 0);
+	assert_int_equal(pending(), 0);
 }
 
 /* What one leaves that was killed, tsem_recover() takes away, but not the hint of an orphan beside it. */
@@ -194,11 +194,11 @@ the_bits_of_the_dead(void **state)
 	(void)state;
 	somebody_holds();
 	set_counters(sem, 3, 0);
-	put_record(sem, FIRST + 1, who_orphan(2), STATE_QUEUED, 0, 2, 1);
-	STORE_SEQ(&sem->segment.header->concern, concern_next(CONCERN_IDLE | CONCERN_HOLDERS, true, 2));
+	put_record(sem, FIRST + 1, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
+	STORE_SEQ(&sem->segment.header->pending, pending_next(PENDING_IDLE | PENDING_HOLDERS, true, 2));
 	assert_int_equal(tsem_recover(sem, NULL), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_MASK, CONCERN_ORPHANS);
-	expect_others_woken(CONCERN_IDLE | CONCERN_HOLDERS);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_MASK, PENDING_ORPHANS);
+	expect_others_woken(PENDING_IDLE | PENDING_HOLDERS);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)

@@ -16,18 +16,18 @@ words_keep_counter_and_tag(void **state)
 	(void)state;
 	for (size_t i = 0; i < LENGTH(counters); i++) {
 		for (size_t j = 0; j < LENGTH(records); j++) {
-			for (unsigned face = 0; face < 2; face++) {
-				const uint64_t tag = tag_make(records[j], face);
-				const uint64_t word = word_make(counters[i], tag);
-				assert_int_equal(word_counter(word), counters[i]);
-				assert_int_equal(word_tag(word), tag);
-				assert_int_equal(tag_record(word_tag(word)), records[j]);
-				assert_int_equal(tag_face(word_tag(word)), face);
+			for (unsigned phase = 0; phase < 2; phase++) {
+				const uint64_t tag = tag_make(records[j], phase);
+				const uint64_t word = counter_word_make(counters[i], tag);
+				assert_int_equal(counter_value(word), counters[i]);
+				assert_int_equal(counter_tag(word), tag);
+				assert_int_equal(tag_record(counter_tag(word)), records[j]);
+				assert_int_equal(tag_phase(counter_tag(word)), phase);
 				assert_int_not_equal(tag, TAG_NONE);
 			}
 		}
-		assert_int_equal(word_tag(word_make(counters[i], TAG_NONE)), TAG_NONE);
-		assert_int_equal(word_counter(word_make(counters[i], TAG_NONE)), counters[i]);
+		assert_int_equal(counter_tag(counter_word_make(counters[i], TAG_NONE)), TAG_NONE);
+		assert_int_equal(counter_value(counter_word_make(counters[i], TAG_NONE)), counters[i]);
 	}
 }
 
@@ -39,9 +39,9 @@ adding_to_a_word_leaves_the_tag(void **state)
 	static const uint64_t tags[] = {0, 1, 0x7fff, 0xfffd, TAG_NONE};
 	for (size_t i = 0; i < LENGTH(counters); i++) {
 		for (size_t j = 0; j < LENGTH(tags); j++) {
-			const uint64_t sum = word_make(counters[i], tags[j]) + word_make(UINT32_MAX, 0);
-			assert_int_equal(word_tag(sum), tags[j]);
-			assert_int_equal(word_counter(sum), counter_add(counters[i], UINT32_MAX));
+			const uint64_t sum = counter_word_make(counters[i], tags[j]) + counter_word_make(UINT32_MAX, 0);
+			assert_int_equal(counter_tag(sum), tags[j]);
+			assert_int_equal(counter_value(sum), counter_add(counters[i], UINT32_MAX));
 		}
 	}
 }
@@ -72,34 +72,34 @@ counters_go_round(void **state)
 }
 
 static void
-who_tells_owners_apart(void **state)
+owners_differ_in_their_words(void **state)
 {
 	(void)state;
 	static const uint32_t pids[] = {1, 2, 32768, (1U << PID_BITS) - 1};
-	static const uint64_t starts[] = {0, 1, UINT32_MAX, WHO_LOW_MASK};
+	static const uint64_t starts[] = {0, 1, UINT32_MAX, OWNER_LOW_MASK};
 	for (size_t i = 0; i < LENGTH(pids); i++) {
 		for (size_t j = 0; j < LENGTH(starts); j++) {
-			const uint64_t owner = who_owner(pids[i], starts[j]);
-			assert_int_equal(who_kind(owner), WHO_KIND_OWNER);
-			assert_int_equal(who_pid(owner), pids[i]);
-			assert_int_equal(who_start(owner), starts[j]);
+			const uint64_t owner = owner_process(pids[i], starts[j]);
+			assert_int_equal(owner_kind(owner), OWNER_KIND_PROCESS);
+			assert_int_equal(owner_pid(owner), pids[i]);
+			assert_int_equal(owner_start(owner), starts[j]);
 			assert_int_not_equal(owner, 0); /* which means free */
 
-			const uint64_t handed = who_handed(pids[i], starts[j]);
-			assert_int_equal(who_kind(handed), WHO_KIND_HANDED);
-			assert_int_equal(who_pid(handed), pids[i]);
-			assert_int_equal(handed & WHO_LOW_MASK, starts[j]);
+			const uint64_t handed = owner_handed(pids[i], starts[j]);
+			assert_int_equal(owner_kind(handed), OWNER_KIND_HANDED);
+			assert_int_equal(owner_pid(handed), pids[i]);
+			assert_int_equal(handed & OWNER_LOW_MASK, starts[j]);
 		}
 	}
 	/* A start time that does not fit must not spill into the pid, nor a ticket into the kind. */
-	assert_int_equal(who_pid(who_owner(7, UINT64_MAX)), 7);
-	assert_int_equal(who_start(who_owner(7, UINT64_MAX)), WHO_LOW_MASK);
-	assert_int_equal(who_pid(who_handed(7, COUNTER_MASK)), 7);
-	assert_int_equal(who_kind(who_handed((1U << PID_BITS) - 1, COUNTER_MASK)), WHO_KIND_HANDED);
+	assert_int_equal(owner_pid(owner_process(7, UINT64_MAX)), 7);
+	assert_int_equal(owner_start(owner_process(7, UINT64_MAX)), OWNER_LOW_MASK);
+	assert_int_equal(owner_pid(owner_handed(7, COUNTER_MASK)), 7);
+	assert_int_equal(owner_kind(owner_handed((1U << PID_BITS) - 1, COUNTER_MASK)), OWNER_KIND_HANDED);
 
 	for (size_t i = 0; i < LENGTH(counters); i++) {
-		const uint64_t orphan = who_orphan(counters[i]);
-		assert_int_equal(who_kind(orphan), WHO_KIND_ORPHAN);
+		const uint64_t orphan = owner_orphan(counters[i]);
+		assert_int_equal(owner_kind(orphan), OWNER_KIND_ORPHAN);
 		assert_int_equal(orphan & COUNTER_MASK, counters[i]);
 		assert_int_not_equal(orphan, 0);
 		/* Recovery sorts orphans by this: the kind must not count. */
@@ -108,26 +108,26 @@ who_tells_owners_apart(void **state)
 }
 
 static void
-what_keeps_its_faces(void **state)
+a_state_keeps_its_phases(void **state)
 {
 	(void)state;
-	for (uint64_t faces = 0; faces <= WHAT_FACES; faces += WHAT_A) {
+	for (uint64_t phases = 0; phases <= STATE_PHASES; phases += STATE_ARRIVAL_PHASE) {
 		for (size_t i = 0; i < LENGTH(counters); i++) {
 			for (unsigned s = STATE_IDLE; s <= STATE_RELEASING; s++) {
-				const uint64_t what = what_next(faces | STATE_HELD, (enum state)s, counters[i]);
-				assert_int_equal(what_state(what), s);
-				assert_int_equal(what_value(what), counters[i]);
-				assert_int_equal(what_a(what), (faces & WHAT_A) != 0);
-				assert_int_equal(what_b(what), (faces & WHAT_B) != 0);
+				const uint64_t word = state_next(phases | STATE_HELD, (enum state_kind)s, counters[i]);
+				assert_int_equal(state_kind(word), s);
+				assert_int_equal(state_value(word), counters[i]);
+				assert_int_equal(state_arrival_phase(word), (phases & STATE_ARRIVAL_PHASE) != 0);
+				assert_int_equal(state_release_phase(word), (phases & STATE_RELEASE_PHASE) != 0);
 			}
 		}
 		/* The difference of two counters may stick out of 48 bits. */
-		assert_int_equal(what_next(faces, STATE_QUEUED, UINT64_C(2) - 5),
-		                 (COUNTER_MASK - 2) << 16 | faces | STATE_QUEUED);
+		assert_int_equal(state_next(phases, STATE_QUEUED, UINT64_C(2) - 5),
+		                 (COUNTER_MASK - 2) << 16 | phases | STATE_QUEUED);
 	}
-	assert_int_equal(what_a(WHAT_TURN_ONE), 0);
-	assert_int_equal(what_b(WHAT_TURN_ONE), 0);
-	assert_int_equal(what_state(WHAT_TURN_ONE), STATE_IDLE);
+	assert_int_equal(state_arrival_phase(STATE_REPEAT_ONE), 0);
+	assert_int_equal(state_release_phase(STATE_REPEAT_ONE), 0);
+	assert_int_equal(state_kind(STATE_REPEAT_ONE), STATE_IDLE);
 }
 
 static void
@@ -139,9 +139,9 @@ tickets_in_a_row_have_words_of_their_own(void **state)
 	for (size_t i = 0; i < LENGTH(salts); i++) {
 		for (size_t j = 0; j < LENGTH(firsts); j++) {
 			bool used[ARRAY_WORDS] = {false};
-			uint32_t previous = slot_index(counter_add(firsts[j], COUNTER_MASK), salts[i]);
+			uint32_t previous = word_index(counter_add(firsts[j], COUNTER_MASK), salts[i]);
 			for (uint64_t n = 0; n < ARRAY_WORDS; n++) {
-				const uint32_t at = slot_index(counter_add(firsts[j], n), salts[i]);
+				const uint32_t at = word_index(counter_add(firsts[j], n), salts[i]);
 				assert_in_range(at, 0, ARRAY_WORDS - 1);
 				assert_false(used[at]);
 				used[at] = true;
@@ -161,11 +161,11 @@ tickets_on_one_word_have_bits_of_their_own(void **state)
 		uint32_t seen = 0;
 		for (uint64_t round = 0; round < 32; round++) {
 			const uint64_t ticket = counter_add(firsts[i], round * ARRAY_WORDS);
-			const uint32_t bit = slot_bit(ticket);
+			const uint32_t bit = word_bit(ticket);
 			assert_int_not_equal(bit, 0);
 			assert_int_equal(bit & (bit - 1), 0);
 			assert_int_equal(seen & bit, 0);
-			assert_int_equal(slot_index(ticket, 77), slot_index(firsts[i], 77));
+			assert_int_equal(word_index(ticket, 77), word_index(firsts[i], 77));
 			seen |= bit;
 		}
 		assert_int_equal(seen, UINT32_MAX);
@@ -190,8 +190,8 @@ main(void)
 		cmocka_unit_test(words_keep_counter_and_tag),
 		cmocka_unit_test(adding_to_a_word_leaves_the_tag),
 		cmocka_unit_test(counters_go_round),
-		cmocka_unit_test(who_tells_owners_apart),
-		cmocka_unit_test(what_keeps_its_faces),
+		cmocka_unit_test(owners_differ_in_their_words),
+		cmocka_unit_test(a_state_keeps_its_phases),
 		cmocka_unit_test(tickets_in_a_row_have_words_of_their_own),
 		cmocka_unit_test(tickets_on_one_word_have_bits_of_their_own),
 		cmocka_unit_test(the_right_to_unlink_has_a_line_of_its_own),

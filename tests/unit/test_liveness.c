@@ -27,12 +27,12 @@ stat_of_process(pid_t pid)
 }
 
 /* As it would stand in a record. */
-static struct owner
+static struct process_id
 owner_of(pid_t pid)
 {
 	struct identity self;
 	assert_true(identity_get(&self));
-	return (struct owner){
+	return (struct process_id){
 		.pid = (uint32_t)pid,
 		.start = start_since_boot(stat_of_process(pid).start, self.boot_offset),
 		.pid_ns = self.pid_ns,
@@ -40,7 +40,7 @@ owner_of(pid_t pid)
 }
 
 static void
-expect(const struct owner *owner, enum liveness verdict)
+expect(const struct process_id *owner, enum liveness verdict)
 {
 	errno = 4321;
 	assert_int_equal(liveness_judge(owner), verdict);
@@ -61,7 +61,7 @@ alive_zombie_reaped(void **state)
 {
 	(void)state;
 	const pid_t child = start_child(sleep_for_ever, NULL);
-	const struct owner owner = owner_of(child);
+	const struct process_id owner = owner_of(child);
 	expect(&owner, LIVENESS_ALIVE);
 	kill(child, SIGSTOP);
 	expect(&owner, LIVENESS_ALIVE);
@@ -76,7 +76,7 @@ static void
 oneself(void **state)
 {
 	(void)state;
-	const struct owner owner = owner_of(getpid());
+	const struct process_id owner = owner_of(getpid());
 	expect(&owner, LIVENESS_ALIVE);
 }
 
@@ -85,7 +85,7 @@ static void
 a_pid_used_again(void **state)
 {
 	(void)state;
-	struct owner owner = owner_of(getpid());
+	struct process_id owner = owner_of(getpid());
 	const uint64_t start = owner.start;
 	for (owner.start = start - 3; owner.start <= start + 3; owner.start++) {
 		/* One tick may lie between two looks at the same process, from two time namespaces. */
@@ -99,7 +99,7 @@ without_a_start_time_the_living_are_in_doubt(void **state)
 {
 	(void)state;
 	const pid_t child = start_child(sleep_for_ever, NULL);
-	struct owner owner = owner_of(child);
+	struct process_id owner = owner_of(child);
 	owner.start = 0;
 	expect(&owner, LIVENESS_UNKNOWN);
 	kill(child, SIGKILL);
@@ -112,7 +112,7 @@ pids_of_another_pid_namespace(void **state)
 {
 	(void)state;
 	const pid_t child = start_child(sleep_for_ever, NULL);
-	struct owner owner = owner_of(child);
+	struct process_id owner = owner_of(child);
 	const uint32_t pid_ns = owner.pid_ns;
 	kill_child(child);
 	expect(&owner, LIVENESS_DEAD);
@@ -151,7 +151,7 @@ a_leader_that_left_its_threads(void **state)
 	(void)state;
 	const pid_t child = start_child(leave_a_thread_behind, NULL);
 	EVENTUALLY(stat_of_process(child).state == 'Z');
-	struct owner owner = owner_of(child);
+	struct process_id owner = owner_of(child);
 	expect(&owner, LIVENESS_ALIVE);
 	const uint64_t start = owner.start;
 	owner.start = 0;
@@ -168,7 +168,7 @@ a_leader_that_left_its_threads(void **state)
 static int
 without_descriptors(void *arg)
 {
-	const struct owner *owners = arg;
+	const struct process_id *owners = arg;
 	const struct rlimit none = {0, 0};
 	CHECK(liveness_judge(&owners[0]) == LIVENESS_ALIVE);
 	CHECK(liveness_judge(&owners[1]) == LIVENESS_DEAD);
@@ -186,7 +186,7 @@ no_descriptor_is_left(void **state)
 	const pid_t alive = start_child(sleep_for_ever, NULL);
 	const pid_t zombie = start_child(sleep_for_ever, NULL);
 	const pid_t reaped = start_child(sleep_for_ever, NULL);
-	struct owner owners[3] = {owner_of(alive), owner_of(zombie), owner_of(reaped)};
+	struct process_id owners[3] = {owner_of(alive), owner_of(zombie), owner_of(reaped)};
 	kill(zombie, SIGKILL);
 	await_zombie(zombie);
 	kill_child(reaped);
@@ -198,7 +198,7 @@ no_descriptor_is_left(void **state)
 static int
 as_nobody(void *arg)
 {
-	struct owner *owner = arg;
+	struct process_id *owner = arg;
 	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
 	CHECK(kill((pid_t)owner->pid, 0) != 0 && errno == EPERM);
 	CHECK(liveness_judge(owner) == LIVENESS_ALIVE);
@@ -214,7 +214,7 @@ a_process_of_another_user(void **state)
 	if (geteuid() != 0)
 		SKIP("not root: cannot become another user");
 	const pid_t child = start_child(sleep_for_ever, NULL);
-	struct owner owner = owner_of(child);
+	struct process_id owner = owner_of(child);
 	assert_int_equal(end_of_child(start_child(as_nobody, &owner)), 0);
 	kill_child(child);
 }
@@ -236,7 +236,7 @@ in_a_new_namespace(void *unused)
 	struct identity self;
 	CHECK(identity_get(&self));
 	/* No start time matches what this /proc says about the number, so a comparison would call it dead. */
-	struct owner owner = {.pid = (uint32_t)child, .start = 1, .pid_ns = self.pid_ns};
+	struct process_id owner = {.pid = (uint32_t)child, .start = 1, .pid_ns = self.pid_ns};
 	CHECK(liveness_judge(&owner) == LIVENESS_UNKNOWN);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);

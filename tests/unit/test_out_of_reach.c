@@ -43,7 +43,7 @@ static void
 an_arrival_out_of_reach(void **state)
 {
 	(void)state;
-	const uint64_t tickets = word_make(0, tag_make(FAR, 0));
+	const uint64_t tickets = counter_word_make(0, tag_make(FAR, 0));
 	const struct timespec past = {0};
 	tsem_hold hold;
 	STORE_SEQ(&sem->segment.header->tickets, tickets);
@@ -66,7 +66,7 @@ static void
 a_release_out_of_reach(void **state)
 {
 	(void)state;
-	const uint64_t grants = word_make(0, tag_make(FAR, 0));
+	const uint64_t grants = counter_word_make(0, tag_make(FAR, 0));
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	STORE_SEQ(&sem->segment.header->grants, grants);

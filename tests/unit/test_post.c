@@ -12,7 +12,7 @@
 static uint64_t
 tag_of_G(void)
 {
-	return word_tag(LOAD_SEQ(&sem->segment.header->grants));
+	return counter_tag(LOAD_SEQ(&sem->segment.header->grants));
 }
 
 static _Atomic uint32_t *
@@ -46,11 +46,11 @@ a_post_wakes_those_it_enables_by_their_bit(void **state)
 		for (uint64_t j = 0; j < 70; j++) {
 			const uint64_t ticket = (firsts[i] + j) & COUNTER_MASK;
 			assert_ptr_equal(fake.woken[j], word_of(ticket));
-			assert_int_equal(fake.woken_bits[j], slot_bit(ticket));
+			assert_int_equal(fake.woken_bits[j], word_bit(ticket));
 			assert_int_equal(fake.woken_most[j], INT_MAX);
-			assert_true(slot_is_posted(LOAD_SEQ(word_of(ticket)), ticket));
+			assert_true(word_is_posted(LOAD_SEQ(word_of(ticket)), ticket));
 		}
-		assert_false(slot_is_posted(LOAD_SEQ(word_of(firsts[i] + 70)), (firsts[i] + 70) & COUNTER_MASK));
+		assert_false(word_is_posted(LOAD_SEQ(word_of(firsts[i] + 70)), (firsts[i] + 70) & COUNTER_MASK));
 	}
 }
 
@@ -89,7 +89,7 @@ a_post_that_does_not_come(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(2000);
-	STORE_SEQ(word_of(1), slot_posted(0, 1));
+	STORE_SEQ(word_of(1), word_posted(0, 1));
 	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
 	assert_int_equal(fake.clock - began, 2000 * NS_PER_MS);
 	assert_int_equal(fake.slept_until[0], began + POSTED_PAUSE);
@@ -102,7 +102,7 @@ static void
 a_post_that_comes(void **state)
 {
 	(void)state;
-	STORE_SEQ(word_of(1), slot_posted(0, 1));
+	STORE_SEQ(word_of(1), word_posted(0, 1));
 	fake.others = others_post_and_die_before_waking;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	assert_true(fake.clock - began <= POSTED_PAUSE);
@@ -116,7 +116,7 @@ a_post_for_another_ticket_is_none(void **state)
 	(void)state;
 	const struct timespec deadline = clock_after(200);
 	set_counters(sem, ARRAY_WORDS + 1, ARRAY_WORDS);
-	STORE_SEQ(word_of(1), slot_posted(0, 1));
+	STORE_SEQ(word_of(1), word_posted(0, 1));
 	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
 	assert_int_equal(fake.sleeps, 1);
 }
@@ -130,7 +130,7 @@ a_sleeper_watches_and_takes_back_its_announcement(void **state)
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_true(tag_is_watched(tag_of_G()));
-	assert_int_equal(LOAD_SEQ(word_of(1)) & SLOT_ANYBODY, 0);
+	assert_int_equal(LOAD_SEQ(word_of(1)) & WORD_SLEEPER_BITS, 0);
 	/* No process waits: the next post makes G quiet, and the one after it has nothing to look at. */
 	others_post();
 	assert_int_equal(tag_of_G(), TAG_NONE);
@@ -157,14 +157,14 @@ static void
 a_place_given_up_among_those_enabled_is_skipped(void **state)
 {
 	(void)state;
-	put_record(sem, 41, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 3, 1);
 	/* Ours is ticket 1, and then the others get in line. */
-	struct place_in_line place;
+	struct queue_place place;
 	assert_int_equal(queue_join(sem, 1, USE_TAKE, queue_options(NULL), &place), 0);
 	assert_int_equal(place.waiter.ticket, 1);
-	STORE_SEQ(&sem->segment.header->tickets, word_retag(word_make(4, 0), TAG_NONE));
-	queue_line_up(&place);
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_retag(counter_word_make(4, 0), TAG_NONE));
+	queue_mark_queued(&place);
 	note_orphan(sem, 2);
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
 	assert_int_equal(grants_of(sem), 3);
@@ -179,8 +179,8 @@ a_place_given_up_that_is_next_stays(void **state)
 {
 	(void)state;
 	put_to_sleep(1, 1);
-	STORE_SEQ(&sem->segment.header->tickets, word_make(3, TAG_NONE));
-	put_record(sem, 41, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(3, TAG_NONE));
+	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	note_orphan(sem, 2);
 	fake.others_at_wake = others_take_the_memory_away;
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
@@ -199,8 +199,8 @@ a_maximum_with_places_given_up_in_the_queue(void **state)
 	tsem *limited = new_semaphore(0, 1);
 	set_counters(limited, 3, 0);
 	put_record(limited, 0, NOBODY, STATE_QUEUED, 0, 0, 1);
-	put_record(limited, 1, who_orphan(1), STATE_QUEUED, 0, 1, 1);
-	put_record(limited, 2, who_orphan(2), STATE_QUEUED, 0, 2, 1);
+	put_record(limited, 1, owner_orphan(1), STATE_QUEUED, 0, 1, 1);
+	put_record(limited, 2, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	note_orphan(limited, 1);
 	assert_int_equal(tsem_post(limited, 3, NULL), -EOVERFLOW);
 	assert_int_equal(grants_of(limited), 0);
@@ -216,14 +216,14 @@ another_post_that_does_not_come(void **state)
 	(void)state;
 	struct posted posted = {.word = 0};
 	const struct waiter waiter = {.ticket = 1, .count = 1};
-	uint32_t word = slot_posted(0, 1);
+	uint32_t word = word_posted(0, 1);
 	for (uint64_t pause = POSTED_PAUSE; pause < TICK; pause *= 2)
-		assert_int_equal(wait_soon(&waiter, word, 1000, &posted), 1000 + pause);
-	assert_int_equal(wait_soon(&waiter, word, 1000, &posted), NS_FOREVER);
-	word = slot_posted(word, 1);
-	assert_int_equal(wait_soon(&waiter, word, 1000, &posted), 1000 + POSTED_PAUSE);
-	word = slot_posted(word, 1 + ARRAY_WORDS);
-	assert_int_equal(wait_soon(&waiter, word, 1000, &posted), NS_FOREVER);
+		assert_int_equal(wait_posted(&waiter, word, 1000, &posted), 1000 + pause);
+	assert_int_equal(wait_posted(&waiter, word, 1000, &posted), NS_FOREVER);
+	word = word_posted(word, 1);
+	assert_int_equal(wait_posted(&waiter, word, 1000, &posted), 1000 + POSTED_PAUSE);
+	word = word_posted(word, 1 + ARRAY_WORDS);
+	assert_int_equal(wait_posted(&waiter, word, 1000, &posted), NS_FOREVER);
 }
 
 /* So many permits wake by a sweep, afterwards; and a process that waits for idleness is told afterwards. */
@@ -236,7 +236,7 @@ posts_that_look_afterwards(void **state)
 	assert_int_equal(fake.wakes, ARRAY_WORDS);
 
 	put_to_sleep(9, 0);
-	OR_SEQ(&sem->segment.header->concern, CONCERN_IDLE);
+	OR_SEQ(&sem->segment.header->pending, PENDING_IDLE);
 	assert_int_equal(tsem_post(sem, 9, NULL), 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], &sem->segment.header->idle);

@@ -27,13 +27,13 @@ tear_down(void **state)
 static void
 set_tickets(uint64_t counter, uint64_t tag)
 {
-	STORE_SEQ(&sem->segment.header->tickets, word_make(counter, tag));
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(counter, tag));
 }
 
 static void
 set_grants(uint64_t counter, uint64_t tag)
 {
-	STORE_SEQ(&sem->segment.header->grants, word_make(counter, tag));
+	STORE_SEQ(&sem->segment.header->grants, counter_word_make(counter, tag));
 }
 
 /* ---- arrivals ---- */
@@ -42,18 +42,18 @@ static void
 an_unfinished_arrival_is_finished_by_the_next(void **state)
 {
 	(void)state;
-	for (unsigned face = 0; face < 2; face++) {
+	for (unsigned phase = 0; phase < 2; phase++) {
 		for (uint64_t first = 0; first < 2; first++) {
 			/* Two tickets were taken: 0 and 1, or the last before 2^48 and the first behind it. */
 			const uint64_t ticket = first == 0 ? 0 : COUNTER_MASK;
-			const uint64_t faces = (face != 0 ? WHAT_A : 0) | WHAT_B;
+			const uint64_t phases = (phase != 0 ? STATE_ARRIVAL_PHASE : 0) | STATE_RELEASE_PHASE;
 			uint64_t mine = 99;
-			put_record(sem, 5, NOBODY, STATE_CLAIMED, faces, 7, 2);
-			set_tickets(counter_add(ticket, 2), tag_make(5, face));
+			put_record(sem, 5, NOBODY, STATE_CLAIMED, phases, 7, 2);
+			set_tickets(counter_add(ticket, 2), tag_make(5, phase));
 			set_grants(ticket, TAG_NONE);
 			assert_int_equal(arrive(sem, TAG_NONE, 1, ARRIVE_IN_LINE, &mine), 0);
 			assert_int_equal(mine, counter_add(ticket, 2));
-			assert_int_equal(what_of(sem, 5), what_next(faces, STATE_QUEUED, ticket));
+			assert_int_equal(state_of(sem, 5), state_next(phases, STATE_QUEUED, ticket));
 		}
 	}
 }
@@ -67,8 +67,8 @@ a_try_that_fails_changes_nothing(void **state)
 	set_tickets(2, tag_make(5, 0));
 	assert_int_equal(arrive(sem, TAG_NONE, 2, ARRIVE_IF_ENABLED, &mine), -EAGAIN);
 	assert_int_equal(mine, 99);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), word_make(2, tag_make(5, 0)));
-	assert_int_equal(what_state(what_of(sem, 5)), STATE_CLAIMED);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), counter_word_make(2, tag_make(5, 0)));
+	assert_int_equal(state_kind(state_of(sem, 5)), STATE_CLAIMED);
 }
 
 static void
@@ -80,7 +80,7 @@ an_arrival_carries_its_tag(void **state)
 	set_grants(40, TAG_NONE);
 	assert_int_equal(arrive(sem, tag_make(9, 1), 2, ARRIVE_IF_ENABLED, &mine), 0);
 	assert_int_equal(mine, 40);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), word_make(42, tag_make(9, 1)));
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), counter_word_make(42, tag_make(9, 1)));
 }
 
 /* Tags that say nothing about the record's present use. */
@@ -90,37 +90,37 @@ stale_arrival_tags_are_left_alone(void **state)
 	(void)state;
 	uint64_t mine;
 
-	/* The other face: T was last moved by the record's use before this one. */
-	put_record(sem, 5, NOBODY, STATE_CLAIMED, WHAT_A, 7, 2);
-	const uint64_t claimed = what_of(sem, 5);
+	/* The other phase: T was last moved by the record's use before this one. */
+	put_record(sem, 5, NOBODY, STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, 2);
+	const uint64_t claimed = state_of(sem, 5);
 	set_tickets(2, tag_make(5, 0));
 	assert_int_equal(arrive(sem, TAG_NONE, 1, ARRIVE_IN_LINE, &mine), 0);
-	assert_int_equal(what_of(sem, 5), claimed);
+	assert_int_equal(state_of(sem, 5), claimed);
 
-	/* The right face, but T has moved since the helper saw it. */
-	const uint64_t seen = word_make(2, tag_make(5, 1));
+	/* The right phase, but T has moved since the helper saw it. */
+	const uint64_t seen = counter_word_make(2, tag_make(5, 1));
 	set_tickets(3, TAG_NONE);
 	finish_arrival(sem, seen);
-	assert_int_equal(what_of(sem, 5), claimed);
+	assert_int_equal(state_of(sem, 5), claimed);
 	set_tickets(3, tag_make(5, 1));
 	finish_arrival(sem, seen);
-	assert_int_equal(what_of(sem, 5), claimed);
+	assert_int_equal(state_of(sem, 5), claimed);
 	/* And indeed with the present word it would be finished. */
-	finish_arrival(sem, word_make(3, tag_make(5, 1)));
-	assert_int_equal(what_of(sem, 5), what_next(claimed, STATE_QUEUED, 1));
+	finish_arrival(sem, counter_word_make(3, tag_make(5, 1)));
+	assert_int_equal(state_of(sem, 5), state_next(claimed, STATE_QUEUED, 1));
 }
 
 static void
 only_claimed_records_arrive(void **state)
 {
 	(void)state;
-	static const enum state others[] = {STATE_IDLE, STATE_QUEUED, STATE_HELD, STATE_RELEASING};
+	static const enum state_kind others[] = {STATE_IDLE, STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		put_record(sem, 5, NOBODY, others[i], 0, 1, 2);
-		const uint64_t what = what_of(sem, 5);
+		const uint64_t before = state_of(sem, 5);
 		set_tickets(12, tag_make(5, 0));
-		finish_arrival(sem, word_make(12, tag_make(5, 0)));
-		assert_int_equal(what_of(sem, 5), what);
+		finish_arrival(sem, counter_word_make(12, tag_make(5, 0)));
+		assert_int_equal(state_of(sem, 5), before);
 	}
 }
 
@@ -138,8 +138,8 @@ tags_of_records_that_do_not_exist(void **state)
 		assert_int_equal(mine, 50);
 		put_record(sem, 5, NOBODY, STATE_RELEASING, 0, 49, 1);
 		struct grant grant;
-		assert_true(move_grant(sem, 5, &sem->segment.records[5], what_of(sem, 5), &grant));
-		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), word_make(51, tag_make(5, 0)));
+		assert_true(move_grant(sem, 5, &sem->segment.records[5], state_of(sem, 5), &grant));
+		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(51, tag_make(5, 0)));
 	}
 }
 
@@ -147,29 +147,29 @@ tags_of_records_that_do_not_exist(void **state)
 
 /* Record `index`, RELEASING `count` permits, by the hand of its owner. */
 static bool
-move(uint32_t index, uint64_t faces, uint32_t count, struct grant *grant)
+move(uint32_t index, uint64_t phases, uint32_t count, struct grant *grant)
 {
-	put_record(sem, index, NOBODY, STATE_RELEASING, faces, 1, count);
-	return move_grant(sem, index, &sem->segment.records[index], what_of(sem, index), grant);
+	put_record(sem, index, NOBODY, STATE_RELEASING, phases, 1, count);
+	return move_grant(sem, index, &sem->segment.records[index], state_of(sem, index), grant);
 }
 
 static void
 an_unfinished_release_is_finished_by_the_next(void **state)
 {
 	(void)state;
-	for (unsigned face = 0; face < 2; face++) {
-		const uint64_t faces = WHAT_A | (face != 0 ? WHAT_B : 0);
-		put_record(sem, 5, NOBODY, STATE_RELEASING, faces, 30, 2);
+	for (unsigned phase = 0; phase < 2; phase++) {
+		const uint64_t phases = STATE_ARRIVAL_PHASE | (phase != 0 ? STATE_RELEASE_PHASE : 0);
+		put_record(sem, 5, NOBODY, STATE_RELEASING, phases, 30, 2);
 		set_tickets(33, TAG_NONE);
-		set_grants(32, tag_make(5, face)); /* has been moved for it */
+		set_grants(32, tag_make(5, phase)); /* has been moved for it */
 		struct grant grant;
 		assert_true(move(6, 0, 1, &grant));
 		assert_true(grant.moved);
 		assert_int_equal(grant.from, 35);
 		assert_int_equal(grant.to, 36);
-		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), word_make(33, tag_make(6, 0)));
-		assert_int_equal(what_of(sem, 5), what_next(faces ^ WHAT_FACES, STATE_IDLE, 8));
-		assert_int_equal(what_state(what_of(sem, 6)), STATE_RELEASING); /* its second step is its owner's */
+		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(33, tag_make(6, 0)));
+		assert_int_equal(state_of(sem, 5), state_next(phases ^ STATE_PHASES, STATE_IDLE, 8));
+		assert_int_equal(state_kind(state_of(sem, 6)), STATE_RELEASING); /* its second step is its owner's */
 	}
 }
 
@@ -179,14 +179,14 @@ a_release_is_not_done_twice(void **state)
 	(void)state;
 	struct grant grant;
 	set_grants(32, tag_make(5, 1));
-	assert_true(move(5, WHAT_B, 2, &grant));
+	assert_true(move(5, STATE_RELEASE_PHASE, 2, &grant));
 	assert_false(grant.moved);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), word_make(32, tag_make(5, 1)));
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(32, tag_make(5, 1)));
 
 	/* Somebody finished it, and G has gone on: the state is not what it was. */
 	put_record(sem, 5, NOBODY, STATE_RELEASING, 0, 1, 2);
-	const uint64_t releasing = what_of(sem, 5);
-	STORE_SEQ(&sem->segment.records[5].what, what_next(releasing ^ WHAT_FACES, STATE_IDLE, 8));
+	const uint64_t releasing = state_of(sem, 5);
+	STORE_SEQ(&sem->segment.records[5].state, state_next(releasing ^ STATE_PHASES, STATE_IDLE, 8));
 	set_grants(34, TAG_NONE);
 	assert_false(move_grant(sem, 5, &sem->segment.records[5], releasing, &grant));
 	assert_false(grant.moved);
@@ -194,7 +194,7 @@ a_release_is_not_done_twice(void **state)
 	release_for_owner(sem, 5, &sem->segment.records[5], releasing, &grant);
 	assert_false(grant.moved);
 	assert_int_equal(grants_of(sem), 34);
-	assert_int_equal(what_of(sem, 5), what_next(releasing ^ WHAT_FACES, STATE_IDLE, 8));
+	assert_int_equal(state_of(sem, 5), state_next(releasing ^ STATE_PHASES, STATE_IDLE, 8));
 }
 
 static void
@@ -202,27 +202,27 @@ stale_release_tags_are_left_alone(void **state)
 {
 	(void)state;
 	struct grant grant;
-	/* The other face: a release of the record's use before this one, which has begun to release but not moved G. */
-	put_record(sem, 5, NOBODY, STATE_RELEASING, WHAT_B, 30, 2);
-	const uint64_t releasing = what_of(sem, 5);
+	/* The other phase: a release of the record's use before this one, which has begun to release but not moved G. */
+	put_record(sem, 5, NOBODY, STATE_RELEASING, STATE_RELEASE_PHASE, 30, 2);
+	const uint64_t releasing = state_of(sem, 5);
 	set_grants(32, tag_make(5, 0));
 	assert_true(move(6, 0, 1, &grant));
 	assert_int_equal(grants_of(sem), 33);
-	assert_int_equal(what_of(sem, 5), releasing);
+	assert_int_equal(state_of(sem, 5), releasing);
 
 	/* So its own release still moves G. */
 	assert_true(move_grant(sem, 5, &sem->segment.records[5], releasing, &grant));
 	assert_true(grant.moved);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), word_make(35, tag_make(5, 1)));
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(35, tag_make(5, 1)));
 
-	/* The same face, and a state that is not RELEASING. */
-	static const enum state others[] = {STATE_IDLE, STATE_CLAIMED, STATE_QUEUED, STATE_HELD};
+	/* The same phase, and a state that is not RELEASING. */
+	static const enum state_kind others[] = {STATE_IDLE, STATE_CLAIMED, STATE_QUEUED, STATE_HELD};
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		put_record(sem, 5, NOBODY, others[i], 0, 40, 2);
-		const uint64_t what = what_of(sem, 5);
+		const uint64_t before = state_of(sem, 5);
 		set_grants(32, tag_make(5, 0));
 		assert_true(move(6, 0, 1, &grant));
-		assert_int_equal(what_of(sem, 5), what);
+		assert_int_equal(state_of(sem, 5), before);
 	}
 }
 
@@ -236,24 +236,25 @@ a_post_finishes_the_release_before_it(void **state)
 	set_tickets(32, TAG_NONE);
 	set_grants(32, tag_make(5, 0));
 	assert_int_equal(tsem_post(sem, 4, NULL), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), word_make(36, TAG_NONE));
-	assert_int_equal(what_state(what_of(sem, 5)), STATE_IDLE);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(36, TAG_NONE));
+	assert_int_equal(state_kind(state_of(sem, 5)), STATE_IDLE);
 	assert_true(move(6, 0, 1, &grant));
 	assert_int_equal(grants_of(sem), 37);
 }
 
 static void
-a_release_flips_both_faces(void **state)
+a_release_flips_both_phases(void **state)
 {
 	(void)state;
-	for (uint64_t faces = 0; faces <= WHAT_FACES; faces += WHAT_A) {
+	for (uint64_t phases = 0; phases <= STATE_PHASES; phases += STATE_ARRIVAL_PHASE) {
 		struct grant grant;
-		put_record(sem, 5, NOBODY, STATE_RELEASING, faces, 3, 2);
+		put_record(sem, 5, NOBODY, STATE_RELEASING, phases, 3, 2);
 		set_grants(3, TAG_NONE);
-		release_for_owner(sem, 5, &sem->segment.records[5], what_of(sem, 5), &grant);
+		release_for_owner(sem, 5, &sem->segment.records[5], state_of(sem, 5), &grant);
 		assert_true(grant.moved);
-		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), word_make(5, tag_make(5, faces >= WHAT_B)));
-		assert_int_equal(what_of(sem, 5), what_next(faces ^ WHAT_FACES, STATE_IDLE, 8));
+		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants),
+		                 counter_word_make(5, tag_make(5, phases >= STATE_RELEASE_PHASE)));
+		assert_int_equal(state_of(sem, 5), state_next(phases ^ STATE_PHASES, STATE_IDLE, 8));
 	}
 }
 
@@ -290,7 +291,7 @@ main(void)
 		TEST(a_release_is_not_done_twice),
 		TEST(stale_release_tags_are_left_alone),
 		TEST(a_post_finishes_the_release_before_it),
-		TEST(a_release_flips_both_faces),
+		TEST(a_release_flips_both_phases),
 		TEST(how_long_a_stopped_waiter_is_enabled),
 	};
 	support_start(60);

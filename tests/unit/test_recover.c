@@ -18,11 +18,11 @@ static void
 idle_with_strangers_about(void **state)
 {
 	(void)state;
-	STORE_SEQ(&sem->segment.header->mixed, 1);
+	STORE_SEQ(&sem->segment.header->mixed_pid_ns, 1);
 	put(NOBODY, STATE_IDLE, 8);
-	STORE_SEQ(&sem->segment.records[RECORD].start, who_owner(1, 1));
+	STORE_SEQ(&sem->segment.records[RECORD].start, owner_process(1, 1));
 	assert_int_equal(recover(), 0);
-	expect_untouched(NOBODY, what_next(0, STATE_IDLE, 8));
+	expect_untouched(NOBODY, state_next(0, STATE_IDLE, 8));
 	STORE_SEQ(&sem->segment.records[RECORD].start, NOBODY);
 	assert_int_equal(recover(), 0);
 	expect_freed(0, 0);
@@ -34,7 +34,7 @@ claimed_without_a_ticket(void **state)
 	(void)state;
 	put(NOBODY, STATE_CLAIMED, 7);
 	assert_int_equal(recover(), 0);
-	expect_freed(0, 0); /* the faces have not been used */
+	expect_freed(0, 0); /* the phases have not been used */
 }
 
 static void
@@ -42,7 +42,7 @@ claimed_with_a_stale_tag_of_its_own(void **state)
 {
 	(void)state;
 	put(NOBODY, STATE_CLAIMED, 7);
-	STORE_SEQ(&sem->segment.header->tickets, word_make(100 + COUNT, tag_make(RECORD, 1)));
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 1)));
 	assert_int_equal(recover(), 0);
 	expect_freed(0, 0);
 }
@@ -52,9 +52,9 @@ claimed_with_its_ticket(void **state)
 {
 	(void)state;
 	put(NOBODY, STATE_CLAIMED, 7);
-	STORE_SEQ(&sem->segment.header->tickets, word_make(100 + COUNT, tag_make(RECORD, 0)));
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 0)));
 	assert_int_equal(recover(), COUNT); /* it was enabled at once, so it had the permits */
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 }
 
 static void
@@ -63,7 +63,7 @@ held(void **state)
 	(void)state;
 	put(NOBODY, STATE_HELD, 100);
 	assert_int_equal(recover(), COUNT);
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(stat_of(sem).recovered, COUNT);
 }
 
@@ -73,7 +73,7 @@ queued_and_enabled(void **state)
 	(void)state;
 	put(NOBODY, STATE_QUEUED, 101);
 	assert_int_equal(recover(), COUNT);
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 }
 
 /* E is 103: the line has reached ticket 103, although two permits are not there. */
@@ -83,7 +83,7 @@ queued_and_next_in_line(void **state)
 	(void)state;
 	put(NOBODY, STATE_QUEUED, 103);
 	assert_int_equal(recover(), 0); /* a place skipped is no permit that came back */
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(stat_of(sem).recovered, 0);
 }
 
@@ -92,9 +92,9 @@ queued_behind_others(void **state)
 {
 	(void)state;
 	put(NOBODY, STATE_QUEUED, 104);
-	const uint64_t what = what_of(sem, RECORD);
+	const uint64_t before = state_of(sem, RECORD);
 	assert_int_equal(recover(), 0);
-	expect_untouched(NOBODY, what);
+	expect_untouched(NOBODY, before);
 }
 
 static void
@@ -103,7 +103,7 @@ releasing_before_the_move(void **state)
 	(void)state;
 	put(NOBODY, STATE_RELEASING, 100);
 	assert_int_equal(recover(), 0);
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 }
 
 static void
@@ -111,19 +111,19 @@ releasing_after_the_move(void **state)
 {
 	(void)state;
 	put(NOBODY, STATE_RELEASING, 100);
-	STORE_SEQ(&sem->segment.header->grants, word_make(100, tag_make(RECORD, 0)));
+	STORE_SEQ(&sem->segment.header->grants, counter_word_make(100, tag_make(RECORD, 0)));
 	assert_int_equal(recover(), 0);
-	expect_freed(WHAT_FACES, 0);
+	expect_freed(STATE_PHASES, 0);
 }
 
 static void
 a_state_that_does_not_exist(void **state)
 {
 	(void)state;
-	put(NOBODY, (enum state)7, 100);
-	const uint64_t what = what_of(sem, RECORD);
+	put(NOBODY, (enum state_kind)7, 100);
+	const uint64_t before = state_of(sem, RECORD);
 	assert_int_equal(recover(), 0);
-	expect_untouched(NOBODY, what);
+	expect_untouched(NOBODY, before);
 }
 
 static void
@@ -132,10 +132,10 @@ the_living_are_left_alone(void **state)
 	(void)state;
 	everybody_lives = true;
 	for (unsigned s = STATE_IDLE; s <= STATE_RELEASING; s++) {
-		put(NOBODY, (enum state)s, 100);
-		const uint64_t what = what_of(sem, RECORD);
+		put(NOBODY, (enum state_kind)s, 100);
+		const uint64_t before = state_of(sem, RECORD);
 		assert_int_equal(recover(), 0);
-		expect_untouched(NOBODY, what);
+		expect_untouched(NOBODY, before);
 	}
 }
 
@@ -146,28 +146,28 @@ an_orphan_is_dead_without_asking(void **state)
 {
 	(void)state;
 	everybody_lives = true;
-	put(who_orphan(103), STATE_QUEUED, 103);
+	put(owner_orphan(103), STATE_QUEUED, 103);
 	assert_int_equal(recover(), 0);
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 }
 
 static void
 an_orphan_waits_for_the_line(void **state)
 {
 	(void)state;
-	put(who_orphan(104), STATE_QUEUED, 104);
+	put(owner_orphan(104), STATE_QUEUED, 104);
 	note_orphan(sem, 104);
-	const uint64_t what = what_of(sem, RECORD);
+	const uint64_t before = state_of(sem, RECORD);
 	assert_int_equal(recover(), 0);
-	expect_untouched(who_orphan(104), what);
+	expect_untouched(owner_orphan(104), before);
 
 	/* The next post skips it first, if the waiter in front of it has not: so its two permits come on top of those posted. */
 	set_counters(sem, 106, 100);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
-	assert_int_equal(who_now(), 0);
+	assert_int_equal(owner_now(), 0);
 	assert_int_equal(grants_of(sem), 102 + COUNT);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 }
 
 static void
@@ -177,15 +177,15 @@ an_orphan_behind_a_live_waiter_stays(void **state)
 	everybody_lives = true;
 	set_counters(sem, 106, 100);
 	put_record(sem, 6, NOBODY, STATE_QUEUED, 0, 103, 1);
-	put(who_orphan(104), STATE_QUEUED, 104);
+	put(owner_orphan(104), STATE_QUEUED, 104);
 	note_orphan(sem, 104);
 	uint32_t permits = 0;
 	recover_all(sem, &permits);
 	assert_int_equal(permits, 0);
 	assert_int_equal(grants_of(sem), 100);
-	assert_int_equal(who_now(), who_orphan(104));
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) >> 16, 104);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 1);
+	assert_int_equal(owner_now(), owner_orphan(104));
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) >> 16, 104);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 1);
 }
 
 /* Of all that are CLAIMED, which may be kept ones, whoever looks at everybody looks at the one with a ticket. */
@@ -196,13 +196,13 @@ the_last_to_arrive_is_looked_at(void **state)
 	uint32_t permits = 0;
 	put_record(sem, RECORD + 1, NOBODY, STATE_CLAIMED, 0, 7, 1);
 	put(NOBODY, STATE_CLAIMED, 7);
-	STORE_SEQ(&sem->segment.header->tickets, word_make(100 + COUNT, tag_make(RECORD, 0)));
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 0)));
 	recover_all(sem, &permits);
 	assert_int_equal(permits, COUNT);
-	expect_freed(WHAT_FACES, COUNT);
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].who), NOBODY); /* it has nothing to give back */
+	expect_freed(STATE_PHASES, COUNT);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), NOBODY); /* it has nothing to give back */
 	assert_int_equal(recover_spare_records(sem), 1);
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].who), 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), 0);
 }
 
 /* More in a row than are collected in one scan, in an order that is not that of their records. */
@@ -216,23 +216,23 @@ a_run_of_orphans_is_passed_over_at_once(void **state)
 	set_counters(sem, 103 + ORPHANS, 100);
 	for (uint32_t i = 0; i < ORPHANS; i++) {
 		const uint64_t ticket = 103 + i * 37 % ORPHANS;
-		put_record(sem, i, who_orphan(ticket), STATE_QUEUED, 0, ticket, 1);
+		put_record(sem, i, owner_orphan(ticket), STATE_QUEUED, 0, ticket, 1);
 		note_orphan(sem, ticket);
 	}
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) >> 16, 103);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) >> 16, 103);
 	skip_orphans(sem);
 	assert_int_equal(grants_of(sem), 100 + ORPHANS);
 	assert_int_equal(records_in_use(sem), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->concern) & CONCERN_ORPHANS, 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 }
 
 static void
 a_handed_over_hold_of_a_dead_process(void **state)
 {
 	(void)state;
-	put(who_handed(NOBODY_PID, 100), STATE_HELD, 100);
+	put(owner_handed(NOBODY_PID, 100), STATE_HELD, 100);
 	assert_int_equal(recover(), COUNT);
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 }
 
 /* Its release was begun by somebody who may have died in it: it goes on, although the owner lives. */
@@ -241,14 +241,14 @@ a_handed_over_hold_of_a_live_process(void **state)
 {
 	(void)state;
 	everybody_lives = true;
-	put(who_handed(NOBODY_PID, 100), STATE_HELD, 100);
-	const uint64_t what = what_of(sem, RECORD);
+	put(owner_handed(NOBODY_PID, 100), STATE_HELD, 100);
+	const uint64_t before = state_of(sem, RECORD);
 	assert_int_equal(recover(), 0);
-	expect_untouched(who_handed(NOBODY_PID, 100), what);
+	expect_untouched(owner_handed(NOBODY_PID, 100), before);
 
-	put(who_handed(NOBODY_PID, 100), STATE_RELEASING, 100);
+	put(owner_handed(NOBODY_PID, 100), STATE_RELEASING, 100);
 	assert_int_equal(recover(), 0);
-	expect_freed(WHAT_FACES, COUNT);
+	expect_freed(STATE_PHASES, COUNT);
 }
 
 int

@@ -16,7 +16,7 @@ static void
 two_recoverers_in_turn(void **state)
 {
 	(void)state;
-	static const enum state states[] = {STATE_QUEUED, STATE_HELD, STATE_RELEASING};
+	static const enum state_kind states[] = {STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		set_counters(sem, 100 + COUNT, 100);
 		put(NOBODY, states[i], 100);
@@ -24,7 +24,7 @@ two_recoverers_in_turn(void **state)
 		meanwhile = another_recovers;
 		const uint32_t permits = recover();
 		assert_int_equal(permits + permits_of_the_other, states[i] == STATE_RELEASING ? 0 : COUNT);
-		expect_freed(WHAT_FACES, COUNT);
+		expect_freed(STATE_PHASES, COUNT);
 	}
 }
 
@@ -35,8 +35,8 @@ static void
 recovered_and_taken_by_a_newcomer(void)
 {
 	another_recovers();
-	assert_int_equal(who_now(), 0);
-	put_record(sem, RECORD, newcomer, STATE_HELD, WHAT_FACES, newcomers_ticket, COUNT);
+	assert_int_equal(owner_now(), 0);
+	put_record(sem, RECORD, newcomer, STATE_HELD, STATE_PHASES, newcomers_ticket, COUNT);
 	set_counters(sem, 100 + 2 * COUNT, grants_of(sem));
 }
 
@@ -45,13 +45,13 @@ static void
 the_next_owner_is_not_robbed(void **state)
 {
 	(void)state;
-	newcomer = who_owner(1, 1);
+	newcomer = owner_process(1, 1);
 	newcomers_ticket = 100 + COUNT;
 	put(NOBODY, STATE_HELD, 100);
 	meanwhile = recovered_and_taken_by_a_newcomer;
 	assert_int_equal(recover(), 0);
-	assert_int_equal(who_now(), newcomer);
-	assert_int_equal(what_of(sem, RECORD), what_next(WHAT_FACES, STATE_HELD, newcomers_ticket));
+	assert_int_equal(owner_now(), newcomer);
+	assert_int_equal(state_of(sem, RECORD), state_next(STATE_PHASES, STATE_HELD, newcomers_ticket));
 	assert_int_equal(grants_of(sem), 100 + COUNT);
 }
 
@@ -60,21 +60,21 @@ static void
 the_next_orphan_is_another(void **state)
 {
 	(void)state;
-	const uint64_t first = who_orphan(100);
-	const uint64_t second = who_orphan(103);
+	const uint64_t first = owner_orphan(100);
+	const uint64_t second = owner_orphan(103);
 	assert_int_not_equal(first, second);
 	put(second, STATE_IDLE, 8);
 	record_free_for(sem, RECORD, &sem->segment.records[RECORD], first);
-	assert_int_equal(who_now(), second);
+	assert_int_equal(owner_now(), second);
 	record_free_for(sem, RECORD, &sem->segment.records[RECORD], second);
-	assert_int_equal(who_now(), 0);
+	assert_int_equal(owner_now(), 0);
 }
 
 static void
 adopted_by_a_child(void)
 {
-	STORE_SEQ(&sem->segment.records[RECORD].who, who_owner(1, 1));
-	STORE_SEQ(&sem->segment.records[RECORD].what, what_adopted(what_of(sem, RECORD)));
+	STORE_SEQ(&sem->segment.records[RECORD].owner, owner_process(1, 1));
+	STORE_SEQ(&sem->segment.records[RECORD].state, state_adopted(state_of(sem, RECORD)));
 }
 
 static void
@@ -84,8 +84,8 @@ an_adopted_hold_is_not_robbed(void **state)
 	put(NOBODY, STATE_HELD, 100);
 	meanwhile = adopted_by_a_child;
 	assert_int_equal(recover(), 0);
-	assert_int_equal(who_now(), who_owner(1, 1));
-	assert_int_equal(what_state(what_of(sem, RECORD)), STATE_HELD);
+	assert_int_equal(owner_now(), owner_process(1, 1));
+	assert_int_equal(state_kind(state_of(sem, RECORD)), STATE_HELD);
 	assert_int_equal(grants_of(sem), 100);
 }
 
@@ -115,19 +115,20 @@ two_recoverers_at_once(void **state)
 	STORE_SEQ(&permits_of_all, 0);
 	pthread_barrier_init(&barrier, NULL, 2);
 	assert_int_equal(pthread_create(&other, NULL, race, NULL), 0);
-	uint64_t faces = 0;
+	uint64_t phases = 0;
 	uint32_t wrong = 0;
 	for (int i = 0; i < RACES; i++) {
-		put_record(sem, RECORD, NOBODY, i % 2 == 0 ? STATE_HELD : STATE_RELEASING, faces, 100, COUNT);
-		STORE_SEQ(&sem->segment.header->grants, word_make(100, i % 3 == 0 ? tag_make(RECORD, faces == 0) : TAG_NONE));
-		faces ^= WHAT_FACES;
+		put_record(sem, RECORD, NOBODY, i % 2 == 0 ? STATE_HELD : STATE_RELEASING, phases, 100, COUNT);
+		STORE_SEQ(&sem->segment.header->grants,
+		          counter_word_make(100, i % 3 == 0 ? tag_make(RECORD, phases == 0) : TAG_NONE));
+		phases ^= STATE_PHASES;
 		uint32_t permits = 0;
 		pthread_barrier_wait(&barrier);
 		recover_record(sem, RECORD, &permits);
 		ADD_RLX(&permits_of_all, permits);
 		pthread_barrier_wait(&barrier);
-		wrong +=
-			grants_of(sem) != 100 + COUNT || who_now() != 0 || what_of(sem, RECORD) != what_next(faces, STATE_IDLE, 8);
+		wrong += grants_of(sem) != 100 + COUNT || owner_now() != 0
+		         || state_of(sem, RECORD) != state_next(phases, STATE_IDLE, 8);
 	}
 	pthread_join(other, NULL);
 	pthread_barrier_destroy(&barrier);

@@ -30,7 +30,7 @@ it_grows_page_by_page(void **state)
 
 	assert_int_equal(segment_reserve(&segment, RECORDS_MAX), 0);
 	assert_int_equal(LOAD_SEQ(&segment.reserved), RECORDS_MAX);
-	STORE_SEQ(&segment.records[RECORDS_MAX - 1].what, 1);
+	STORE_SEQ(&segment.records[RECORDS_MAX - 1].state, 1);
 	assert_int_equal(stat_of_file(name).st_size, SEGMENT_BYTES_MAX);
 
 	assert_int_equal(segment_reserve(&segment, RECORDS_MAX + 1), -EBADMSG);
@@ -49,12 +49,12 @@ growing_keeps_what_is_there(void **state)
 	struct segment two;
 	assert_int_equal(segment_attach(name, 0, &two), 0);
 	assert_int_equal(segment_reserve(&one, 3 * RECORDS_PER_PAGE), 0);
-	STORE_SEQ(&one.records[RECORDS_PER_PAGE].who, 11);
-	STORE_SEQ(&one.records[3 * RECORDS_PER_PAGE - 1].who, 12);
+	STORE_SEQ(&one.records[RECORDS_PER_PAGE].owner, 11);
+	STORE_SEQ(&one.records[3 * RECORDS_PER_PAGE - 1].owner, 12);
 	assert_int_equal(segment_reserve(&two, 2 * RECORDS_PER_PAGE), 0);
-	assert_int_equal(LOAD_SEQ(&two.records[RECORDS_PER_PAGE].who), 11);
+	assert_int_equal(LOAD_SEQ(&two.records[RECORDS_PER_PAGE].owner), 11);
 	assert_int_equal(segment_reserve(&two, 3 * RECORDS_PER_PAGE), 0);
-	assert_int_equal(LOAD_SEQ(&two.records[3 * RECORDS_PER_PAGE - 1].who), 12);
+	assert_int_equal(LOAD_SEQ(&two.records[3 * RECORDS_PER_PAGE - 1].owner), 12);
 	assert_int_equal(stat_of_file(name).st_size, SEGMENT_BYTES_MIN + 2 * PAGE_BYTES);
 	segment_detach(&one);
 	segment_detach(&two);

@@ -29,13 +29,13 @@ tear_down(void **state)
 }
 
 /* One in line who has not looked yet whether it is enabled. */
-static struct place_in_line
+static struct queue_place
 somebody_in_line(void)
 {
-	struct place_in_line place;
+	struct queue_place place;
 	assert_int_equal(queue_join(sem, 1, USE_HOLD, &for_ever, &place), 0);
-	queue_line_up(&place);
-	assert_int_equal(what_state(what_of(sem, place.claim.index)), STATE_QUEUED);
+	queue_mark_queued(&place);
+	assert_int_equal(state_kind(state_of(sem, place.claim.index)), STATE_QUEUED);
 	return place;
 }
 
@@ -44,15 +44,15 @@ whom_the_old_capacity_enabled_gets_in(void **state)
 {
 	(void)state;
 	struct change change;
-	const struct place_in_line first = somebody_in_line();
+	const struct queue_place first = somebody_in_line();
 	assert_int_equal(set_store(sem, 0, &change), 0);
-	const struct place_in_line second = somebody_in_line();
-	const struct place_in_line third = somebody_in_line();
+	const struct queue_place second = somebody_in_line();
+	const struct queue_place third = somebody_in_line();
 	assert_int_equal(set_take_effect(sem, &change), 0);
-	assert_int_equal(what_state(what_of(sem, first.claim.index)), STATE_HELD);
+	assert_int_equal(state_kind(state_of(sem, first.claim.index)), STATE_HELD);
 	/* It came while the lowering was under way. */
-	assert_int_equal(what_state(what_of(sem, second.claim.index)), STATE_HELD);
-	assert_int_equal(what_state(what_of(sem, third.claim.index)), STATE_QUEUED);
+	assert_int_equal(state_kind(state_of(sem, second.claim.index)), STATE_HELD);
+	assert_int_equal(state_kind(state_of(sem, third.claim.index)), STATE_QUEUED);
 }
 
 static void
@@ -62,9 +62,9 @@ an_overtaken_setter_admits_nobody(void **state)
 	struct change change;
 	assert_int_equal(set_store(sem, 1, &change), 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
-	const struct place_in_line place = somebody_in_line();
+	const struct queue_place place = somebody_in_line();
 	assert_int_equal(set_take_effect(sem, &change), 0);
-	assert_int_equal(what_state(what_of(sem, place.claim.index)), STATE_QUEUED);
+	assert_int_equal(state_kind(state_of(sem, place.claim.index)), STATE_QUEUED);
 	assert_int_equal(stat_of(sem).held, 0);
 }
 
@@ -76,11 +76,11 @@ an_overtaken_setter_admits_nobody_though_the_capacity_is_its_own_again(void **st
 	assert_int_equal(set_store(sem, 1, &change), 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
 	assert_int_equal(tsem_set(sem, 1), 0);
-	const struct place_in_line first = somebody_in_line();
-	const struct place_in_line second = somebody_in_line();
+	const struct queue_place first = somebody_in_line();
+	const struct queue_place second = somebody_in_line();
 	assert_int_equal(set_take_effect(sem, &change), 0);
-	assert_int_equal(what_state(what_of(sem, first.claim.index)), STATE_QUEUED); /* enabled, and to find that out */
-	assert_int_equal(what_state(what_of(sem, second.claim.index)), STATE_QUEUED);
+	assert_int_equal(state_kind(state_of(sem, first.claim.index)), STATE_QUEUED); /* enabled, and to find that out */
+	assert_int_equal(state_kind(state_of(sem, second.claim.index)), STATE_QUEUED);
 }
 
 /* A line so long that the setter has no place in it any more. */
@@ -113,7 +113,7 @@ others_act_at_the_claim(void (*others)(void))
 	fake.at_call = fake.calls + 1;
 }
 
-static struct place_in_line waiting;
+static struct queue_place waiting;
 static _Atomic uint32_t *sleeps_on;
 
 static void
@@ -135,11 +135,11 @@ who_meant_to_lower_and_raises(void **state)
 	assert_null(fake.others);
 	assert_int_equal(stat_of(sem).capacity, 1);
 	assert_true(is_enabled(sem, waiting.waiter.ticket, 1));
-	assert_int_equal(LOAD_SEQ(sleeps_on) & SLOT_ANYBODY, 0);
+	assert_int_equal(LOAD_SEQ(sleeps_on) & WORD_SLEEPER_BITS, 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], sleeps_on);
 	assert_int_equal(records_in_use(sem), 1); /* the waiter's: what was claimed for lowering is given back */
-	assert_int_equal(what_state(what_of(sem, waiting.claim.index)), STATE_QUEUED);
+	assert_int_equal(state_kind(state_of(sem, waiting.claim.index)), STATE_QUEUED);
 }
 
 static void
@@ -163,7 +163,7 @@ who_meant_to_lower_and_cannot_raise(void **state)
 static void
 others_remove_it(void)
 {
-	mark_removed(sem);
+	removal_mark(sem);
 }
 
 /* Without a capacity nobody gets past the notice. */
@@ -187,7 +187,7 @@ a_capacity_in_a_removed_semaphore(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	mark_removed(sem);
+	removal_mark(sem);
 	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
 	STORE_SEQ(&sem->segment.header->capacity, 3);
 	assert_int_equal(tsem_try_take(sem, 3), 0); /* nobody has looked */

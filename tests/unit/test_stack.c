@@ -23,7 +23,7 @@ enum { STACK_BYTES = 256 * 1024, PAINT = 0xa5 };
 static unsigned char *stack;
 static unsigned char *handlers_frame;
 static tsem *sem;
-static struct owner owner;
+static struct process_id owner;
 static int result;
 
 static void
@@ -100,7 +100,7 @@ a_judgement_needs_little_stack(void **state)
 		SKIP("a sanitizer puts more on the stack");
 	struct identity self;
 	assert_true(identity_get(&self));
-	owner = (struct owner){.pid = (uint32_t)getpid(), .start = who_start(self.who), .pid_ns = self.pid_ns};
+	owner = (struct process_id){.pid = (uint32_t)getpid(), .start = owner_start(self.owner), .pid_ns = self.pid_ns};
 	prepare_stack(judge_here);
 	assert_int_equal(end_of_child(start_child(judge_the_parent, NULL)), 0);
 }

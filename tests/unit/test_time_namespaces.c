@@ -74,19 +74,19 @@ unshare_time(long seconds, long nanoseconds)
 	return fclose(file) == 0;
 }
 
-static struct owner
+static struct process_id
 owner_of(pid_t pid, uint64_t start)
 {
 	struct identity self;
-	return identity_get(&self) ? (struct owner){.pid = (uint32_t)pid, .start = start, .pid_ns = self.pid_ns}
-	                           : (struct owner){0};
+	return identity_get(&self) ? (struct process_id){.pid = (uint32_t)pid, .start = start, .pid_ns = self.pid_ns}
+	                           : (struct process_id){0};
 }
 
 /* It lives; and of one that started otherwise, and had its number, it is known that it is dead. */
 static int
 expect_verdicts(pid_t pid, uint64_t start)
 {
-	struct owner owner = owner_of(pid, start);
+	struct process_id owner = owner_of(pid, start);
 	CHECK(start != 0);
 	CHECK(liveness_judge(&owner) == LIVENESS_ALIVE);
 	owner.start = start + 12345;
@@ -106,7 +106,7 @@ struct ahead {
 static int
 judge_the_parent(const struct ahead *ahead, int go_on, int tell)
 {
-	const uint64_t start = who_start(identity_who());
+	const uint64_t start = owner_start(identity_owner());
 	char byte;
 	CHECK(boot_offset_read() == ahead->seconds * (int64_t)NS_PER_SECOND + ahead->nanoseconds);
 	CHECK(expect_verdicts(ahead->parent, ahead->parent_start) == 0);
@@ -123,7 +123,7 @@ parent_and_child_in_two_times(void *arg)
 	uint64_t start;
 	CHECK(pipe(go_on) == 0 && pipe(tell) == 0);
 	ahead->parent = getpid();
-	ahead->parent_start = who_start(identity_who());
+	ahead->parent_start = owner_start(identity_owner());
 	if (!unshare_time(ahead->seconds, ahead->nanoseconds))
 		return REFUSED;
 	const pid_t child = fork();
@@ -166,7 +166,7 @@ static int
 go_to_another_time(void *arg)
 {
 	const struct ahead *ahead = arg;
-	const uint64_t start = who_start(identity_who());
+	const uint64_t start = owner_start(identity_owner());
 	CHECK(expect_verdicts(ahead->parent, ahead->parent_start) == 0);
 	if (!unshare_time(ahead->seconds, ahead->nanoseconds))
 		return REFUSED;
@@ -174,7 +174,7 @@ go_to_another_time(void *arg)
 	if (other < 0 || setns(other, CLONE_NEWTIME) != 0)
 		return REFUSED;
 	CHECK(boot_offset_read() != 0);
-	CHECK(who_start(identity_who()) == start);
+	CHECK(owner_start(identity_owner()) == start);
 	CHECK(own_start_read(boot_offset_read()) == start);
 	return expect_verdicts(ahead->parent, ahead->parent_start);
 }
@@ -183,7 +183,7 @@ static void
 a_judge_that_enters_another_one(void **state)
 {
 	(void)state;
-	struct ahead ahead = {.seconds = 100000, .parent = getpid(), .parent_start = who_start(identity_who())};
+	struct ahead ahead = {.seconds = 100000, .parent = getpid(), .parent_start = owner_start(identity_owner())};
 	const int status = end_of_child(start_child(go_to_another_time, &ahead));
 	if (status == REFUSED)
 		SKIP("no new time namespace may be entered here");
@@ -194,7 +194,7 @@ a_judge_that_enters_another_one(void **state)
 static int
 in_doubt(const struct ahead *ahead)
 {
-	struct owner owner = owner_of(ahead->parent, ahead->parent_start);
+	struct process_id owner = owner_of(ahead->parent, ahead->parent_start);
 	if (!unshare_time(5, 0))
 		return REFUSED;
 	CHECK(boot_offset_read() == BOOT_OFFSET_UNKNOWN);
@@ -227,7 +227,7 @@ in_doubt_nobody_is_dead(void **state)
 	(void)state;
 	if (boot_offset_read() != 0)
 		SKIP("this runs in a time namespace");
-	struct ahead ahead = {.parent = getpid(), .parent_start = who_start(identity_who())};
+	struct ahead ahead = {.parent = getpid(), .parent_start = owner_start(identity_owner())};
 	const int status = end_of_child(start_child(unshare_twice, &ahead));
 	if (status == REFUSED)
 		SKIP("no new time namespace allowed here");

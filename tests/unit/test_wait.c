@@ -122,7 +122,7 @@ who_has_looked_around_is_nobody_else(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 3);
 	assert_int_equal(fake.wakes, 1);
-	assert_int_equal(LOAD_SEQ(fake.woken[0]) & SLOT_ANYBODY, 0); /* and has taken back what it said */
+	assert_int_equal(LOAD_SEQ(fake.woken[0]) & WORD_SLEEPER_BITS, 0); /* and has taken back what it said */
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
@@ -130,7 +130,7 @@ static uint32_t
 waiting_record(void)
 {
 	uint32_t i = 0;
-	while (i < LOAD_SEQ(&sem->segment.reserved) && what_state(what_of(sem, i)) != STATE_QUEUED)
+	while (i < LOAD_SEQ(&sem->segment.reserved) && state_kind(state_of(sem, i)) != STATE_QUEUED)
 		i++;
 	return i;
 }
@@ -140,9 +140,9 @@ static void
 others_admit(void)
 {
 	const uint32_t i = waiting_record();
-	const uint64_t what = what_of(sem, i);
-	STORE_SEQ(&sem->segment.records[i].what, what_next(what, STATE_HELD, what_value(what)));
-	wake_everybody(sem);
+	const uint64_t state = state_of(sem, i);
+	STORE_SEQ(&sem->segment.records[i].state, state_next(state, STATE_HELD, state_value(state)));
+	wake_all(sem);
 }
 
 static void
@@ -175,7 +175,7 @@ the_time_held_counts_from_the_admission(void **state)
 	tsem_hold hold;
 	fake.others = others_post_and_clear_the_stamp;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(what_state(what_of(sem, waited_in)), STATE_HELD);
+	assert_int_equal(state_kind(state_of(sem, waited_in)), STATE_HELD);
 	assert_int_not_equal(LOAD_SEQ(&sem->segment.records[waited_in].since), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 }
@@ -186,7 +186,7 @@ loops_that_never_pay(void **state)
 {
 	enum { TRIALS = 10, WAITS = 64 * TRIALS };
 	(void)state;
-	if (spin_ceiling() == 0)
+	if (wait_spin_ceiling() == 0)
 		SKIP("one processor: nobody waits in a loop");
 	STORE_RLX(&sem->spin, 0);
 	for (int i = 0; i < WAITS; i++) {

@@ -43,7 +43,7 @@ put_to_sleep(uint64_t first, uint64_t n)
 {
 	set_counters(sem, first + n, first - CAPACITY);
 	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
-		STORE_SEQ(&sem->segment.array[i], 100 * SLOT_STEP);
+		STORE_SEQ(&sem->segment.array[i], 100 * WORD_STEP);
 	for (uint64_t i = 0; i < n; i++)
 		wait_announce(word_of(first + i), 0);
 	fake.wakes = 0;
@@ -53,7 +53,7 @@ put_to_sleep(uint64_t first, uint64_t n)
 static void
 give_back(uint32_t count)
 {
-	after_move(sem, ADD_SEQ(&sem->segment.header->grants, word_make(count, 0)), count);
+	grant_notify_moved(sem, ADD_SEQ(&sem->segment.header->grants, counter_word_make(count, 0)), count);
 }
 
 static uint32_t
@@ -61,7 +61,7 @@ words_changed(void)
 {
 	uint32_t changed = 0;
 	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
-		changed += (LOAD_SEQ(&sem->segment.array[i]) & ~SLOT_ANYBODY) != 100 * SLOT_STEP;
+		changed += (LOAD_SEQ(&sem->segment.array[i]) & ~WORD_SLEEPER_BITS) != 100 * WORD_STEP;
 	return changed;
 }
 
@@ -81,11 +81,11 @@ one_permit_wakes_one(void **state)
 			assert_ptr_equal(fake.woken[0], word_of(firsts[j]));
 			assert_int_equal(words_changed(), 1);
 			/* Those who share the word sleep on, and what it says of them stays. */
-			assert_int_equal(fake.woken_bits[0], shared ? slot_bit(firsts[j] & COUNTER_MASK) : UINT32_MAX);
+			assert_int_equal(fake.woken_bits[0], shared ? word_bit(firsts[j] & COUNTER_MASK) : UINT32_MAX);
 			/* The kernel is told to look for no other where there is none. */
 			assert_int_equal(fake.woken_most[0], shared ? INT_MAX : 1);
-			assert_int_not_equal(LOAD_SEQ(word_of(firsts[j])) & ~SLOT_ANYBODY, before & ~SLOT_ANYBODY);
-			assert_int_equal(LOAD_SEQ(word_of(firsts[j])) & SLOT_ANYBODY, shared ? SLOT_ANYBODY : 0);
+			assert_int_not_equal(LOAD_SEQ(word_of(firsts[j])) & ~WORD_SLEEPER_BITS, before & ~WORD_SLEEPER_BITS);
+			assert_int_equal(LOAD_SEQ(word_of(firsts[j])) & WORD_SLEEPER_BITS, shared ? WORD_SLEEPER_BITS : 0);
 		}
 	}
 }
@@ -96,12 +96,12 @@ on_a_bit_of_its_own_all_are_woken(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 5000);
-	STORE_SEQ(word_of(9), 100 * SLOT_STEP | SLOT_SLEEPERS);
+	STORE_SEQ(word_of(9), 100 * WORD_STEP | WORD_SLEEPERS);
 	give_back(1);
 	assert_int_equal(fake.wakes, 1);
-	assert_int_equal(fake.woken_bits[0], slot_bit(9));
+	assert_int_equal(fake.woken_bits[0], word_bit(9));
 	assert_int_equal(fake.woken_most[0], INT_MAX);
-	assert_int_equal(LOAD_SEQ(word_of(9)), 101 * SLOT_STEP | SLOT_SLEEPERS);
+	assert_int_equal(LOAD_SEQ(word_of(9)), 101 * WORD_STEP | WORD_SLEEPERS);
 }
 
 /* Also those whom somebody was waking who died on the way. */
@@ -109,14 +109,14 @@ static void
 of_several_on_a_word_all_are_woken(void **state)
 {
 	(void)state;
-	static const uint32_t says[] = {SLOT_ANYBODY, SLOT_SEVERAL};
+	static const uint32_t says[] = {WORD_SLEEPER_BITS, WORD_SEVERAL};
 	for (size_t i = 0; i < 2; i++) {
 		put_to_sleep(9, 5);
-		STORE_SEQ(word_of(9), 100 * SLOT_STEP | says[i]);
+		STORE_SEQ(word_of(9), 100 * WORD_STEP | says[i]);
 		give_back(1);
 		assert_int_equal(fake.wakes, 1);
 		assert_int_equal(fake.woken_most[0], INT_MAX);
-		assert_int_equal(LOAD_SEQ(word_of(9)) & SLOT_ANYBODY, 0);
+		assert_int_equal(LOAD_SEQ(word_of(9)) & WORD_SLEEPER_BITS, 0);
 	}
 }
 
@@ -145,7 +145,7 @@ somebody_else_comes_while_one_is_woken(void **state)
 	assert_ptr_equal(fake.woken[1], word_of(9));
 	assert_int_equal(fake.woken_bits[1], UINT32_MAX);
 	assert_int_equal(fake.woken_most[1], INT_MAX);
-	assert_int_equal(announced & SLOT_ANYBODY, SLOT_ANYBODY);
+	assert_int_equal(announced & WORD_SLEEPER_BITS, WORD_SLEEPER_BITS);
 	assert_int_equal(LOAD_SEQ(word_of(9)), announced);
 }
 
@@ -155,13 +155,13 @@ somebody_else_comes_while_several_are_woken(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 5);
-	OR_SEQ(word_of(9), SLOT_SEVERAL);
+	OR_SEQ(word_of(9), WORD_SEVERAL);
 	fake.others_at_wake = others_announce_themselves;
 	give_back(1);
 	assert_int_equal(fake.wakes, 1);
-	assert_int_not_equal(before_it & SLOT_ANYBODY, 0);
+	assert_int_not_equal(before_it & WORD_SLEEPER_BITS, 0);
 	assert_int_not_equal(announced, before_it);
-	assert_int_equal(announced & SLOT_ANYBODY, SLOT_ANYBODY);
+	assert_int_equal(announced & WORD_SLEEPER_BITS, WORD_SLEEPER_BITS);
 	assert_int_equal(LOAD_SEQ(word_of(9)), announced);
 }
 
@@ -169,21 +169,21 @@ static void
 what_a_word_says_of_its_sleepers(void **state)
 {
 	(void)state;
-	enum { NUMBER = 100 * SLOT_STEP };
+	enum { NUMBER = 100 * WORD_STEP };
 	_Atomic uint32_t word = NUMBER;
-	assert_int_equal(wait_announce(&word, 0), NUMBER | SLOT_SLEEPERS);
+	assert_int_equal(wait_announce(&word, 0), NUMBER | WORD_SLEEPERS);
 	/* Its own announcement stands as long as nobody writes. */
-	assert_int_equal(wait_announce(&word, NUMBER | SLOT_SLEEPERS), NUMBER | SLOT_SLEEPERS);
-	assert_int_equal(wait_announce(&word, NUMBER - SLOT_STEP + SLOT_SLEEPERS), NUMBER | SLOT_ANYBODY);
-	assert_int_equal(wait_announce(&word, NUMBER | SLOT_SLEEPERS), NUMBER | SLOT_ANYBODY);
-	assert_int_equal(LOAD_SEQ(&word), NUMBER | SLOT_ANYBODY);
+	assert_int_equal(wait_announce(&word, NUMBER | WORD_SLEEPERS), NUMBER | WORD_SLEEPERS);
+	assert_int_equal(wait_announce(&word, NUMBER - WORD_STEP + WORD_SLEEPERS), NUMBER | WORD_SLEEPER_BITS);
+	assert_int_equal(wait_announce(&word, NUMBER | WORD_SLEEPERS), NUMBER | WORD_SLEEPER_BITS);
+	assert_int_equal(LOAD_SEQ(&word), NUMBER | WORD_SLEEPER_BITS);
 	/* In a word that says nothing an announcement of the same number is an old one. */
 	STORE_SEQ(&word, NUMBER);
-	assert_int_equal(wait_announce(&word, NUMBER), NUMBER | SLOT_SLEEPERS);
-	STORE_SEQ(&word, NUMBER | SLOT_SEVERAL);
-	assert_int_equal(wait_announce(&word, NUMBER | SLOT_SLEEPERS), NUMBER | SLOT_ANYBODY);
+	assert_int_equal(wait_announce(&word, NUMBER), NUMBER | WORD_SLEEPERS);
+	STORE_SEQ(&word, NUMBER | WORD_SEVERAL);
+	assert_int_equal(wait_announce(&word, NUMBER | WORD_SLEEPERS), NUMBER | WORD_SLEEPER_BITS);
 	STORE_SEQ(&word, 0);
-	assert_int_equal(wait_announce(&word, 0), SLOT_SLEEPERS);
+	assert_int_equal(wait_announce(&word, 0), WORD_SLEEPERS);
 }
 
 static void
@@ -196,7 +196,7 @@ several_at_once(void **state)
 	assert_int_equal(words_changed(), 10);
 	for (uint64_t i = 0; i < 10; i++) {
 		assert_ptr_equal(fake.woken[i], word_of(7 + i));
-		assert_int_equal(fake.woken_bits[i], slot_bit(7 + i));
+		assert_int_equal(fake.woken_bits[i], word_bit(7 + i));
 	}
 
 	/* More permits than waiters. */
@@ -252,7 +252,7 @@ a_heavy_waiter_is_woken_by_its_last_permit(void **state)
 	(void)state;
 	put_to_sleep(9, 0);
 	set_counters(sem, 9 + 3, 9 - CAPACITY); /* one waiter for three */
-	OR_SEQ(word_of(11), SLOT_SLEEPERS);
+	OR_SEQ(word_of(11), WORD_SLEEPERS);
 	give_back(1);
 	give_back(1);
 	assert_int_equal(fake.wakes, 0);
@@ -269,7 +269,7 @@ a_release_wakes_like_a_post(void **state)
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	set_counters(sem, 500, 0);
 	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
-		STORE_SEQ(&sem->segment.array[i], 100 * SLOT_STEP | SLOT_SLEEPERS);
+		STORE_SEQ(&sem->segment.array[i], 100 * WORD_STEP | WORD_SLEEPERS);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(fake.wakes, 2);
 	assert_ptr_equal(fake.woken[0], word_of(3));
@@ -291,7 +291,7 @@ a_release_wakes_whom_a_lowering_made_wait(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	STORE_SEQ(&sem->segment.header->capacity, 0);
-	OR_SEQ(word_of(1), SLOT_SLEEPERS);
+	OR_SEQ(word_of(1), WORD_SLEEPERS);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(grants_of(sem), 2);
 	assert_int_equal(fake.wakes, 1);

@@ -282,7 +282,7 @@ arrivals_beyond_the_range_are_refused(void **state)
 	assert_int_equal(records_in_use(sem), 0);
 
 	assert_int_equal(tsem_acquire(sem, 3, &past, &hold), -ETIMEDOUT);
-	assert_int_equal(tickets_of(sem), counter_add(word_counter(tickets), 3));
+	assert_int_equal(tickets_of(sem), counter_add(counter_value(tickets), 3));
 	tsem_close(sem);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vacancy.h"
+#include "record_wait.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,40 +15,40 @@
  * only in another step of the number, and after that all are woken who have relied on what it said before.
  */
 void
-vacancy_announce(struct header *header, uint32_t n)
+record_wake(struct header *header, uint32_t n)
 {
-	_Atomic uint32_t *word = &header->vacancy;
-	if (!vacancy_is_wanted(header))
+	_Atomic uint32_t *word = &header->record_waiters;
+	if (!record_is_wanted(header))
 		return;
-	const uint32_t stepped = ADD_SEQ(word, SLOT_STEP) + SLOT_STEP;
+	const uint32_t stepped = ADD_SEQ(word, WORD_STEP) + WORD_STEP;
 	if (platform.wake(word, UINT32_MAX, (int)n) > 0)
 		return;
-	if (CAS_SEQ32(word, stepped, (stepped + SLOT_STEP) & ~SLOT_SLEEPERS))
+	if (CAS_SEQ32(word, stepped, (stepped + WORD_STEP) & ~WORD_SLEEPERS))
 		platform.wake(word, UINT32_MAX, INT_MAX);
 }
 
 void
-vacancy_wake_all(struct header *header)
+record_wake_all(struct header *header)
 {
-	if (!vacancy_is_wanted(header))
+	if (!record_is_wanted(header))
 		return;
-	ADD_SEQ(&header->vacancy, SLOT_STEP);
-	AND_SEQ(&header->vacancy, ~SLOT_SLEEPERS);
-	platform.wake(&header->vacancy, UINT32_MAX, INT_MAX);
+	ADD_SEQ(&header->record_waiters, WORD_STEP);
+	AND_SEQ(&header->record_waiters, ~WORD_SLEEPERS);
+	platform.wake(&header->record_waiters, UINT32_MAX, INT_MAX);
 }
 
 void
-vacancy_look(struct tsem *sem)
+recover_free_records(struct tsem *sem)
 {
-	if (!vacancy_is_wanted(sem->segment.header))
+	if (!record_is_wanted(sem->segment.header))
 		return;
 	recover_spare_records(sem);
 	uint32_t n = 0;
 	const struct record *record;
 	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++)
-		n += LOAD_RLX(&record->who) == 0 && what_state(LOAD_RLX(&record->what)) == STATE_IDLE;
+		n += LOAD_RLX(&record->owner) == 0 && state_kind(LOAD_RLX(&record->state)) == STATE_IDLE;
 	if (n > 0)
-		vacancy_announce(sem->segment.header, n);
+		record_wake(sem->segment.header, n);
 }
 
 static bool
@@ -58,12 +58,12 @@ is_interrupted(int rc, const struct waiter *waiter)
 }
 
 int
-vacancy_give_way(const struct tsem *sem, const struct waiter *waiter)
+record_wait_yield(const struct tsem *sem, const struct waiter *waiter)
 {
-	_Atomic uint32_t *word = &sem->segment.header->vacancy;
+	_Atomic uint32_t *word = &sem->segment.header->record_waiters;
 	const uint32_t seen = LOAD_SEQ(word);
 	const uint64_t now = platform.now();
-	if (now >= waiter->until || (seen & SLOT_SLEEPERS) == 0)
+	if (now >= waiter->until || (seen & WORD_SLEEPERS) == 0)
 		return 0;
 	const int rc = platform.sleep(word, seen, UINT32_MAX, earlier_of(now + WAY_GIVEN, waiter->until));
 	return is_interrupted(rc, waiter) ? rc : 0;
@@ -77,8 +77,8 @@ static bool
 is_looked_after(struct tsem *sem, const struct waiter *waiter, struct pace *pace, uint32_t *seen)
 {
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
-	*seen = LOAD_SEQ(&sem->segment.header->vacancy);
-	if (scanned - pace->tick >= LOOK_EVERY || (*seen & SLOT_SLEEPERS) == 0 || wait_is_called_off(sem, waiter) < 0)
+	*seen = LOAD_SEQ(&sem->segment.header->record_waiters);
+	if (scanned - pace->tick >= LOOK_EVERY || (*seen & WORD_SLEEPERS) == 0 || wait_end(sem, waiter) < 0)
 		return false;
 	pace->tick = next_tick(scanned);
 	return true;
@@ -90,7 +90,7 @@ sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, uint32_t seen
 {
 	for (;;) {
 		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(pace->tick, pace->progress));
-		const int rc = platform.sleep(&sem->segment.header->vacancy, seen, UINT32_MAX, wake_at);
+		const int rc = platform.sleep(&sem->segment.header->record_waiters, seen, UINT32_MAX, wake_at);
 		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace, &seen))
 			return rc;
 		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
@@ -99,16 +99,16 @@ sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, uint32_t seen
 }
 
 int
-vacancy_wait(struct tsem *sem, const struct waiter *waiter, struct pace *pace)
+record_wait(struct tsem *sem, const struct waiter *waiter, struct pace *pace)
 {
 	struct header *header = sem->segment.header;
 	for (;;) {
-		const uint32_t before = OR_SEQ(&header->vacancy, SLOT_SLEEPERS);
+		const uint32_t before = OR_SEQ(&header->record_waiters, WORD_SLEEPERS);
 		/* Where no other waiter slept, a record freed just before has woken none: only a search tells. */
-		if ((before & SLOT_SLEEPERS) == 0)
+		if ((before & WORD_SLEEPERS) == 0)
 			return 0;
 		const uint64_t now = platform.now();
-		int rc = wait_look_around(sem, waiter, now, pace);
+		int rc = wait_check(sem, waiter, now, pace);
 		if (rc < 0)
 			return rc;
 		if (now >= waiter->until)
@@ -119,9 +119,9 @@ vacancy_wait(struct tsem *sem, const struct waiter *waiter, struct pace *pace)
 		if (rc != 0 && rc != -EAGAIN)
 			continue;
 		/* The record that it was woken for, if it was for one, is for the next waiter then. */
-		rc = wait_is_called_off(sem, waiter);
+		rc = wait_end(sem, waiter);
 		if (rc < 0)
-			vacancy_announce(header, 1);
+			record_wake(header, 1);
 		return rc;
 	}
 }

@@ -129,7 +129,7 @@ in_front_while_asleep(void **state)
 static uint64_t judged;
 
 static int
-judge_dead_at_the_second_look(const struct owner *owner)
+judge_dead_at_the_second_look(const struct process_id *owner)
 {
 	(void)owner;
 	return ++judged == 2 ? LIVENESS_DEAD : LIVENESS_ALIVE;
@@ -167,7 +167,7 @@ count_progress(void *arg, uint32_t position)
 }
 
 static int
-judge_alive(const struct owner *owner)
+judge_alive(const struct process_id *owner)
 {
 	(void)owner;
 	judged++;
@@ -298,9 +298,9 @@ word_of(uint64_t ticket)
 
 /* A live process with that ticket, who sleeps on the word of the last one. */
 static void
-put_sleeper(uint32_t index, enum state what, uint64_t ticket, uint32_t count)
+put_sleeper(uint32_t index, enum state_kind state, uint64_t ticket, uint32_t count)
 {
-	put_record(sem, index, NOBODY, what, 0, ticket, count);
+	put_record(sem, index, NOBODY, state, 0, ticket, count);
 	wait_announce(word_of(ticket + count - 1), 0);
 }
 
@@ -353,8 +353,8 @@ a_look_wakes_whom_the_dead_were_waking(void **state)
 	begin_a_line(state, 1000);
 	put_record(sem, 41, NOBODY, STATE_QUEUED, 0, 10, 1);
 	put_record(sem, 42, NOBODY, STATE_HELD, 0, 20, 2);
-	OR_SEQ(word_of(10), SLOT_SEVERAL);
-	OR_SEQ(word_of(21), SLOT_SEVERAL);
+	OR_SEQ(word_of(10), WORD_SEVERAL);
+	OR_SEQ(word_of(21), WORD_SEVERAL);
 	somebody_looks();
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(wakes_of(21), 1);
@@ -371,8 +371,8 @@ a_look_wakes_nobody_else(void **state)
 	somebody_looks();
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(fake.wakes, 1);
-	assert_int_equal(fake.woken_bits[0], slot_bit(10));
-	assert_int_not_equal(slot_bit(10), slot_bit(10 + ARRAY_WORDS));
+	assert_int_equal(fake.woken_bits[0], word_bit(10));
+	assert_int_not_equal(word_bit(10), word_bit(10 + ARRAY_WORDS));
 }
 
 static void

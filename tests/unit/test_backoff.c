@@ -78,11 +78,11 @@ not_when_others_gave_back_since(void **state)
 	(void)state;
 	let_the_next_one_in();
 	/* By another handle, as it were: it knows nothing of what this one passed on. */
-	const uint64_t passed_on = LOAD_RLX(&sem->passed_on);
+	const uint64_t last_handoff = LOAD_RLX(&sem->last_handoff);
 	set_counters(sem, 3, 1);
 	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 2, 1);
 	others_post();
-	STORE_RLX(&sem->passed_on, passed_on);
+	STORE_RLX(&sem->last_handoff, last_handoff);
 	const struct timespec deadline = clock_after(100);
 	fake.others_at_pause = others_look;
 	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
@@ -108,7 +108,7 @@ not_when_nobody_was_let_in(void **state)
 {
 	(void)state;
 	let_the_next_one_in();
-	STORE_RLX(&sem->passed_on, 0);
+	STORE_RLX(&sem->last_handoff, 0);
 	assert_in_line_at_once();
 }
 

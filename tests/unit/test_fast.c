@@ -3,7 +3,7 @@
  * The road of those who are alone takes a look at a few words and infers the rest: each of those words changed, by
  * somebody who is not alone with us any more, must send the next acquire or release the long way.
  */
-#include "one_kept.h"
+#include "one_cached.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -66,7 +66,7 @@ there_was_no_room_then(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
 	STORE_SEQ(&sem->segment.header->capacity, 1);
 	assert_int_equal(tsem_release(&second), 0);
-	assert_int_equal(record_kept_entry(sem)->hold.record, hold_inside(&second)->record);
+	assert_int_equal(cache_entry(sem)->hold.record, hold_inside(&second)->record);
 	assert_int_equal(tsem_try_acquire(sem, 1, &second), -EAGAIN);
 	assert_int_equal(tsem_release(&first), 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
@@ -154,11 +154,11 @@ those_who_have_lined_up_are_woken(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	const uint64_t ticket = tickets_of(sem);
-	put_record(sem, 1, identity_who(), STATE_QUEUED, 0, ticket, 1);
-	STORE_SEQ(&sem->segment.header->tickets, word_make(counter_add(ticket, 1), TAG_NONE));
-	OR_SEQ(word_of(ticket), SLOT_SLEEPERS);
+	put_record(sem, 1, identity_owner(), STATE_QUEUED, 0, ticket, 1);
+	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(counter_add(ticket, 1), TAG_NONE));
+	OR_SEQ(word_of(ticket), WORD_SLEEPERS);
 	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(LOAD_SEQ(word_of(ticket)) & SLOT_ANYBODY, 0);
+	assert_int_equal(LOAD_SEQ(word_of(ticket)) & WORD_SLEEPER_BITS, 0);
 }
 
 /* A record that somebody waits for is not kept; and what is free is IDLE. */
@@ -169,11 +169,11 @@ the_record_is_wanted(void **state)
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	OR_SEQ(&sem->segment.header->vacancy, SLOT_SLEEPERS);
+	OR_SEQ(&sem->segment.header->record_waiters, WORD_SLEEPERS);
 	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].who), 0);
-	assert_int_equal(what_state(what_of(sem, 0)), STATE_IDLE);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->vacancy) & SLOT_SLEEPERS, 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
+	assert_int_equal(state_kind(state_of(sem, 0)), STATE_IDLE);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->record_waiters) & WORD_SLEEPERS, 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
 	assert_int_equal(hold_inside(&hold)->record, 0);
 	assert_int_equal(tsem_release(&hold), 0);
@@ -220,7 +220,7 @@ static void
 what_is_kept_is_not_in_use(void **state)
 {
 	(void)state;
-	assert_int_equal(what_state(what_of(sem, 0)), STATE_CLAIMED);
+	assert_int_equal(state_kind(state_of(sem, 0)), STATE_CLAIMED);
 	assert_int_equal(stat_of(sem).held, 0);
 	assert_int_equal(stat_of(sem).waiting, 0);
 	assert_int_equal(tsem_remove(name, 0), 0);
@@ -233,11 +233,11 @@ in_use_is_who_has_just_arrived(void **state)
 	(void)state;
 	struct header *header = sem->segment.header;
 	assert_int_equal(tsem_set(sem, 0), 0);
-	put_record(sem, 1, identity_who(), STATE_CLAIMED, WHAT_A, 7, 1);
+	put_record(sem, 1, identity_owner(), STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, 1);
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
-	STORE_SEQ(&header->tickets, word_advance(tickets, 0, tag_make(1, 1)));
+	STORE_SEQ(&header->tickets, counter_word_advance(tickets, 0, tag_make(1, 1)));
 	assert_int_equal(tsem_remove(name, 0), -EBUSY);
-	STORE_SEQ(&header->tickets, word_advance(tickets, 0, tag_make(1, 0)));
+	STORE_SEQ(&header->tickets, counter_word_advance(tickets, 0, tag_make(1, 0)));
 	assert_int_equal(tsem_remove(name, 0), 0);
 }
 
@@ -249,9 +249,9 @@ free_after_closing(void **state)
 	tsem *other = open_semaphore(name);
 	tsem_close(sem);
 	sem = other;
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].who), 0);
-	assert_int_equal(what_state(what_of(sem, 0)), STATE_IDLE);
-	assert_int_equal(what_value(what_of(sem, 0)), LOAD_SEQ(&sem->segment.records[0].gen) + 1);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
+	assert_int_equal(state_kind(state_of(sem, 0)), STATE_IDLE);
+	assert_int_equal(state_value(state_of(sem, 0)), LOAD_SEQ(&sem->segment.records[0].gen) + 1);
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records that a thread keeps between its uses: which it may use again, and that none is lost. */
 #include "wait.h"
-#include "one_kept.h"
+#include "one_cached.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@ records_taken(void)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < LOAD_SEQ(&sem->segment.reserved); i++)
-		n += LOAD_SEQ(&sem->segment.records[i].who) != 0;
+		n += LOAD_SEQ(&sem->segment.records[i].owner) != 0;
 	return n;
 }
 
@@ -33,14 +33,14 @@ static void
 not_one_that_others_have_used_since(void **state)
 {
 	(void)state;
-	const uint32_t kept = acquire_and_release();
-	const uint64_t claimed = what_of(sem, kept);
-	const uint64_t later = what_next(claimed, STATE_IDLE, what_value(claimed) + 2);
-	STORE_SEQ(&sem->segment.records[kept].what, later);
+	const uint32_t cached = acquire_and_release();
+	const uint64_t claimed = state_of(sem, cached);
+	const uint64_t later = state_next(claimed, STATE_IDLE, state_value(claimed) + 2);
+	STORE_SEQ(&sem->segment.records[cached].state, later);
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_not_equal(hold_inside(&hold)->record, kept);
-	assert_int_equal(what_of(sem, kept), later);
+	assert_int_not_equal(hold_inside(&hold)->record, cached);
+	assert_int_equal(state_of(sem, cached), later);
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
@@ -49,16 +49,16 @@ static void
 one_that_was_claimed_again(void **state)
 {
 	(void)state;
-	const uint32_t kept = acquire_and_release();
-	struct record *record = &sem->segment.records[kept];
-	const uint64_t claimed = what_of(sem, kept);
-	STORE_SEQ(&record->what, what_next(claimed, STATE_IDLE, what_value(claimed) + 2));
-	STORE_SEQ(&record->who, 0);
-	STORE_SEQ(&sem->segment.header->free_hint, kept);
+	const uint32_t cached = acquire_and_release();
+	struct record *record = &sem->segment.records[cached];
+	const uint64_t claimed = state_of(sem, cached);
+	STORE_SEQ(&record->state, state_next(claimed, STATE_IDLE, state_value(claimed) + 2));
+	STORE_SEQ(&record->owner, 0);
+	STORE_SEQ(&sem->segment.header->free_hint, cached);
 	for (uint64_t use = 3; use <= 5; use++) {
-		assert_int_equal(acquire_and_release(), kept);
-		assert_true(what_of(sem, kept) > what_next(claimed, STATE_CLAIMED, what_value(claimed) + 2));
-		assert_int_equal(what_value(what_of(sem, kept)), LOAD_SEQ(&record->gen));
+		assert_int_equal(acquire_and_release(), cached);
+		assert_true(state_of(sem, cached) > state_next(claimed, STATE_CLAIMED, state_value(claimed) + 2));
+		assert_int_equal(state_value(state_of(sem, cached)), LOAD_SEQ(&record->gen));
 	}
 }
 
@@ -66,21 +66,21 @@ one_that_was_claimed_again(void **state)
 static void
 no_state_comes_twice(void **state)
 {
-	enum { USES = 2 * (WHAT_TURN_MASK / WHAT_TURN_ONE) };
+	enum { USES = 2 * (STATE_REPEAT_MASK / STATE_REPEAT_ONE) };
 	(void)state;
-	const uint32_t kept = acquire_and_release();
-	struct record *record = &sem->segment.records[kept];
-	uint64_t last = what_of(sem, kept);
+	const uint32_t cached = acquire_and_release();
+	struct record *record = &sem->segment.records[cached];
+	uint64_t last = state_of(sem, cached);
 	for (uint64_t use = 0; use < USES; use++) {
-		assert_int_equal(acquire_and_release(), kept);
-		const uint64_t claimed = what_of(sem, kept);
-		assert_int_equal(what_state(claimed), STATE_CLAIMED);
-		assert_int_equal(claimed & WHAT_FACES, ~last & WHAT_FACES);
-		assert_true(claimed >> WHAT_TURN_SHIFT > last >> WHAT_TURN_SHIFT);
-		assert_int_equal(LOAD_SEQ(&record->gen), what_value(claimed));
+		assert_int_equal(acquire_and_release(), cached);
+		const uint64_t claimed = state_of(sem, cached);
+		assert_int_equal(state_kind(claimed), STATE_CLAIMED);
+		assert_int_equal(claimed & STATE_PHASES, ~last & STATE_PHASES);
+		assert_true(claimed >> STATE_REPEAT_SHIFT > last >> STATE_REPEAT_SHIFT);
+		assert_int_equal(LOAD_SEQ(&record->gen), state_value(claimed));
 		last = claimed;
 	}
-	assert_true(what_value(last) > 1);
+	assert_true(state_value(last) > 1);
 }
 
 static void *
@@ -119,7 +119,7 @@ holds_within_holds(void **state)
 		assert_int_equal(records_in_use(sem), 0);
 	}
 	/* One for each place among the kept ones that threads have had. */
-	assert_in_range(records_taken(), 1, KEPT_ENTRIES);
+	assert_in_range(records_taken(), 1, CACHE_ENTRIES);
 	assert_int_equal(grants_of(sem), tickets_of(sem));
 }
 
@@ -170,11 +170,11 @@ none_in_a_forked_child(void **state)
 	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_ptr_not_equal(record_kept_entry(sem), NULL);
+	assert_ptr_not_equal(cache_entry(sem), NULL);
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0)
-		_exit(record_kept_entry(sem) == NULL && tsem_release(&hold) == -EPERM ? 0 : 1);
+		_exit(cache_entry(sem) == NULL && tsem_release(&hold) == -EPERM ? 0 : 1);
 	int status;
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
@@ -189,7 +189,7 @@ not_when_it_was_removed(void **state)
 	tsem_hold hold;
 	acquire_and_release();
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
-	mark_removed(sem);
+	removal_mark(sem);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
 }
@@ -202,7 +202,7 @@ not_when_it_was_removed_in_between(void **state)
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
-	mark_removed(sem);
+	removal_mark(sem);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
@@ -219,7 +219,7 @@ not_when_it_had_no_capacity_and_was_removed(void **state)
 		assert_int_equal(tsem_acquire(empty, 1, NULL, &hold), 0);
 		assert_int_equal(tsem_release(&hold), 0);
 	}
-	mark_removed(empty);
+	removal_mark(empty);
 	assert_int_equal(tsem_try_acquire(empty, 1, &hold), -EIDRM);
 	assert_int_equal(tsem_acquire(empty, 1, NULL, &hold), -EIDRM);
 	tsem_close(empty);

@@ -79,7 +79,7 @@ static uint64_t judged;
 static bool holder_is_dead;
 
 static int
-judge_the_holder(const struct owner *owner)
+judge_the_holder(const struct process_id *owner)
 {
 	(void)owner;
 	judged++;
@@ -116,7 +116,7 @@ a_dead_holder_costs_less_than_half_a_second(void **state)
 
 /* The holder is dead, and who is next has been killed, too, but ends behind the first look. */
 static int
-judge_who_ends_one_after_another(const struct owner *owner)
+judge_who_ends_one_after_another(const struct process_id *owner)
 {
 	return owner->pid == 1 ? 0 : judged++ > 0 ? 0 : 1;
 }
@@ -129,8 +129,8 @@ the_dead_come_in_groups(void **state)
 	judged = 0;
 	platform.judge = judge_who_ends_one_after_another;
 	set_counters(sem, 2, 0);
-	put_record(sem, 40, who_owner(1, 1), STATE_HELD, 0, 0, 1);
-	put_record(sem, 41, who_owner(2, 1), STATE_QUEUED, 0, 1, 1);
+	put_record(sem, 40, owner_process(1, 1), STATE_HELD, 0, 0, 1);
+	put_record(sem, 41, owner_process(2, 1), STATE_QUEUED, 0, 1, 1);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.clock - began, LOOK_EVERY);
 	assert_int_equal(judged, 2);

@@ -66,22 +66,22 @@ begin_again(void **state)
 static _Atomic uint32_t *
 vacancy(void)
 {
-	return &sem->segment.header->vacancy;
+	return &sem->segment.header->record_waiters;
 }
 
 /* A record becomes free, and whoever did that dies before it wakes a waiter. */
 static void
 others_free_and_die(uint32_t index)
 {
-	STORE_SEQ(&sem->segment.records[index].what, what_next(0, STATE_IDLE, 0));
-	STORE_SEQ(&sem->segment.records[index].who, 0);
+	STORE_SEQ(&sem->segment.records[index].state, state_next(0, STATE_IDLE, 0));
+	STORE_SEQ(&sem->segment.records[index].owner, 0);
 }
 
 static void
 others_free(uint32_t index)
 {
 	const struct claim claim = {.index = index, .record = &sem->segment.records[index]};
-	STORE_SEQ(&claim.record->what, what_next(0, STATE_IDLE, 0));
+	STORE_SEQ(&claim.record->state, state_next(0, STATE_IDLE, 0));
 	record_free(sem, &claim);
 }
 
@@ -114,7 +114,7 @@ a_freed_record_wakes_one(void **state)
 	assert_int_equal(most_woken(1), 0);
 	assert_int_equal(fake.sleeps, 1);
 	assert_int_equal(fake.timed_out, 0);
-	assert_int_equal(what_state(what_of(sem, 2)), STATE_HELD);
+	assert_int_equal(state_kind(state_of(sem, 2)), STATE_HELD);
 }
 
 static uint64_t timed_out_before;
@@ -218,7 +218,7 @@ the_first_sleep_lasts_until_its_tick(void)
 static void
 others_die_in_telling_that_nobody_sleeps(void)
 {
-	AND_SEQ(vacancy(), ~SLOT_SLEEPERS);
+	AND_SEQ(vacancy(), ~WORD_SLEEPERS);
 	others_free_and_die(1);
 	others_post();
 	the_first_sleep_lasts_until_its_tick();
@@ -248,7 +248,7 @@ static void
 others_wake_another(void)
 {
 	scans_before = scans;
-	ADD_SEQ(vacancy(), SLOT_STEP);
+	ADD_SEQ(vacancy(), WORD_STEP);
 	the_first_sleep_lasts_until_its_tick();
 	fake.others = others_leave_and_the_scans_are_noted;
 }
@@ -283,7 +283,7 @@ cancelled_when_it_was_woken(void **state)
 	assert_int_equal(fake.timed_out, 0);
 	assert_int_equal(most_woken(0), 1);
 	assert_int_equal(most_woken(1), 1);
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[2].who), 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[2].owner), 0);
 }
 
 static void
@@ -312,7 +312,7 @@ free_one(void)
 {
 	others_free(2);
 	others_post();
-	OR_SEQ(vacancy(), SLOT_SLEEPERS);
+	OR_SEQ(vacancy(), WORD_SLEEPERS);
 }
 
 /* The waiter that was woken for a free record gets a moment to claim it. */
@@ -326,8 +326,8 @@ a_newcomer_gives_way(void **state)
 	assert_int_equal(fake.sleeps, 1);
 	assert_in_range(fake.clock - began, 1, 2 * NS_PER_MS);
 	/* And what kept it waiting was an old word. */
-	assert_int_equal(LOAD_SEQ(vacancy()) & SLOT_SLEEPERS, 0);
-	assert_int_equal(what_state(what_of(sem, 2)), STATE_HELD);
+	assert_int_equal(LOAD_SEQ(vacancy()) & WORD_SLEEPERS, 0);
+	assert_int_equal(state_kind(state_of(sem, 2)), STATE_HELD);
 }
 
 static void
@@ -340,7 +340,7 @@ a_newcomer_that_cannot_wait(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, &past, &hold), 0);
 	assert_int_equal(fake.sleeps, 0);
 	assert_int_equal(tsem_release(&hold), 0);
-	OR_SEQ(vacancy(), SLOT_SLEEPERS);
+	OR_SEQ(vacancy(), WORD_SLEEPERS);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
 	assert_int_equal(fake.sleeps, 0);
 }
@@ -355,10 +355,10 @@ a_kept_record_is_no_vacancy(void **state)
 	others_post();
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(what_state(what_of(sem, 2)), STATE_CLAIMED);
-	ADD_SEQ(&sem->segment.header->tickets, word_make(1, 0)); /* so that it goes the long way */
+	assert_int_equal(state_kind(state_of(sem, 2)), STATE_CLAIMED);
+	ADD_SEQ(&sem->segment.header->tickets, counter_word_make(1, 0)); /* so that it goes the long way */
 	others_post();
-	OR_SEQ(vacancy(), SLOT_SLEEPERS);
+	OR_SEQ(vacancy(), WORD_SLEEPERS);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 0);
 }

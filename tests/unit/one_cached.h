@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For the tests of kept records: a semaphore of two permits, which this thread has used for one, and so keeps a record. */
-#ifndef TSEM_TESTS_ONE_KEPT_H
-#define TSEM_TESTS_ONE_KEPT_H
+#ifndef TSEM_TESTS_ONE_CACHED_H
+#define TSEM_TESTS_ONE_CACHED_H
 
 #include "inside.h"
 
@@ -32,9 +32,9 @@ set_up(void **state)
 	sem = new_semaphore_named(name, 2, 0);
 	for (int i = 0; i < 2; i++)
 		acquire_and_release();
-	if (sem->kept[0] == nothing_kept)
+	if (sem->cache[0] == cache_disabled)
 		skip(); /* a kernel, or an emulator, that clears no memory in a forked child */
-	assert_int_equal(record_kept_entry(sem)->tickets, LOAD_SEQ(&sem->segment.header->tickets));
+	assert_int_equal(cache_entry(sem)->tickets, LOAD_SEQ(&sem->segment.header->tickets));
 	return 0;
 }
 
