@@ -5,7 +5,7 @@
 
 /* ---- the counters ---- */
 
-/* T, G and C of one instant: G and C are looked at again after T. */
+/* T, G and C of one instant: G and C are read again after T. */
 static struct counters
 read_counters(const struct tsem *sem)
 {
@@ -22,7 +22,7 @@ read_counters(const struct tsem *sem)
 	return c;
 }
 
-/* Nothing has been drawn, given back or posted since, and nobody has changed the capacity. */
+/* No ticket was taken, nothing released or posted, and the capacity not changed since. */
 static bool
 counters_are_unchanged(const struct tsem *sem, const struct counters *c)
 {
@@ -33,7 +33,7 @@ counters_are_unchanged(const struct tsem *sem, const struct counters *c)
 
 /* ---- the records ---- */
 
-/* False: it changed meanwhile. */
+/* False: the record changed while it was copied. */
 static bool
 copy_record(const struct record *record, struct sighting *s)
 {
@@ -53,7 +53,7 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 {
 	const bool enabled = counter_diff(c->limit, s->ticket) >= (int64_t)s->count;
 	if (owner_kind(s->owner) == OWNER_KIND_ORPHAN)
-		return queued && !enabled ? ROLE_LEFT : ROLE_NONE;
+		return queued && !enabled ? ROLE_ORPHAN : ROLE_NONE;
 	if (queued && !enabled)
 		return ROLE_WAITER;
 	if (queued || state_kind(s->state) == STATE_HELD)
@@ -62,7 +62,7 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 	return state_kind(s->state) == STATE_RELEASING && !released ? ROLE_HOLDER : ROLE_NONE;
 }
 
-/* What record `index` is at the instant of `c`. One that keeps changing while it is read is nobody's. */
+/* What the record was at the instant of `c`. A record that keeps changing while it is read has no role. */
 static struct sighting
 sight(const struct record *record, uint32_t index, const struct counters *c)
 {
@@ -78,7 +78,7 @@ sight(const struct record *record, uint32_t index, const struct counters *c)
 	bool queued = state_kind(s.state) == STATE_QUEUED;
 	s.ticket = state_value(s.state);
 	if (state_kind(s.state) == STATE_CLAIMED && is_last_arrival(c->tickets, index, s.state)) {
-		queued = true; /* has its ticket, and nobody has written it down yet */
+		queued = true; /* it has its ticket, which is not in its state yet */
 		s.ticket = counter_add(counter_value(c->tickets), (UINT64_C(1) << 48) - s.count);
 	}
 	s.role = role_of(&s, queued, c);
@@ -92,7 +92,7 @@ enum { RECORDS_READ_MAX = 1 << 24 };
 static void
 count_sighting(struct census *census, const struct sighting *s)
 {
-	if (s->role == ROLE_WAITER || s->role == ROLE_LEFT)
+	if (s->role == ROLE_WAITER || s->role == ROLE_ORPHAN)
 		census->queued += s->count;
 	if (s->role == ROLE_HOLDER)
 		census->held += s->count;
@@ -113,7 +113,7 @@ take_census(struct tsem *sem, struct census *census)
 		census->waiting = 0;
 		census->n = 0;
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
-			if (LOAD_ACQ(&record->owner) == 0) /* most, and a quick look is more likely to see nothing move */
+			if (LOAD_ACQ(&record->owner) == 0) /* most are free, and a quick pass is more likely to see nothing move */
 				continue;
 			const struct sighting s = sight(record, i, &census->c);
 			count_sighting(census, &s);
@@ -127,7 +127,7 @@ census_position(struct tsem *sem, uint64_t ticket)
 	const struct counters c = read_counters(sem);
 	uint32_t position = 1;
 	const struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+	FOR_EACH_RECORD(sem, i, record) {
 		const struct sighting s = sight(record, i, &c);
 		position += s.role == ROLE_WAITER && counter_diff(s.ticket, ticket) < 0;
 	}
@@ -135,10 +135,12 @@ census_position(struct tsem *sem, uint64_t ticket)
 }
 
 /*
- * While T stands still nobody gets a ticket, so whoever was seen without one has none; while G and C do, nobody is enabled
- * who was seen waiting. So the look is as good as one of an instant. Permits that were taken show in the counters alone.
+ * While T stands still, no process gets a ticket, so a record that was seen without one has none. While G and C stand still,
+ * no waiter is enabled that was seen waiting. So this look is as good as one at an instant. Permits that were taken
+ * anonymously show in the counters alone.
  *
- * What moves meanwhile may be an arrival, after which nothing need ever happen: it must not send a sleeper back to sleep.
+ * If something moved, it looks again: it may have been an arrival, after which nothing need ever happen, so a caller that
+ * slept on would not be woken.
  */
 bool
 census_is_idle(struct tsem *sem, bool holders_only)
@@ -152,7 +154,7 @@ census_is_idle(struct tsem *sem, bool holders_only)
 			const struct sighting s = sight(record, i, &c);
 			if (s.role == ROLE_HOLDER || (s.role == ROLE_WAITER && !holders_only))
 				return false;
-			if (s.role == ROLE_WAITER || s.role == ROLE_LEFT)
+			if (s.role == ROLE_WAITER || s.role == ROLE_ORPHAN)
 				out -= s.count;
 		}
 		if (out > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds and who waits at one instant, read from a segment in which everything moves. */
+/* The holders and waiters of one instant, read from a segment in which everything moves. */
 #ifndef TSEM_LIB_CENSUS_H
 #define TSEM_LIB_CENSUS_H
 
@@ -12,9 +12,9 @@ struct counters {
 	uint64_t limit; /* E */
 };
 
-enum role { ROLE_NONE, ROLE_HOLDER, ROLE_WAITER, ROLE_LEFT };
+enum role { ROLE_NONE, ROLE_HOLDER, ROLE_WAITER, ROLE_ORPHAN };
 
-/* A record, copied while it was one owner's. */
+/* A copy of a record, all of it from one use. */
 struct sighting {
 	enum role role;
 	uint32_t index;
@@ -31,26 +31,26 @@ struct sighting {
 
 struct census {
 	struct counters c;
-	uint64_t queued; /* permits that waiters, and places that were given up, stand in line for */
-	uint64_t held;   /* permits of recorded holders */
+	uint64_t queued; /* the permits that waiters wait for, and those of orphans */
+	uint64_t held;   /* the permits of holders */
 	uint32_t waiting;
-	struct sighting *seen; /* holders and waiters, as far as there is room; NULL: not wanted */
+	struct sighting *seen; /* holders and waiters, up to `room` of them */
 	size_t room;
 	size_t n;
 };
 
 /*
- * Counts until nothing has moved meanwhile, so that counters and records belong together. Each look costs a cache line
- * per record and no system call. Where nothing ever stands still for so long, the last look is taken as it is.
+ * Reads the counters and all records until nothing has moved meanwhile, so that they belong together. Each pass costs a cache
+ * line for each record, and no system call. On a semaphore that never stands still for so long, the last pass counts as it is.
  */
 void take_census(struct tsem *sem, struct census *census);
 
-/* The place in line of `ticket`, from 1: live or dead, those who wait in front of it count, places given up do not. */
+/* The position of `ticket` in the queue, from 1. Waiters in front of it count, live or dead; orphans do not. */
 uint32_t census_position(struct tsem *sem, uint64_t ticket);
 
 /*
- * Nobody holds, recorded or not, and unless `holders_only` nobody waits. Never true in error; false also where
- * nothing ever stands still for as long as a look at the records takes.
+ * Whether no process holds, recorded or not, and unless `holders_only` none waits. Never true in error. False also on a
+ * semaphore that never stands still for one pass over the records.
  */
 bool census_is_idle(struct tsem *sem, bool holders_only);
 

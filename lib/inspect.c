@@ -7,9 +7,9 @@
 #include "cancellation.h"
 #include "census.h"
 #include "identity.h"
+#include "owner.h"
 #include "platform.h"
 #include "protocol.h"
-#include "recover.h"
 #include "slot.h"
 
 /* ---- what is looked at ---- */

@@ -16,7 +16,7 @@
 #define FUTEX_CALL SYS_futex
 #endif
 
-#define LOOK_AT_ALL_EVERY (5 * NS_PER_MS)
+#define FIRST_WORD_SLEEP (5 * NS_PER_MS)
 
 static uint64_t
 monotonic_now(void)
@@ -25,6 +25,26 @@ monotonic_now(void)
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
 }
+
+static uint64_t
+coarse_now(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+#ifdef __GLIBC__
+#define CHEAPEST_SECOND time /* one load */
+#else
+static time_t
+coarse_second(time_t *unused)
+{
+	(void)unused;
+	return (time_t)(coarse_now() / NS_PER_SECOND);
+}
+#define CHEAPEST_SECOND coarse_second
+#endif
 
 /* Never FUTEX_PRIVATE_FLAG: the words are shared between processes. */
 static int
@@ -42,8 +62,8 @@ futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t u
 }
 
 /*
- * Without FUTEX_WAITV (before Linux 5.16, or refused by a filter) the first word is slept on for a little while, and the
- * caller looks at all of them again.
+ * Where the kernel has no futex_waitv() (before Linux 5.16) or a filter refuses it, this sleeps on the first word for a few
+ * milliseconds, and the caller looks at all of the words again.
  */
 static int
 futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
@@ -65,7 +85,7 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 #else
 	(void)n;
 #endif
-	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(monotonic_now() + LOOK_AT_ALL_EVERY, until));
+	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(monotonic_now() + FIRST_WORD_SLEEP, until));
 }
 
 static int
@@ -84,8 +104,10 @@ pause_in_loop(void)
 #endif
 }
 
-struct platform platform = {
+__attribute__((section(".data.rel.ro"))) struct platform platform = {
 	.now = monotonic_now,
+	.coarse_now = coarse_now,
+	.second = CHEAPEST_SECOND,
 	.sleep = futex_sleep,
 	.sleep_any = futex_sleep_any,
 	.wake = futex_wake,

@@ -1,52 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posting. Its last access to the semaphore's memory, and to the handle, is the compare-and-swap that moves G: the waiter
- * that this move admits may unmap both at once, as POSIX allows after sem_wait(). So whatever a release does after it moved
- * G, a post does before, and G's tag tells it whether anything has to be done:
+ * Posting. The last access of a post to the semaphore's memory, and to the handle, is the compare-and-swap that moves G: the
+ * waiter that this move admits may unmap both at once, as POSIX allows after sem_wait(). What a release does after it has
+ * moved G, a post does before, and G's tag says beforehand whether anything has to be done:
  *
- *   NONE            No process sleeps in the queue, or watches the counters, and no place is given up. The post moves G,
- *                   and is over.
- *   WATCHED(_TOO)   A process may. The post advances the words of the tickets that it will enable, says on them that it
- *                   does (`posted`), and remembers on which of them a waiter sleeps. It moves G, and wakes these by
- *                   address alone, as glibc's sem_post() does.
+ *   NONE            No process sleeps in the queue or watches the counters, and there is no orphan. The post moves G and is
+ *                   over.
+ *   WATCHED(_TOO)   A process may sleep or watch. The post advances the words of the tickets that it will enable, writes on
+ *                   them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G, and then wakes
+ *                   these waiters by address alone, as glibc's sem_post() does.
  *   a record's      The last move was a release. The post gives G one of the other tags first.
  *
- * A waiter says on its word that it sleeps, makes G watched, looks at E, and sleeps on what it read of the word:
+ * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has read of the word:
  *
- *   - It speaks before the post advances the word: then the post wakes it, or the kernel finds that the word has changed.
- *   - It speaks after that: then it reads `posted` for its own ticket, and looks again after some microseconds and not only
- *     at the next tick, until E has moved. (The post may have died in between, so it must not wait for that either.)
- *   - It makes G watched after the post has read NONE: then the compare-and-swap of the post fails.
+ *   - If it announces itself before the post advances the word, the post wakes it, or the kernel finds that the word has
+ *     changed.
+ *   - If it does so afterwards, it reads `posted` for its own ticket. It then looks again after some microseconds, and not only
+ *     at the next tick, until E has moved. It cannot wait for the post itself, which may have died in between.
+ *   - If it makes G watched after the post has read NONE, the post's compare-and-swap fails.
  *
- * A release that moves G leaves its own tag there and looks for sleepers afterwards, so that tag says nothing: the next
+ * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the next
  * waiter that is about to sleep, or the next post, replaces it.
  *
- * Only a post makes G NONE again. It does so when it finds T not ahead of E and `pending` empty, and looks at T once more
- * after that: an arrival between the two looks may have found G watched, and sleep. From a record's tag to NONE no second
- * look is necessary: an arrival that is about to sleep changes that tag.
+ * Only a post makes G's tag NONE again. It does so when T is not ahead of E and `pending` is empty, and reads T once more
+ * afterwards: an arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second
+ * read is not necessary, because an arrival that is about to sleep changes that tag.
  *
- * Whatever else a post reads before it moves G, the capacity and `pending`, is changed by processes that call
- * stir_grants() afterwards. There are two values for "watched" so that this always changes G.
+ * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls stir_grants()
+ * afterwards. "Watched" has two values so that this always changes G.
  *
- * Two accidents within the few instructions from the look to the move cost a waiter the time to its next tick, and nothing
- * else: two changes of G's tag that bring the first value back; and 4,096 tickets that pass while a post stands still,
- * which then says `posted` for an old round of the array on a word where another post has just said it for this one.
+ * Two accidents within the few instructions between the look and the move delay a waiter until its next tick, and do nothing
+ * else: two changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands still, which
+ * then writes `posted` for an old round of the array on a word where another post has just written it for this round.
  *
- * A place given up (an orphan) that is next in the queue is skipped before the post, for it would take permits that are due
- * to the waiters behind it. While it is only next, it has none, so a post that moves E to such a place leaves it there,
- * for the waiter that it admits, or for the next post.
+ * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it are
+ * to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this post
+ * admits, or for the next post.
  *
- * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, which move E
- * beyond a place given up; and while a process waits for idleness.
+ * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, if they move E
+ * beyond an orphan; and while a process waits for idleness.
  */
 #include <errno.h>
 #include <limits.h>
 
-#include "protocol.h"
-#include "recover.h"
-#include "wait.h"
+#include "fast.h"
+#include "grant.h"
+#include "platform.h"
+#include "recover_front.h"
+#include "ticket_word.h"
+#include "wake.h"
 
-/* What a post reads. G before all else: whatever is changed behind a change of G was read after it, or the swap fails. */
+/* What a post reads, G first: a change that another process makes after it has changed G is read here, or the swap fails. */
 struct view {
 	uint64_t grants;
 	uint32_t capacity;
@@ -69,13 +73,7 @@ look_around(const struct tsem *sem)
 	return view;
 }
 
-static bool
-move_grants(struct tsem *sem, const struct view *view, uint32_t count)
-{
-	return CAS_SEQ(&sem->segment.header->grants, view->grants, view->grants + counter_word_make(count, 0));
-}
-
-/* Makes G's tag NONE, for T was not ahead of E, and nothing was pending. False: a record is out of reach. */
+/* Makes G's tag NONE, because T was not ahead of E and nothing was pending. False: a record cannot be mapped. */
 static bool
 make_quiet(struct tsem *sem, const struct view *view)
 {
@@ -84,7 +82,7 @@ make_quiet(struct tsem *sem, const struct view *view)
 		return false;
 	if (!done || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
 		return true;
-	/* The arrival may have looked at G before, and sleep; another post may have enabled it since, and found nothing to do. */
+	/* The arrival may have read G before, and sleep. Another post may have enabled it since and found nothing to do. */
 	if (!watch_grants(sem))
 		return false;
 	const struct grant since = {.moved = true, .from = view->limit, .to = enabled_limit(sem)};
@@ -92,12 +90,12 @@ make_quiet(struct tsem *sem, const struct view *view)
 	return true;
 }
 
-/* One bit for each of the tickets that are about to be enabled: a waiter sleeps on its word. */
+/* A bit for each ticket that is about to be enabled: whether a waiter sleeps on its word. */
 struct sleepers {
 	uint64_t bits[ARRAY_WORDS / 64];
 };
 
-/* False: G has changed, so what is announced may be wrong, and the move would fail. */
+/* Advances the words and writes `posted` on them. False: G has changed, so the move would fail. */
 static bool
 announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct sleepers *sleepers)
 {
@@ -118,16 +116,16 @@ announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct 
 	return true;
 }
 
-/* Moves G, and wakes the waiters that this enables. False, and nothing is done but announced: G has changed. */
+/* Moves G, and wakes the waiters that this enables. False: G has changed, and nothing has moved. */
 static bool
 move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
 {
 	struct sleepers sleepers;
 	_Atomic uint32_t *const array = sem->segment.array;
 	const uint32_t hash_salt = sem->hash_salt;
-	if (!announce_post(sem, view, count, &sleepers) || !move_grants(sem, view, count))
+	if (!announce_post(sem, view, count, &sleepers) || !post_grants(sem, view->grants, count))
 		return false;
-	/* From here on `sem` and the memory may be gone: only addresses are used. */
+	/* The handle and the memory may be gone by now, so only addresses are used. */
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t ticket = counter_add(view->limit, i);
 		if ((sleepers.bits[i / 64] >> i % 64 & 1) != 0)
@@ -152,7 +150,7 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 {
 	const uint64_t tag = counter_tag(view->grants);
 	if (has_to_look_afterwards(view, count)) {
-		if (!move_grants(sem, view, count))
+		if (!post_grants(sem, view->grants, count))
 			return POST_AGAIN;
 		grant_notify_moved(sem, view->grants, count);
 		return POST_DONE;
@@ -160,7 +158,7 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 	if (view->room < 0)
 		STORE_RLX(&sem->last_handoff, counter_add(view->limit, count));
 	if (tag == TAG_NONE)
-		return move_grants(sem, view, count) ? POST_DONE : POST_AGAIN;
+		return post_grants(sem, view->grants, count) ? POST_DONE : POST_AGAIN;
 	if (view->room >= 0 && (view->pending & PENDING_MASK) == 0)
 		return make_quiet(sem, view) ? POST_AGAIN : POST_STUCK;
 	if (!tag_is_watched(tag))
@@ -168,25 +166,25 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 	return move_and_wake(sem, view, count) ? POST_DONE : POST_AGAIN;
 }
 
-/* A place given up is next in the queue: it would take what live waiters are to get. */
+/* Whether an orphan is next in the queue. */
 static bool
 is_orphan_next(const struct view *view)
 {
 	return (view->pending & PENDING_ORPHANS) != 0 && counter_diff(view->limit, counter_value(view->pending)) >= 0;
 }
 
-/* E beyond T after the post, once the places given up are skipped: they are not waited for. */
+/* E - T after the post, once the orphans are skipped: they give their permits back. */
 static int64_t
 room_after(struct tsem *sem, const struct view *view, uint32_t count)
 {
 	const int64_t room = view->room + (int64_t)count;
-	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_given_up(sem) : room;
+	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_orphaned(sem) : room;
 }
 
 static int
 post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
-	enum { SKIPS = 64 }; /* one for each waiter that gives up at the same time; the rest is skipped afterwards */
+	enum { SKIPS = 64 }; /* one for each waiter that gives up at the same time; a later process skips the rest */
 	int skips = 0;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const struct view view = look_around(sem);
@@ -202,7 +200,7 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 		if (step == POST_STUCK)
 			return -EBADMSG;
 		if (step == POST_DONE) {
-			PROBE_FAST(post, sem);
+			PROBE_SEM(post, sem);
 			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
 			return 0;
 		}
@@ -210,7 +208,7 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 	return -EBADMSG;
 }
 
-/* When G's tag is not NONE, with a maximum, when the number from before is asked for, or a mistake in the arguments. */
+/* For a tag that is not NONE, a maximum, a caller that wants the previous number, and mistakes in the arguments. */
 static __attribute__((noinline)) int
 post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
@@ -230,23 +228,8 @@ post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 	return rc;
 }
 
-/*
- * When nothing limits it, and no process watches: one look and one compare-and-swap. What others change between the two but
- * for G is no matter: so little at a time, all threads of a machine together do not come from here to the end of the range.
- */
 int
 tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
 {
-	struct header *header = sem->segment.header;
-	const uint64_t grants = LOAD_RLX(&header->grants);
-	const uint32_t capacity = LOAD_RLX(&header->capacity);
-	const uint64_t tickets = LOAD_RLX(&header->tickets);
-	const uint64_t limit = counter_word_advance(grants, capacity, counter_tag(tickets));
-	/* Unsigned: neither below T, nor far above. */
-	if (counter_tag(grants) != TAG_NONE || previous != NULL || count - 1 >= sem->fast_post_max || capacity == 0
-	    || limit - tickets >= counter_word_make(FAST_POST_MAX, 0)
-	    || !CAS_SEQ(&header->grants, grants, grants + counter_word_make(count, 0)))
-		return post_slow(sem, count, previous);
-	PROBE_FAST(post, sem);
-	return 0;
+	return fast_post(sem, count, previous) ? 0 : post_slow(sem, count, previous);
 }

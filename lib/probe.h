@@ -14,13 +14,13 @@
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments" /* where the probes stand, in macros of sdt.h */
 #endif
 #define PROBE(name, sem, a, b) STAP_PROBE3(tsem, name, sem, a, b)
-#define PROBE_FAST(name, sem) STAP_PROBE1(tsem, name, sem)
+#define PROBE_SEM(name, sem) STAP_PROBE1(tsem, name, sem)
 #else
 #define PROBE(name, sem, a, b) \
 	do {                       \
 	} while (0)
-#define PROBE_FAST(name, sem) \
-	do {                      \
+#define PROBE_SEM(name, sem) \
+	do {                     \
 	} while (0)
 #endif
 

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "layout.h"
-#include "platform.h"
 
 void
 pid_to_text(pid_t pid, char text[12])

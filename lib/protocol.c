@@ -21,6 +21,32 @@ finish_arrival(struct tsem *sem, uint64_t tickets)
 	return true;
 }
 
+int
+arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket)
+{
+	struct header *header = sem->segment.header;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		/* T before E: a setter that lowers C relies on this CAS to fail if T moved since E was read. */
+		const uint64_t tickets = LOAD_SEQ(&header->tickets);
+		const uint64_t at = counter_value(tickets);
+		const int64_t room = counter_diff(enabled_limit(sem), at);
+		if (room < (int64_t)count) {
+			if (arrival == ARRIVE_IF_ENABLED)
+				return -EAGAIN;
+			if ((int64_t)count - room > COUNTER_DRIFT)
+				return -EOVERFLOW;
+		}
+		if (!is_finished(counter_tag(tickets), tag) && !finish_arrival(sem, tickets))
+			break;
+		if (CAS_SEQ(&header->tickets, tickets, counter_word_advance(tickets, count, tag))) {
+			*ticket = at;
+			PROBE_SEM(take, sem);
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
 bool
 finish_release(struct tsem *sem, uint64_t grants)
 {
@@ -31,6 +57,7 @@ finish_release(struct tsem *sem, uint64_t grants)
 	if (record == NULL)
 		return true;
 
+	/* Acquire, as in finish_arrival(). */
 	const uint64_t state = LOAD_ACQ(&record->state);
 	if (state_kind(state) != STATE_RELEASING || state_release_phase(state) != tag_phase(tag))
 		return true;
@@ -40,10 +67,39 @@ finish_release(struct tsem *sem, uint64_t grants)
 	return true;
 }
 
+enum move
+move_grants(struct tsem *sem, uint32_t index, const struct record *record, uint64_t state, struct grant *grant)
+{
+	struct header *header = sem->segment.header;
+	const uint64_t tag = tag_make(index, state_release_phase(state));
+	const uint32_t count = LOAD_ACQ(&record->count);
+	grant->moved = false;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t grants = LOAD_SEQ(&header->grants);
+		if (counter_tag(grants) == tag)
+			return MOVE_DONE;
+		if (LOAD_ACQ(&record->state) != state)
+			return MOVE_OVER;
+		if (!is_finished(counter_tag(grants), tag) && !finish_release(sem, grants))
+			break;
+		if (CAS_SEQ(&header->grants, grants, counter_word_advance(grants, count, tag))) {
+			/* C after G, as everywhere. */
+			const uint32_t capacity = LOAD_SEQ(&header->capacity);
+			grant->moved = true;
+			grant->from = counter_add(counter_value(grants), capacity);
+			grant->to = counter_add(grant->from, count);
+			PROBE_SEM(post, sem);
+			return MOVE_DONE;
+		}
+	}
+	return MOVE_STUCK;
+}
+
 bool
 release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t state, struct grant *grant)
 {
-	const enum move move = move_grant(sem, index, record, state, grant);
+	const enum move move = move_grants(sem, index, record, state, grant);
+	/* By compare-and-swap: another process may have finished the release, and the record may be in use again. */
 	if (move == MOVE_DONE)
 		CAS_SEQ(&record->state, state, state_released(record, state));
 	return move != MOVE_STUCK;
@@ -73,7 +129,7 @@ watch_grants(struct tsem *sem)
 	return false;
 }
 
-/* Once is enough: where the compare-and-swap fails, another process has changed the word since the caller's change. */
+/* One attempt is enough: if the compare-and-swap fails, another process has changed G since the caller's change. */
 void
 stir_grants(struct tsem *sem)
 {

@@ -3,10 +3,17 @@
 
 #include <errno.h>
 
+#include "fast.h"
 #include "platform.h"
 #include "protocol.h"
-#include "recover.h"
 #include "record_wait.h"
+#include "record_wake.h"
+#include "recover.h"
+#include "recover_front.h"
+#include "removal.h"
+#include "wake.h"
+
+/* ---- the request ---- */
 
 const struct tsem_wait *
 queue_options(const struct tsem_wait *wait)
@@ -21,27 +28,6 @@ queue_is_deadline(const struct timespec *deadline)
 	return deadline == NULL || (deadline->tv_nsec >= 0 && deadline->tv_nsec < (long)NS_PER_SECOND);
 }
 
-int
-queue_check(const struct tsem *sem, uint32_t count, const struct tsem_wait *options)
-{
-	if (options != NULL && (options->size != sizeof(*options) || (options->flags & ~TSEM_INTERRUPTIBLE) != 0))
-		return -EINVAL;
-	if (options != NULL && !queue_is_deadline(options->deadline))
-		return -EINVAL;
-	if (!sem->segment.writable)
-		return -EPERM;
-
-	/*
-	 * The creator's number counts beside the capacity, so that a drained semaphore is waited for and not an error. Made
-	 * without permits and without a maximum, a semaphore has whatever is posted.
-	 */
-	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
-	const bool unlimited = sem->permits == 0 && sem->max == 0;
-	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
-		return -EINVAL;
-	return removal_notice_mark(sem) ? -EIDRM : 0;
-}
-
 uint64_t
 queue_deadline(const struct timespec *deadline)
 {
@@ -54,63 +40,127 @@ queue_deadline(const struct timespec *deadline)
 	return (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
 }
 
-/* What a record says of the end of a wait: 0 for none. */
-static uint64_t
-noted_end(uint64_t until)
+struct queue_place
+queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options)
 {
-	return until == NS_FOREVER ? 0 : until;
+	return (struct queue_place){.sem = sem, .use = use, .waiter = {.count = count, .options = options}};
 }
 
 int
-queue_claim_at_once(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
+queue_check(const struct queue_place *place)
 {
-	int rc = record_claim(sem, count, use, noted_end(until), claim);
-	if (rc == -EUSERS && recover_before_failing(sem))
-		rc = record_claim(sem, count, use, noted_end(until), claim);
-	return rc;
+	const struct tsem *sem = place->sem;
+	const uint32_t count = place->waiter.count;
+	const struct tsem_wait *options = place->waiter.options;
+	if (options != NULL && (options->size != sizeof(*options) || (options->flags & ~TSEM_INTERRUPTIBLE) != 0))
+		return -EINVAL;
+	if (options != NULL && !queue_is_deadline(options->deadline))
+		return -EINVAL;
+	if (!sem->segment.writable)
+		return -EPERM;
+
+	/*
+	 * The creator's number counts beside the capacity, so that a caller waits for a drained semaphore instead of failing. A
+	 * semaphore created with neither permits nor a maximum has whatever is posted.
+	 */
+	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
+	const bool unlimited = sem->permits == 0 && sem->max == 0;
+	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
+		return -EINVAL;
+	return removal_notice_mark(sem) ? -EIDRM : 0;
 }
 
-/* Waits for a free record, if need be. */
-static int
-claim_until(struct tsem *sem, enum use use, const struct waiter *waiter, struct claim *claim)
+/* Completes the request at the moment at which the wait begins. */
+static void
+begin_wait(struct queue_place *place)
 {
+	struct waiter *waiter = &place->waiter;
+	waiter->until = waiter->options == NULL ? NS_FOREVER : queue_deadline(waiter->options->deadline);
+	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels);
+	waiter->record = NULL;
+}
+
+/* ---- the record ---- */
+
+static struct purpose
+purpose_of(const struct queue_place *place)
+{
+	const uint64_t until = place->waiter.until;
+	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
+}
+
+/* The records of dead owners that hold nothing, and that no process has missed, are freed before the table grows. */
+static int
+claim_or_grow(struct queue_place *place)
+{
+	const struct purpose purpose = purpose_of(place);
+	for (int tries = 0; tries <= RECORDS_MAX / RECORDS_PER_PAGE + 1; tries++) {
+		int rc = record_claim(place->sem, &purpose, &place->claim);
+		if (rc != -EUSERS)
+			return rc;
+		if (recover_spare_records(place->sem) > 0)
+			continue;
+		rc = record_grow(place->sem);
+		if (rc < 0)
+			return rc;
+	}
+	return -EUSERS;
+}
+
+int
+queue_claim_at_once(struct queue_place *place)
+{
+	int rc = claim_or_grow(place);
+	return rc == -EUSERS && recover_before_failing(place->sem) ? claim_or_grow(place) : rc;
+}
+
+/* Waits for a free record if need be. */
+static int
+claim_until(struct queue_place *place)
+{
+	struct tsem *sem = place->sem;
 	struct header *header = sem->segment.header;
-	const uint64_t end = noted_end(waiter->until);
-	const bool gives_way = record_is_wanted(header) && !cache_is_ready(cache_entry(sem));
-	int rc = gives_way ? record_wait_yield(sem, waiter) : 0;
+	const struct waiter *waiter = &place->waiter;
+	const bool yields = record_is_wanted(header) && !cache_is_ready(cache_entry(sem));
+	int rc = yields ? record_wait_yield(sem, waiter) : 0;
 	if (rc == 0)
-		rc = record_claim(sem, waiter->count, use, end, claim);
-	if (rc == 0 && gives_way)
-		record_wake(header, 1); /* there may be more, or none waits any more */
+		rc = claim_or_grow(place);
+	if (rc == 0 && yields)
+		record_wake(header, 1); /* there may be more free records, or no waiter for one any more */
 	if (rc != -EUSERS)
 		return rc;
 
-	struct pace pace = wait_pace(waiter->options);
+	const struct purpose purpose = purpose_of(place);
+	struct timers timers = wait_timers(waiter->options);
 	do {
-		rc = record_wait(sem, waiter, &pace);
+		rc = record_wait(sem, waiter, &timers);
 		if (rc == 0)
-			rc = record_claim_free(sem, waiter->count, use, end, claim);
+			rc = record_claim(sem, &purpose, &place->claim);
 	} while (rc == -EUSERS);
-	return rc == -ETIMEDOUT ? queue_claim_at_once(sem, waiter->count, use, waiter->until, claim) : rc;
+	return rc == -ETIMEDOUT ? queue_claim_at_once(place) : rc;
 }
 
-/* Not enabled, or not wanted any more: skipped at once if it is in front, and otherwise when the line reaches it. */
+/* ---- giving up ---- */
+
+/* Makes the ticket an orphan: it is skipped now if it is in front, and otherwise when E comes to it. */
 static void
-abandon(struct tsem *sem, const struct queue_place *place)
+abandon(struct queue_place *place)
 {
-	const struct claim *claim = &place->claim;
-	STORE_SEQ(&claim->record->owner, owner_orphan(place->waiter.ticket));
-	PROBE(abandon, sem, place->waiter.ticket, place->waiter.count);
-	note_orphan(sem, place->waiter.ticket);
+	struct tsem *sem = place->sem;
+	const uint64_t ticket = place->waiter.ticket;
+	STORE_SEQ(&place->claim.record->owner, owner_orphan(ticket));
+	PROBE(abandon, sem, ticket, place->waiter.count);
+	note_orphan(sem, ticket);
 	stir_grants(sem);
-	recover_record(sem, claim->index, NULL);
+	recover_record(sem, place->claim.index, NULL);
 	skip_orphans(sem);
 }
 
-/* Leaves the line, unless the ticket has been enabled after all. */
+/* The wait ended with `why`. 0: the ticket has been enabled after all, and is not given up. */
 static int
-give_up(struct tsem *sem, const struct queue_place *place, int why)
+give_up(struct queue_place *place, int why)
 {
+	struct tsem *sem = place->sem;
 	if (why == -ETIMEDOUT)
 		recover_all(sem, NULL);
 	if (why != -EIDRM && wait_is_over(sem, &place->waiter)) {
@@ -120,7 +170,7 @@ give_up(struct tsem *sem, const struct queue_place *place, int why)
 	}
 
 	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
-	abandon(sem, place);
+	abandon(place);
 	return why;
 }
 
@@ -134,13 +184,15 @@ queue_mark_queued(const struct queue_place *place)
 }
 
 void
-queue_leave(struct tsem *sem, struct queue_place *place)
+queue_leave(struct queue_place *place)
 {
 	queue_mark_queued(place);
-	abandon(sem, place);
+	abandon(place);
 }
 
-/* The tag under which a CLAIMED record takes its ticket. */
+/* ---- the ticket ---- */
+
+/* The tag under which the CLAIMED record takes its ticket. */
 static uint64_t
 arrival_tag(const struct claim *claim)
 {
@@ -148,111 +200,95 @@ arrival_tag(const struct claim *claim)
 }
 
 int
-queue_take_ticket(struct tsem *sem, struct queue_place *place)
-{
-	const struct claim *claim = &place->claim;
-	int rc = arrive(sem, arrival_tag(claim), place->waiter.count, ARRIVE_IN_LINE, &place->waiter.ticket);
-	if (rc < 0)
-		record_unclaim(sem, claim);
-	return rc;
-}
-
-static struct waiter
-begin_wait(const struct tsem *sem, uint32_t count, const struct tsem_wait *options)
-{
-	return (struct waiter){
-		.count = count,
-		.options = options,
-		.until = queue_deadline(options->deadline),
-		.cancels = LOAD_ACQ(&sem->segment.header->cancels),
-	};
-}
-
-/* The way from the start of a wait to its ticket, by one of the two ways to claim a record. */
-static int
-join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, bool may_wait_for_record,
-     struct queue_place *place)
+queue_take_ticket(struct queue_place *place)
 {
 	struct waiter *waiter = &place->waiter;
-	*waiter = begin_wait(sem, count, options);
-	int rc = may_wait_for_record ? claim_until(sem, use, waiter, &place->claim)
-	                             : queue_claim_at_once(sem, count, use, waiter->until, &place->claim);
-	if (rc < 0)
-		return rc;
-
 	waiter->record = place->claim.record;
-	return queue_take_ticket(sem, place);
-}
-
-int
-queue_join(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct queue_place *place)
-{
-	return join(sem, count, use, options, true, place);
-}
-
-int
-queue_join_at_once(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options,
-                   struct queue_place *place)
-{
-	return join(sem, count, use, options, false, place);
-}
-
-/* The place is enabled: 0, or it is given up with -EIDRM. */
-static int
-keep_unless_removed(struct tsem *sem, struct queue_place *place)
-{
-	int rc = fail_if_removed(sem, 0);
+	int rc = arrive(place->sem, arrival_tag(&place->claim), waiter->count, ARRIVE_IN_LINE, &waiter->ticket);
 	if (rc < 0)
-		queue_leave(sem, place);
-	skip_orphans(sem);
+		record_unclaim(place->sem, &place->claim);
 	return rc;
 }
 
 int
-queue_wait(struct tsem *sem, struct queue_place *place)
+queue_join(struct queue_place *place)
 {
+	begin_wait(place);
+	int rc = claim_until(place);
+	return rc < 0 ? rc : queue_take_ticket(place);
+}
+
+int
+queue_join_at_once(struct queue_place *place)
+{
+	begin_wait(place);
+	int rc = queue_claim_at_once(place);
+	return rc < 0 ? rc : queue_take_ticket(place);
+}
+
+/* The ticket is enabled: 0; or the semaphore is removed, and the ticket is given up with -EIDRM. */
+static int
+keep_unless_removed(struct queue_place *place)
+{
+	int rc = fail_if_removed(place->sem, 0);
+	if (rc < 0)
+		queue_leave(place);
+	skip_orphans(place->sem); /* those that are next now: a post leaves them to the waiter that it admits */
+	return rc;
+}
+
+int
+queue_wait(struct queue_place *place)
+{
+	struct tsem *sem = place->sem;
 	const struct waiter *waiter = &place->waiter;
 	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
-		return keep_unless_removed(sem, place);
+		return keep_unless_removed(place);
 
 	queue_mark_queued(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
 	uint64_t now;
 	int rc = fail_if_removed(sem, wait_sleeping(sem, waiter, &now));
 	if (rc < 0)
-		rc = give_up(sem, place, rc);
+		rc = give_up(place, rc);
 	if (rc < 0)
 		return rc;
 	PROBE(admit, sem, waiter->ticket, waiter->count);
 	STORE_RLX(&waiter->record->since, now); /* held since now, and no longer waiting since then */
-	skip_orphans(sem);                      /* that are next now: a post leaves them there */
+	skip_orphans(sem);                      /* as in keep_unless_removed() */
 	return 0;
 }
 
 int
-queue_enter(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options, struct queue_place *place)
+queue_enter(struct queue_place *place)
 {
-	int rc = queue_join(sem, count, use, options, place);
-	return rc < 0 ? rc : queue_wait(sem, place);
+	int rc = queue_join(place);
+	return rc < 0 ? rc : queue_wait(place);
 }
 
 int
-queue_try_enter(struct tsem *sem, uint32_t count, enum use use, struct queue_place *place)
+queue_try_enter(struct queue_place *place)
 {
-	struct claim *claim = &place->claim;
-	int rc = queue_claim_at_once(sem, count, use, NS_FOREVER, claim);
+	struct tsem *sem = place->sem;
+	struct waiter *waiter = &place->waiter;
+	begin_wait(place);
+	waiter->until = NS_FOREVER;
+	int rc = queue_claim_at_once(place);
 	if (rc < 0)
 		return rc;
 
-	const uint64_t tag = arrival_tag(claim);
-	rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
+	waiter->record = place->claim.record;
+	const uint64_t tag = arrival_tag(&place->claim);
+	rc = arrive(sem, tag, waiter->count, ARRIVE_IF_ENABLED, &waiter->ticket);
 	if (rc == -EAGAIN && recover_before_failing(sem))
-		rc = arrive(sem, tag, count, ARRIVE_IF_ENABLED, &place->waiter.ticket);
+		rc = arrive(sem, tag, waiter->count, ARRIVE_IF_ENABLED, &waiter->ticket);
 	if (rc == 0)
-		return keep_unless_removed(sem, place);
-	record_unclaim(sem, claim);
+		return keep_unless_removed(place);
+	record_unclaim(sem, &place->claim);
 	return fail_if_removed(sem, rc);
 }
+
+/* ---- cancelling ---- */
 
 int
 tsem_cancel(tsem *sem)

@@ -2,54 +2,13 @@
 #include "record_wait.h"
 
 #include <errno.h>
-#include <limits.h>
 
 #include "platform.h"
+#include "record_wake.h"
 #include "recover.h"
 
-/* As long as one that was woken takes to run, on a machine that has a processor to spare. */
-#define WAY_GIVEN NS_PER_MS
-
-/*
- * While the word says that a waiter sleeps, a thread that falls asleep has nothing to write. So the word stops saying it
- * only in another step of the number, and after that all are woken who have relied on what it said before.
- */
-void
-record_wake(struct header *header, uint32_t n)
-{
-	_Atomic uint32_t *word = &header->record_waiters;
-	if (!record_is_wanted(header))
-		return;
-	const uint32_t stepped = ADD_SEQ(word, WORD_STEP) + WORD_STEP;
-	if (platform.wake(word, UINT32_MAX, (int)n) > 0)
-		return;
-	if (CAS_SEQ32(word, stepped, (stepped + WORD_STEP) & ~WORD_SLEEPERS))
-		platform.wake(word, UINT32_MAX, INT_MAX);
-}
-
-void
-record_wake_all(struct header *header)
-{
-	if (!record_is_wanted(header))
-		return;
-	ADD_SEQ(&header->record_waiters, WORD_STEP);
-	AND_SEQ(&header->record_waiters, ~WORD_SLEEPERS);
-	platform.wake(&header->record_waiters, UINT32_MAX, INT_MAX);
-}
-
-void
-recover_free_records(struct tsem *sem)
-{
-	if (!record_is_wanted(sem->segment.header))
-		return;
-	recover_spare_records(sem);
-	uint32_t n = 0;
-	const struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++)
-		n += LOAD_RLX(&record->owner) == 0 && state_kind(LOAD_RLX(&record->state)) == STATE_IDLE;
-	if (n > 0)
-		record_wake(sem->segment.header, n);
-}
+/* As long as a woken thread takes to run, on a machine that has a processor to spare. */
+#define YIELD NS_PER_MS
 
 static bool
 is_interrupted(int rc, const struct waiter *waiter)
@@ -65,33 +24,33 @@ record_wait_yield(const struct tsem *sem, const struct waiter *waiter)
 	const uint64_t now = platform.now();
 	if (now >= waiter->until || (seen & WORD_SLEEPERS) == 0)
 		return 0;
-	const int rc = platform.sleep(word, seen, UINT32_MAX, earlier_of(now + WAY_GIVEN, waiter->until));
+	const int rc = platform.sleep(word, seen, UINT32_MAX, earlier_of(now + YIELD, waiter->until));
 	return is_interrupted(rc, waiter) ? rc : 0;
 }
 
 /*
- * At a tick: whether another process has just looked, for all, and this waiter may sleep on without a search. It may where
- * the word still says that a waiter sleeps: each record that was freed since has woken one.
+ * At a tick: if another process has just looked for all, and the word still says that a waiter sleeps, moves the timer to the
+ * next tick and returns true. The waiter need not search then: each record that was freed since has woken a waiter.
  */
 static bool
-is_looked_after(struct tsem *sem, const struct waiter *waiter, struct pace *pace, uint32_t *seen)
+postpone_tick(struct tsem *sem, const struct waiter *waiter, struct timers *timers, uint32_t *seen)
 {
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
 	*seen = LOAD_SEQ(&sem->segment.header->record_waiters);
-	if (scanned - pace->tick >= LOOK_EVERY || (*seen & WORD_SLEEPERS) == 0 || wait_end(sem, waiter) < 0)
+	if (scanned - timers->tick >= LOOK_EVERY || (*seen & WORD_SLEEPERS) == 0 || wait_end(sem, waiter) < 0)
 		return false;
-	pace->tick = next_tick(scanned);
+	timers->tick = next_tick(scanned);
 	return true;
 }
 
 /* As platform.sleep(), or -ECANCELED. */
 static int
-sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, uint32_t seen, struct pace *pace)
+sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, uint32_t seen, struct timers *timers)
 {
 	for (;;) {
-		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(pace->tick, pace->progress));
+		const uint64_t wake_at = earlier_of(waiter->until, earlier_of(timers->tick, timers->progress));
 		const int rc = platform.sleep(&sem->segment.header->record_waiters, seen, UINT32_MAX, wake_at);
-		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace, &seen))
+		if (rc != -ETIMEDOUT || wake_at != timers->tick || !postpone_tick(sem, waiter, timers, &seen))
 			return rc;
 		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
 			return -ECANCELED;
@@ -99,26 +58,26 @@ sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, uint32_t seen
 }
 
 int
-record_wait(struct tsem *sem, const struct waiter *waiter, struct pace *pace)
+record_wait(struct tsem *sem, const struct waiter *waiter, struct timers *timers)
 {
 	struct header *header = sem->segment.header;
 	for (;;) {
 		const uint32_t before = OR_SEQ(&header->record_waiters, WORD_SLEEPERS);
-		/* Where no other waiter slept, a record freed just before has woken none: only a search tells. */
+		/* If no other waiter slept, a record freed just before has woken none: only a search tells. */
 		if ((before & WORD_SLEEPERS) == 0)
 			return 0;
 		const uint64_t now = platform.now();
-		int rc = wait_check(sem, waiter, now, pace);
+		int rc = wait_check(sem, waiter, now, timers);
 		if (rc < 0)
 			return rc;
 		if (now >= waiter->until)
 			return -ETIMEDOUT;
-		rc = sleep_through_ticks(sem, waiter, before, pace);
+		rc = sleep_through_ticks(sem, waiter, before, timers);
 		if (rc == -ECANCELED || is_interrupted(rc, waiter))
 			return rc;
 		if (rc != 0 && rc != -EAGAIN)
 			continue;
-		/* The record that it was woken for, if it was for one, is for the next waiter then. */
+		/* If the wait has ended, the record that this waiter was woken for goes to the next one. */
 		rc = wait_end(sem, waiter);
 		if (rc < 0)
 			record_wake(header, 1);

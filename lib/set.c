@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Another capacity at run time. */
-#include <errno.h>
-
-#include "idle.h"
-#include "recover.h"
 #include "set.h"
 
+#include <errno.h>
+
+#include "notify.h"
+#include "protocol.h"
+#include "recover_front.h"
+#include "removal.h"
+#include "ticket_word.h"
+#include "wake.h"
+
 /*
- * A waiter that the old capacity had enabled, and that has not noticed, is admitted: HELD is a state and not a comparison
- * because E may now lie below its ticket again. It may be falling asleep at this moment, so it is woken.
+ * Admits a waiter that the old capacity had enabled and that has not noticed. HELD is a state, and not the result of a
+ * comparison, because E may lie below the waiter's ticket again by now. The waiter may be falling asleep, so it is woken.
  */
 static void
 admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
@@ -19,64 +23,64 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
 	if (state_kind(state) == STATE_QUEUED && counter_diff(ticket, before) < 0
 	    && counter_diff(limit, ticket) >= (int64_t)count
 	    && CAS_SEQ(&record->state, state, state_next(state, STATE_HELD, ticket)))
-		wake_ticket(sem, counter_add(ticket, count - 1));
+		wake_ticket(sem, last_ticket(ticket, count));
 }
 
 /*
- * With a ticket taken behind the store of C, every move of T that was decided on the old E has failed or happened. G is
- * read after that: those in front of the ticket whom it and the old capacity enable were enabled before the capacity
- * fell. If this process dies on the way, nothing is lost: such a waiter enters late.
+ * The setter takes a ticket after it has stored C. So every move of T that was decided with the old E has failed or happened by
+ * then. G is read after that: the waiters before this ticket that it and the old capacity enable were enabled before the
+ * capacity fell. If this process dies on the way, nothing is lost: such a waiter is admitted later.
  *
- * If another setter has stored C meanwhile, G may have moved since under that one's capacity, and the old one says no
- * more who was enabled. `sets` was read before the old C, and a store is counted before anything else is done about it:
- * so if nobody else is counted by now, nobody's store behind ours has taken effect. Otherwise nobody is admitted here,
- * and such a waiter enters late, too.
+ * If another setter has stored C since, G may have moved under that capacity, and the old one no longer says which waiters
+ * were enabled. `sets` was read before the old C, and a setter counts its store before it does anything else. So if no other
+ * store is counted by now, none has taken effect. Otherwise no waiter is admitted here, and such a waiter is admitted later.
  */
 static int
-lower(struct tsem *sem, const struct change *change)
+lower_capacity(struct tsem *sem, const struct change *change)
 {
 	struct header *header = sem->segment.header;
-	struct queue_place place = {.claim = change->claim, .waiter = {.record = change->claim.record, .count = 1}};
-	int rc = queue_take_ticket(sem, &place);
+	struct queue_place place = change->place;
+	int rc = queue_take_ticket(&place);
 	if (rc < 0)
 		return rc;
 	const uint64_t limit = counter_add(counter_value(LOAD_SEQ(&header->grants)), change->old);
-	const bool alone = LOAD_SEQ(&header->sets) == change->sets + 1;
-	struct record *record;
-	for (uint32_t i = 0; alone && (record = record_at(sem, i)) != NULL; i++)
-		admit(sem, record, place.waiter.ticket, limit);
-	queue_leave(sem, &place);
-	/* Of two setters one may have made a waiter again of one that was enabled, and nobody has moved G. */
+	if (LOAD_SEQ(&header->sets) == change->sets + 1) {
+		struct record *record;
+		FOR_EACH_RECORD(sem, i, record)
+			admit(sem, record, place.waiter.ticket, limit);
+	}
+	queue_leave(&place);
+	/* Of two setters, one may have made an enabled waiter wait again, and no process has moved G. */
 	notify_idle(sem);
 	return 0;
 }
 
-/* A waiter that is enabled now may sleep on any word: a release at the same instant may have read the old capacity. */
+/* A waiter that is enabled now may sleep on any word: a release at the same moment may have read the old capacity. */
 static void
-raise(struct tsem *sem)
+raise_capacity(struct tsem *sem)
 {
 	wake_all(sem);
 	skip_orphans(sem);
 	notify_idle(sem);
 }
 
-/* By a CAS, so that of two setters each knows what it replaced. */
+/* By compare-and-swap, so that each of two setters knows what it replaced. */
 int
 set_store(struct tsem *sem, uint32_t permits, struct change *change)
 {
 	struct header *header = sem->segment.header;
-	*change = (struct change){.permits = permits};
+	*change = (struct change){.permits = permits, .place = queue_request(sem, 1, USE_TAKE, NULL)};
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
-		if (removal_notice_mark(sem)) /* which may be why that differs from what was found the last time */
+		if (removal_notice_mark(sem)) /* the reason, perhaps, why the last compare-and-swap failed */
 			return -EIDRM;
 		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
-		/* To lower takes a place in line, and that must not fail when C has been stored. */
+		/* A lowering takes a ticket, and that must not fail after C has been stored. */
 		if (permits > change->old ? room_then > COUNTER_DRIFT : permits < change->old && 1 - room_then > COUNTER_DRIFT)
 			return -EOVERFLOW;
 		if (permits < change->old && !change->claimed) {
-			int rc = queue_claim_at_once(sem, 1, USE_TAKE, NS_FOREVER, &change->claim);
+			int rc = queue_claim_at_once(&change->place);
 			if (rc < 0)
 				return rc;
 			change->claimed = true;
@@ -90,14 +94,20 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	return -EBADMSG;
 }
 
+static void
+unclaim(struct tsem *sem, const struct change *change)
+{
+	if (change->claimed)
+		record_unclaim(sem, &change->place.claim);
+}
+
 int
 set_take_effect(struct tsem *sem, const struct change *change)
 {
 	if (change->permits < change->old)
-		return lower(sem, change);
-	if (change->claimed)
-		record_unclaim(sem, &change->claim);
-	raise(sem);
+		return lower_capacity(sem, change);
+	unclaim(sem, change);
+	raise_capacity(sem);
 	return 0;
 }
 
@@ -114,19 +124,16 @@ tsem_set(tsem *sem, uint32_t permits)
 
 	int rc = set_store(sem, permits, &change);
 	if (rc < 0) {
-		if (change.claimed)
-			record_unclaim(sem, &change.claim);
+		unclaim(sem, &change);
 		return rc;
 	}
 	/*
-	 * A remover that came behind the look above has left no capacity, or has died before that. Without capacity every
-	 * process goes the long way, where it sees the mark, and so it is again then. If this process dies here, the first
-	 * process that does not get a permit at once sees to that. Until then those that have the semaphore open go on among
-	 * themselves, under this capacity.
+	 * A remover that came after the look above has set C to 0, or has died before that; this process has stored another C
+	 * since. So it looks again, and sets C to 0 again. If it dies before that, the first process that does not get a permit
+	 * at once does so; until then the processes that have the semaphore open go on among themselves under this capacity.
 	 */
 	if (permits >= change.old && removal_notice(sem)) {
-		if (change.claimed)
-			record_unclaim(sem, &change.claim);
+		unclaim(sem, &change);
 		return -EIDRM;
 	}
 	return set_take_effect(sem, &change);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Another capacity, in its two halves; a setter may stop between them for as long as it likes. */
+/* Changing the capacity, in two halves. A setter may stop between them for any time. */
 #ifndef TSEM_LIB_SET_H
 #define TSEM_LIB_SET_H
 
@@ -7,16 +7,16 @@
 
 struct change {
 	uint32_t permits;
-	uint32_t old;  /* what `permits` replaced */
-	uint32_t sets; /* header->sets from before */
-	bool claimed;  /* to lower takes a record, which is claimed before anything has changed, because it may fail */
-	struct claim claim;
+	uint32_t old;             /* what `permits` replaced */
+	uint32_t sets;            /* the header's, read before */
+	bool claimed;             /* the record of `place` is claimed */
+	struct queue_place place; /* for a lowering: claiming may fail, so it comes before anything has changed */
 };
 
-/* Stores C. -EOVERFLOW, -EBADMSG, and the errors of claiming a record, which may be claimed then. */
+/* Stores C. -EOVERFLOW, -EIDRM, -EBADMSG, and the errors of claiming a record, which may be claimed even so. */
 int set_store(struct tsem *sem, uint32_t permits, struct change *change);
 
-/* Lets in those whom the old capacity had enabled, or wakes those whom the new one does. */
+/* Admits the waiters that the old capacity had enabled, or wakes those that the new one enables. */
 int set_take_effect(struct tsem *sem, const struct change *change);
 
 #endif

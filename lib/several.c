@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several semaphores at once: all of them, or whichever comes first. */
+/* Several semaphores at once: all of them, or the first that grants a permit. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,8 +8,10 @@
 #include "protocol.h"
 #include "queue.h"
 #include "recover.h"
+#include "recover_front.h"
+#include "removal.h"
 
-/* None twice, by their UUIDs, since several handles may lead to one semaphore. */
+/* No semaphore may be there twice. The UUIDs tell, because several handles may lead to one semaphore. */
 static int
 check(tsem *const sems[], size_t n)
 {
@@ -26,7 +28,7 @@ check(tsem *const sems[], size_t n)
 
 /* ---- all ---- */
 
-/* By UUID, the same order for everybody: so of those who wait for each other's semaphores there is never a circle. */
+/* By UUID: all callers use the same order, so they never wait for each other's semaphores in a circle. */
 static void
 sort(tsem *const sems[], size_t n, size_t order[])
 {
@@ -62,13 +64,13 @@ tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 
 /* ---- any ---- */
 
+/* A place in one of the queues. */
 struct line {
-	struct tsem *sem;
 	struct queue_place place;
-	struct pace pace;
+	struct timers timers;
 };
 
-/* Without waiting, in the caller's order; -EAGAIN if none has a permit left over, -EUSERS if one has not even a record. */
+/* Tries each in the caller's order. -EAGAIN: none has a permit left over. -EUSERS: one has not even a free record. */
 static int
 try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 {
@@ -84,13 +86,13 @@ try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 	return result;
 }
 
-/* All but line `but`. */
+/* Leaves all lines except line `but`. */
 static void
 leave(struct line *lines, size_t n, size_t but)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i != but)
-			queue_leave(lines[i].sem, &lines[i].place);
+			queue_leave(&lines[i].place);
 	}
 }
 
@@ -98,27 +100,27 @@ static size_t
 find_enabled(const struct line *lines, size_t n)
 {
 	size_t i = 0;
-	while (i < n && !wait_is_over(lines[i].sem, &lines[i].place.waiter))
+	while (i < n && !wait_is_over(lines[i].place.sem, &lines[i].place.waiter))
 		i++;
 	return i;
 }
 
-/* In every line; the caller's progress function is told once and not for each. */
+/* wait_check() for every line. `*wake_at`: not later than the next timer. */
 static int
-look_around_everywhere(struct line *lines, size_t n, uint64_t now, uint64_t *wake_at)
+check_all(struct line *lines, size_t n, uint64_t now, uint64_t *wake_at)
 {
 	for (size_t i = 0; i < n; i++) {
-		int rc = wait_check(lines[i].sem, &lines[i].place.waiter, now, &lines[i].pace);
+		int rc = wait_check(lines[i].place.sem, &lines[i].place.waiter, now, &lines[i].timers);
 		if (rc < 0)
 			return rc;
-		*wake_at = earlier_of(*wake_at, earlier_of(lines[i].pace.tick, lines[i].pace.progress));
+		*wake_at = earlier_of(*wake_at, earlier_of(lines[i].timers.tick, lines[i].timers.progress));
 	}
 	return 0;
 }
 
 /*
- * 0: line `first` was found enabled, or admitted. That look is what counts: if somebody lowers the capacity behind it,
- * another one would say no.
+ * 0: line `*first` was found enabled. The caller relies on this finding: if a setter lowers the capacity afterwards, another look
+ * would say no.
  */
 static int
 sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, size_t *first)
@@ -128,16 +130,16 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 	uint32_t seen[TSEM_SEMAPHORES_MAX] = {0};
 	struct posted posted[TSEM_SEMAPHORES_MAX] = {{.word = 0}};
 	for (size_t i = 0; i < n; i++)
-		words[i] = wait_word(lines[i].sem, &lines[i].place.waiter);
+		words[i] = wait_word(lines[i].place.sem, &lines[i].place.waiter);
 	while ((*first = find_enabled(lines, n)) == n) {
 		const uint64_t now = platform.now();
 		uint64_t wake_at = until;
 		for (size_t i = 0; i < n; i++) {
 			seen[i] = wait_announce(words[i], seen[i]);
-			watch_grants(lines[i].sem);
+			watch_grants(lines[i].place.sem);
 			wake_at = earlier_of(wake_at, wait_posted(&lines[i].place.waiter, seen[i], now, &posted[i]));
 		}
-		int rc = look_around_everywhere(lines, n, now, &wake_at);
+		int rc = check_all(lines, n, now, &wake_at);
 		if (rc < 0)
 			return rc;
 		if ((*first = find_enabled(lines, n)) < n)
@@ -151,17 +153,27 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 	return 0;
 }
 
-/* As of each line by itself. */
+/* Counts a wait in vain for each of the semaphores. */
 static void
 count_in_vain(struct line *lines, size_t n, uint64_t waited)
 {
 	for (size_t i = 0; i < n; i++) {
-		wait_count(lines[i].sem, waited);
-		ADD_RLX(&lines[i].sem->segment.header->statistics.timeouts, 1);
+		struct tsem *sem = lines[i].place.sem;
+		wait_count(sem, waited);
+		ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
 	}
 }
 
-/* In the lines of all n; leaves those that it does not bring to an end. */
+static void
+become_hold(const struct queue_place *place, uint64_t began, uint64_t now, tsem_hold *hold)
+{
+	wait_count(place->sem, now - began);
+	STORE_RLX(&place->waiter.record->since, now); /* held since now */
+	skip_orphans(place->sem);                     /* as queue_wait() does */
+	hold_become(place, hold);
+}
+
+/* Waits in all lines, and leaves those that do not lead to a hold. */
 static int
 wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tsem_hold *hold, size_t *which)
 {
@@ -169,19 +181,16 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 	size_t first;
 	int rc = sleep_until_any(lines, n, options, &first);
 	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++)
-		recover_all(lines[i].sem, NULL);
+		recover_all(lines[i].place.sem, NULL);
 	if (rc < 0)
 		first = rc == -EIDRM ? n : find_enabled(lines, n);
-	if (first < n && fail_if_removed(lines[first].sem, 0) < 0) {
+	if (first < n && fail_if_removed(lines[first].place.sem, 0) < 0) {
 		first = n;
 		rc = -EIDRM;
 	}
 	const uint64_t now = platform.now();
 	if (first < n) {
-		wait_count(lines[first].sem, now - began);
-		STORE_RLX(&lines[first].place.waiter.record->since, now); /* held since now */
-		skip_orphans(lines[first].sem);
-		hold_become(lines[first].sem, &lines[first].place, hold);
+		become_hold(&lines[first].place, began, now, hold);
 		*which = first;
 		rc = 0;
 	} else {
@@ -195,23 +204,25 @@ int
 tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which)
 {
 	const struct tsem_wait *options = queue_options(wait);
+	struct tsem_wait silent = *options;
+	silent.progress = NULL;
+	struct line lines[TSEM_SEMAPHORES_MAX];
 	int rc = check(sems, n);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		rc = queue_check(sems[i], 1, options);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		/* Only the first line reports progress: the caller is told once, and not for each line. */
+		const struct tsem_wait *how = i == 0 ? options : &silent;
+		lines[i].place = queue_request(sems[i], 1, USE_HOLD, how);
+		rc = queue_check(&lines[i].place);
+	}
 	if (rc == 0)
 		rc = try_each(sems, n, hold, which);
 	if (rc != -EAGAIN)
 		return rc;
 
-	struct tsem_wait silent = *options;
-	silent.progress = NULL;
-	struct line lines[TSEM_SEMAPHORES_MAX];
 	for (size_t i = 0; i < n; i++) {
-		/* Who calls is told by the first line how it goes, as far as that can be said of several. */
-		const struct tsem_wait *how = i == 0 ? options : &silent;
-		lines[i] = (struct line){.sem = sems[i], .pace = wait_pace(how)};
-		/* A wait for a record would keep us from what the other lines grant. */
-		rc = queue_join_at_once(sems[i], 1, USE_HOLD, how, &lines[i].place);
+		lines[i].timers = wait_timers(lines[i].place.waiter.options);
+		/* Not waiting for a record: such a wait would keep this thread from what the other lines grant. */
+		rc = queue_join_at_once(&lines[i].place);
 		if (rc < 0) {
 			leave(lines, i, i);
 			return rc;

@@ -3,13 +3,13 @@
 
 #include <pthread.h>
 
-#include "hold.h"
 #include "identity.h"
+#include "protocol.h"
 
 /*
- * A slot is a word that names a record and the ticket of its hold. It is taken by a CAS, and never given back: once that
- * record is not HELD under that ticket any more, which never comes again, the next one may take it over. So no death
- * loses a slot, and releasing costs nothing.
+ * A slot is a word that names a record and the ticket of its hold. A holder takes it by a compare-and-swap, and never gives it
+ * back: once that record is no longer HELD under that ticket, which never comes again, another holder may take the slot. So
+ * no death loses a slot, and a release costs nothing.
  */
 static bool
 is_taken(struct tsem *sem, uint64_t slot)
@@ -17,8 +17,8 @@ is_taken(struct tsem *sem, uint64_t slot)
 	struct record *record;
 	uint64_t state;
 	if (!record_find(sem, slot_record(slot), &record))
-		return true; /* out of reach: it may be */
-	return record != NULL && hold_is_held(record, slot_ticket(slot), &state);
+		return true; /* the record cannot be mapped, so the slot may be taken */
+	return record != NULL && record_is_held(record, slot_ticket(slot), &state);
 }
 
 bool
@@ -30,7 +30,7 @@ slot_holder(struct tsem *sem, uint32_t i, uint32_t *record, uint64_t *ticket)
 	return is_taken(sem, slot);
 }
 
-/* The slots that the hold has already, at most `n`, ascending; how many. */
+/* Finds the slots that the hold has already, at most `n`, ascending. Returns their number. */
 static uint32_t
 find_own(const struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t n)
 {
@@ -42,7 +42,7 @@ find_own(const struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t n)
 	return found;
 }
 
-/* Takes slot `i` unless a live hold has it, the own one included. */
+/* Takes slot `i` unless a live hold has it, which may be this one. */
 static bool
 take_slot(struct tsem *sem, uint32_t i, uint64_t own)
 {
@@ -58,8 +58,8 @@ take_slot(struct tsem *sem, uint32_t i, uint64_t own)
 }
 
 /*
- * Two threads that ask for the slots of one hold would each take as many as it has permits. So one of a process at a time
- * takes any; its children are born with nobody in here.
+ * Two threads that ask for the slots of one hold at once would each take a slot for each permit. So only one thread of a process
+ * at a time takes slots. A fork waits until none does, so that a child does not inherit a locked mutex.
  */
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 
@@ -94,8 +94,8 @@ take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
 }
 
 /*
- * Makes sure the hold has one slot for each of its permits, as far as there are any. How many it has. Only its owner takes
- * some: a child that has a copy of the hold, or who has lent it, sees what there is.
+ * Gives the hold a slot for each of its permits, as far as slots are free, and returns the number of its slots. Only the owner
+ * takes slots. A child with a copy of the hold, and a process that has lent it, only see those that it has.
  */
 static uint32_t
 take_own(struct tsem *sem, const struct hold *hold, uint64_t owner, uint32_t *slots, uint32_t count)
@@ -111,15 +111,15 @@ take_own(struct tsem *sem, const struct hold *hold, uint64_t owner, uint32_t *sl
 size_t
 tsem_hold_slots(const tsem_hold *out, uint32_t *slots, size_t n)
 {
-	const struct hold *hold = (const struct hold *)(const void *)out;
+	const struct hold *hold = hold_inside_const(out);
 	uint64_t state;
 	if (hold->sem == 0)
 		return 0;
 	struct tsem *sem = hold_sem(hold);
-	const struct record *record = &sem->segment.records[hold->record];
+	const struct record *record = hold_record(hold);
 	const uint64_t owner = LOAD_ACQ(&record->owner);
 	if (!sem->segment.writable || (hold_is_lent(hold) ? owner != hold->lent : owner_kind(owner) != OWNER_KIND_PROCESS)
-	    || !hold_is_held(record, hold_ticket(hold), &state))
+	    || !record_is_held(record, hold_ticket(hold), &state))
 		return 0;
 
 	uint32_t own[SLOTS_MAX];

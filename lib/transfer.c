@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include "cancellation.h"
-#include "hold.h"
+#include "grant.h"
 #include "identity.h"
 #include "liveness.h"
+#include "owner.h"
 #include "probe.h"
 #include "proc.h"
-#include "recover.h"
+#include "record.h"
 
 /* The inside of a tsem_process. */
 struct process {
@@ -103,9 +104,9 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
-	struct record *record = &sem->segment.records[hold->record];
+	struct record *record = hold_record(hold);
 	uint64_t state;
-	if (!hold_is_held(record, hold_ticket(hold), &state))
+	if (!record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 
 	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
@@ -162,7 +163,7 @@ find_handed(struct tsem *sem, const struct process *process, uint64_t *newest_ow
 {
 	uint32_t newest = NO_RECORD;
 	const struct record *record;
-	for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++) {
+	FOR_EACH_RECORD(sem, i, record) {
 		const uint64_t owner = LOAD_ACQ(&record->owner);
 		if (owner_kind(owner) != OWNER_KIND_HANDED || owner_pid(owner) != owner_pid(process->owner))
 			continue;
@@ -238,10 +239,10 @@ tsem_end_loan(tsem_hold *out)
 	if (hold->sem == 0 || !hold_is_lent(hold))
 		return -EPERM;
 	struct tsem *sem = hold_sem(hold);
-	const struct record *record = &sem->segment.records[hold->record];
+	const struct record *record = hold_record(hold);
 	uint64_t state;
 	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
-	if (hold_is_held(record, hold_ticket(hold), &state))
+	if (record_is_held(record, hold_ticket(hold), &state))
 		release_foreign(sem, hold->record, hold->lent, state);
 	hold->sem = 0;
 	return 0;
@@ -258,7 +259,7 @@ tsem_adopt(tsem_hold *out)
 	struct tsem *sem = hold_sem(hold);
 	if (sem == NULL || hold_is_lent(hold))
 		return -EPERM;
-	struct record *record = &sem->segment.records[hold->record];
+	struct record *record = hold_record(hold);
 	const uint64_t parent = LOAD_ACQ(&record->owner);
 	if (owner_kind(parent) != OWNER_KIND_PROCESS || parent == self.owner)
 		return -EPERM;
@@ -266,7 +267,7 @@ tsem_adopt(tsem_hold *out)
 		return -EXDEV;
 
 	uint64_t state;
-	if (!hold_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, self.owner))
+	if (!record_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, self.owner))
 		return -EPERM;
 	/*
 	 * The parent may have died before that, and a recoverer may know it: having looked at `owner` for the last time, it
@@ -317,13 +318,13 @@ tsem_reap(tsem_hold *out, unsigned flags)
 
 	/* Not recovered but released: the command ended, and nobody died on anybody. */
 	struct tsem *sem = hold_sem(hold);
-	struct record *record = &sem->segment.records[hold->record];
+	struct record *record = hold_record(hold);
 	const uint64_t owner = LOAD_ACQ(&record->owner);
 	/* Mostly it is, and then that is one system call instead of ten. */
 	const bool dead =
 		owner != 0 && (is_our_ended_child(record, owner) || owner_liveness(sem, record, owner) == LIVENESS_DEAD);
 	uint64_t state;
-	if (hold_is_held(record, hold_ticket(hold), &state)) {
+	if (record_is_held(record, hold_ticket(hold), &state)) {
 		if (!dead)
 			return -EBUSY;
 		const bool abandoned = (flags & TSEM_ABANDONED) != 0;

@@ -2,13 +2,16 @@
 #include "wait.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <sched.h>
 
 #include "cancellation.h"
 #include "census.h"
 #include "platform.h"
+#include "protocol.h"
 #include "recover.h"
-#include "record_wait.h"
+#include "removal.h"
+#include "ticket_word.h"
+#include "wake.h"
 
 bool
 wait_is_over(const struct tsem *sem, const struct waiter *waiter)
@@ -16,58 +19,32 @@ wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 	return is_enabled(sem, waiter->ticket, waiter->count) || state_kind(LOAD_SEQ(&waiter->record->state)) == STATE_HELD;
 }
 
-void
-removal_mark(struct tsem *sem)
-{
-	struct header *header = sem->segment.header;
-	STORE_SEQ(&header->removed, 1);
-	/* Without capacity every arrival takes the long way, where it sees the flag. */
-	STORE_SEQ(&header->capacity, 0);
-	wake_all(sem);
-	record_wake_all(header);
-	ADD_SEQ(&header->idle, 1);
-	platform.wake(&header->idle, UINT32_MAX, INT_MAX);
-}
+/* ---- spinning ---- */
 
-bool
-removal_notice_mark(const struct tsem *sem)
-{
-	struct header *header = sem->segment.header;
-	if (LOAD_SEQ(&header->removed) == 0)
-		return false;
-	/* Who marked it may have died before the next step; who set a capacity in that moment, too. */
-	if (LOAD_RLX(&header->capacity) != 0)
-		STORE_SEQ(&header->capacity, 0);
-	return true;
-}
+enum {
+	ROUNDS_WORTH_IT = 16,   /* with fewer left, spinning has not been paying off */
+	ROUNDS_OF_BACKOFF = 64, /* a microsecond or two */
+};
 
-bool
-removal_notice(struct tsem *sem)
+uint32_t
+wait_spin_ceiling(void)
 {
-	if (removal_notice_mark(sem))
-		return true;
-	if (!segment_is_unlinked(&sem->segment))
-		return false;
-	removal_mark(sem);
-	return true;
+	static _Atomic uint32_t ceiling = UINT32_MAX;
+	uint32_t known = LOAD_RLX(&ceiling);
+	cpu_set_t cpus;
+	if (known == UINT32_MAX) {
+		/* The call fails on machines with more CPUs than the set has room for. */
+		known = sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1 ? SPIN_MAX : 0;
+		STORE_RLX(&ceiling, known);
+	}
+	return known;
 }
-
-/* Who marks it does so before such permits move, and their taker has read G or T behind that move. */
-int
-fail_if_removed(struct tsem *sem, int rc)
-{
-	const bool removed = rc == -EAGAIN ? removal_notice(sem) : rc == 0 && removal_notice_mark(sem);
-	return removed ? -EIDRM : rc;
-}
-
-/* ROUNDS_WORTH_IT: with fewer left, spinning has not been paying off. ROUNDS_OF_BACKOFF: a microsecond or two. */
-enum { ROUNDS_WORTH_IT = 16, ROUNDS_OF_BACKOFF = 64 };
 
 /*
- * Without this, two processes that do little else pass the permit, and with it the counter line, to and fro at every
- * step; with it each works for a while out of its own cache. Nobody is overtaken: who has just been served stays away
- * from the line for a moment, and only if nobody else gave a permit back since. Where others wait behind the one that was let
- * in, the permit goes to them next, and to stay away only keeps the processor from that one.
+ * Without this, two processes that do little else pass the permit, and with it the line of the counters, back and forth at
+ * every step; with it, each works for a while from its own cache. No process is overtaken: the one that was just served
+ * stays out of the queue for a moment, and only if no other process has returned a permit since. If others wait behind the
+ * one that was let in, the permit goes to them next, and a backoff would only keep the processor busy.
  */
 void
 wait_backoff(const struct tsem *sem)
@@ -81,8 +58,8 @@ wait_backoff(const struct tsem *sem)
 }
 
 /*
- * Spins while it pays off: a spin that ends in success raises the number of rounds worth trying, one in vain lowers
- * it, and once it has fallen to nothing only every 64th wait tries again, once (after glibc's adaptive mutex and Preshing).
+ * A spin that succeeds raises the number of rounds that the next one may take, and a spin in vain lowers it. Once the number
+ * has fallen to nothing, every 64th wait spins again to find out (after glibc's adaptive mutex, and Preshing).
  */
 bool
 wait_spinning(struct tsem *sem, const struct waiter *waiter)
@@ -109,36 +86,38 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 	return false;
 }
 
+/* ---- what a waiter does beside sleeping ---- */
+
 bool
 wait_report_progress(struct tsem *sem, const struct waiter *waiter)
 {
 	const struct tsem_wait *options = waiter->options;
 	if (options->progress == NULL)
 		return false;
-	/* The place costs a look at every record: a thousand silent waiters must not take one at every tick. */
 	NO_CANCELLATION;
+	/* The position costs a look at every record: a thousand silent waiters must not take one at every tick. */
 	const bool is_told = options->every_ms != 0 && waiter->record != NULL;
 	const uint32_t position = !is_told ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
 }
 
-struct pace
-wait_pace(const struct tsem_wait *options)
+struct timers
+wait_timers(const struct tsem_wait *options)
 {
-	struct pace pace = {.tick = 0, .progress = NS_FOREVER};
+	struct timers timers = {.tick = 0, .progress = NS_FOREVER};
 	if (options->progress != NULL && options->every_ms != 0)
-		pace.progress = platform.now() + options->every_ms * NS_PER_MS;
-	return pace;
+		timers.progress = platform.now() + options->every_ms * NS_PER_MS;
+	return timers;
 }
 
 /*
- * When the waiter has to wake up if the next tick is at `tick`. Divided by the count, the tickets of neighbours who wait
- * for as many permits each are even and odd in turns.
+ * The first tick from `tick` on at which this waiter wakes up. The ticket is divided by the count, so that neighbours which wait
+ * for several permits each are even and odd in turns, too.
  */
 static uint64_t
 own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 {
-	if (waiter->record == NULL) /* nor a place */
+	if (waiter->record == NULL) /* no ticket either */
 		return tick;
 	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
 	const int64_t ahead = counter_diff(waiter->ticket, enabled_limit(sem));
@@ -158,35 +137,37 @@ wait_end(const struct tsem *sem, const struct waiter *waiter)
 }
 
 int
-wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace)
+wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers)
 {
-	const bool first = pace->tick == 0;
-	const bool ticked = now >= pace->tick;
+	const bool first = timers->tick == 0;
+	const bool ticked = now >= timers->tick;
 	if (ticked)
-		pace->tick = own_tick(sem, waiter, recover_if_due(sem, now));
+		timers->tick = own_tick(sem, waiter, recover_if_due(sem, now));
 	const int rc = wait_end(sem, waiter);
-	/* Not woken for it: whoever called it off may have died before it had woken everybody. */
+	/* This waiter was not woken for it: the process that ended the waits may have died before it woke all waiters. */
 	if (rc < 0 && ticked && !first)
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
 	const uint32_t every_ms = waiter->options->every_ms;
-	const bool due = every_ms == 0 ? ticked && !first : now >= pace->progress;
+	const bool due = every_ms == 0 ? ticked && !first : now >= timers->progress;
 	if (due && every_ms != 0)
-		pace->progress = now + every_ms * NS_PER_MS;
+		timers->progress = now + every_ms * NS_PER_MS;
 	return due && wait_report_progress(sem, waiter) ? -ECANCELED : 0;
 }
 
+/* ---- sleeping ---- */
+
 static uint64_t
-last_ticket(const struct waiter *waiter)
+waiter_last_ticket(const struct waiter *waiter)
 {
-	return counter_add(waiter->ticket, waiter->count - 1);
+	return last_ticket(waiter->ticket, waiter->count);
 }
 
 _Atomic uint32_t *
 wait_word(struct tsem *sem, const struct waiter *waiter)
 {
-	return ticket_word(sem, last_ticket(waiter));
+	return ticket_word(sem, waiter_last_ticket(waiter));
 }
 
 uint32_t
@@ -195,10 +176,10 @@ wait_announce(_Atomic uint32_t *word, uint32_t announced)
 	uint32_t seen, next;
 	do {
 		seen = LOAD_SEQ(word);
-		const bool said = (seen & WORD_SLEEPERS) != 0;
-		if (said && seen == announced) /* by this waiter, and unchanged since */
+		const bool has_sleeper = (seen & WORD_SLEEPERS) != 0;
+		if (has_sleeper && seen == announced) /* this waiter's own announcement, and unchanged since */
 			return seen;
-		next = seen | (said ? WORD_SEVERAL : WORD_SLEEPERS);
+		next = seen | (has_sleeper ? WORD_SEVERAL : WORD_SLEEPERS);
 	} while (!CAS_SEQ32(word, seen, next));
 	return next;
 }
@@ -208,11 +189,11 @@ wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struc
 {
 	if (posted->word != announced)
 		*posted = (struct posted){.word = announced, .pause = POSTED_PAUSE};
-	if (!word_is_posted(announced, last_ticket(waiter)) || posted->pause >= TICK)
+	if (!word_is_posted(announced, waiter_last_ticket(waiter)) || posted->pause >= TICK)
 		return NS_FOREVER;
-	const uint64_t soon = now + posted->pause;
+	const uint64_t again = now + posted->pause;
 	posted->pause *= 2;
-	return soon;
+	return again;
 }
 
 void
@@ -220,39 +201,40 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 {
 	const uint32_t now = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
-	/* The next number: or a waker that is about to clear the bits would take the next announcement for this one. */
-	if (only_ours && (now == announced || now == word_posted(announced, last_ticket(waiter))))
+	/* With the next sequence number: a waker that is about to clear the bits would take the next announcement for this one. */
+	if (only_ours && (now == announced || now == word_posted(announced, waiter_last_ticket(waiter))))
 		CAS_SEQ32(word, now, word_next_sequence(now) & ~WORD_SLEEPERS);
 }
 
 /*
- * At a tick: whether somebody else has just looked, for everybody, and nothing is new to this waiter. Then it wakes up
- * again at its next one. Looks at nothing but what all share: a waiter that wakes up so rarely has neither its record nor
- * the clock's memory in the caches any more, and with these a thousand waiters cost a seventh more.
+ * At a tick: if another process has just looked for all, and nothing is new to this waiter, moves the timer to the waiter's
+ * next tick and returns true. Reads only words that all waiters share: a waiter that wakes up so rarely has neither its
+ * record nor the clock's memory in a cache, and with these a thousand waiters cost a seventh more.
  *
- * Its record need not be looked at: whoever made it HELD wakes the waiter, or whoever looks does.
+ * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
  */
 static bool
-is_looked_after(const struct tsem *sem, const struct waiter *waiter, struct pace *pace)
+postpone_tick(const struct tsem *sem, const struct waiter *waiter, struct timers *timers)
 {
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
-	if (scanned - pace->tick >= LOOK_EVERY) /* or before it: unsigned */
+	if (scanned - timers->tick >= LOOK_EVERY) /* unsigned, so also if it was before the tick */
 		return false;
 	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_end(sem, waiter) < 0)
 		return false;
-	pace->tick = own_tick(sem, waiter, next_tick(scanned));
+	timers->tick = own_tick(sem, waiter, next_tick(scanned));
 	return true;
 }
 
-/* Sleeps until there may be something to do, or until `soon`. As platform.sleep(), or -ECANCELED. */
+/* Sleeps until there may be something to do, or until `again`. As platform.sleep(), or -ECANCELED. */
 static int
-sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t *word, uint32_t seen, uint64_t soon,
-                    struct pace *pace)
+sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t *word, uint32_t seen,
+                    uint64_t again, struct timers *timers)
 {
 	for (;;) {
-		const uint64_t wake_at = earlier_of(earlier_of(waiter->until, soon), earlier_of(pace->tick, pace->progress));
-		const int rc = platform.sleep(word, seen, word_bit(last_ticket(waiter)), wake_at);
-		if (rc != -ETIMEDOUT || wake_at != pace->tick || !is_looked_after(sem, waiter, pace))
+		const uint64_t wake_at =
+			earlier_of(earlier_of(waiter->until, again), earlier_of(timers->tick, timers->progress));
+		const int rc = platform.sleep(word, seen, word_bit(waiter_last_ticket(waiter)), wake_at);
+		if (rc != -ETIMEDOUT || wake_at != timers->tick || !postpone_tick(sem, waiter, timers))
 			return rc;
 		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
 			return -ECANCELED;
@@ -264,14 +246,14 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 {
 	_Atomic uint32_t *const word = wait_word(sem, waiter);
 	const struct tsem_wait *options = waiter->options;
-	struct pace pace = wait_pace(options);
+	struct timers timers = wait_timers(options);
 	struct posted posted = {.word = 0};
 	uint32_t seen = 0;
 
 	while (!wait_is_over(sem, waiter)) {
 		seen = wait_announce(word, seen);
 		watch_grants(sem);
-		int rc = wait_check(sem, waiter, *now, &pace);
+		int rc = wait_check(sem, waiter, *now, &timers);
 		if (rc < 0)
 			return rc;
 		if (wait_is_over(sem, waiter))
@@ -279,8 +261,8 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 		if (*now >= waiter->until)
 			return -ETIMEDOUT;
 
-		const uint64_t soon = wait_posted(waiter, seen, *now, &posted);
-		rc = sleep_through_ticks(sem, waiter, word, seen, soon, &pace);
+		const uint64_t again = wait_posted(waiter, seen, *now, &posted);
+		rc = sleep_through_ticks(sem, waiter, word, seen, again, &timers);
 		*now = platform.now();
 		if (rc == -ECANCELED)
 			return rc;

@@ -1,142 +1,117 @@
 /* SPDX-License-Identifier: MIT */
-/* The waiting array: how a waiter sleeps until its ticket is enabled, and how those who move E wake it. */
+/*
+ * How a waiter with a ticket waits until it is enabled: it spins for a little while if that has been paying off, and then
+ * sleeps on its word of the waiting array.
+ *
+ * These loops sleep, and a change to what a sleeping process does at a tick concerns all of them:
+ *
+ *     wait.c          sleep_until_enabled()   for one ticket
+ *     several.c       sleep_until_any()       for the first of several tickets
+ *     record_wait.c   record_wait()           for a free record
+ *     idle.c          sleep_until_idle()      for idleness
+ *     removal.c       sleep_for()             for another remover's end, at most a second
+ */
 #ifndef TSEM_LIB_WAIT_H
 #define TSEM_LIB_WAIT_H
 
 #include "handle.h"
-#include "platform.h"
-#include "protocol.h"
 
 /*
- * Somebody of those who sleep looks around at least this often, for all of them: whoever should have woken them may have
- * died before it did. Half a second is promised, and a loaded machine wants some of it. They do it at the same moments,
- * the multiples of this time: a thousand who wake up one after another, each from an idle machine, cost it twice as much.
- *
- * What they cost is the wake itself. So of a long line only those near its front and near its end, fewer than
- * TICKETS_NEAR tickets away when they fall asleep, wake up at each multiple, and the others at every second one, neighbours
- * in turns: the even multiples and the odd. Whoever dies, then, somebody looks in time, unless all who are left were in
- * the middle and have the same turn: then they look a tick later than promised.
+ * A wake-up at a tick is what a sleeping waiter costs. So in a long queue only the waiters near the front and near the end
+ * wake up at every tick: those fewer than TICKETS_NEAR tickets away when they fall asleep. The others wake up at every
+ * second tick, neighbours in turns. If only waiters of the middle are left, and all of the same turn, they look one tick later
+ * than promised.
  */
-#define TICK (400 * NS_PER_MS)
 enum { TICKETS_NEAR = 64 };
 
-static inline uint64_t
-next_tick(uint64_t now)
-{
-	return (now / TICK + 1) * TICK;
-}
+/* The most rounds that a waiter spins. */
+enum { SPIN_MAX = 2000 };
 
 struct waiter {
-	struct record *record; /* NULL: still waits for one, and has no ticket */
-	uint64_t ticket;
 	uint32_t count;
 	const struct tsem_wait *options;
+	struct record *record; /* NULL: it waits for one, and has no ticket */
+	uint64_t ticket;
 	uint64_t until;   /* the deadline in ns, or NS_FOREVER */
-	uint32_t cancels; /* header->cancels from before the arrival */
+	uint32_t cancels; /* the header's, read before the wait began */
 };
 
-/*
- * Called before a place in line is taken: if it was this process that let the last one in, it stays away from the line
- * for a microsecond or two, so that the other can do its work.
- */
-void wait_backoff(const struct tsem *sem);
-
-/*
- * Waits in a loop for a little while, if the ticket is near the front and that has been paying off; true: enabled. The
- * record may still be CLAIMED.
- */
-bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
-
-/*
- * Returns 0 once the ticket is enabled, or the record was made HELD by somebody who lowered the capacity. Otherwise
- * -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the place in line is still ours, and to be given up. `now`: when that was.
- */
-int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
-
-bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
-
-/* -EIDRM, -ECANCELED: the wait has no point any more. */
-int wait_end(const struct tsem *sem, const struct waiter *waiter);
-
-/* When a sleeper has to wake up by itself. */
-struct pace {
-	uint64_t tick;     /* to look around; 0: not yet done */
+/* When a sleeping waiter has to wake up by itself. */
+struct timers {
+	uint64_t tick;     /* to look for dead owners; 0: it has not looked yet */
 	uint64_t progress; /* to report; NS_FOREVER: with the ticks, or never */
 };
 
-struct pace wait_pace(const struct tsem_wait *options);
-
-/* Calls the waiter's progress function, if it has one; true: it wants to give up. The thread is not cancelled in there. */
-bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
+/* ---- before the queue ---- */
 
 /*
- * What every waiter does when it is about to sleep and whenever it wakes up by itself. 0, -EIDRM, -ECANCELED. Sets when
- * to do it again. What it is the first to notice, at a tick, it tells the others.
+ * The backoff of a process that has just let a waiter in: it stays out of the queue for a microsecond or two, so that the waiter
+ * can do its work.
  */
-int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct pace *pace);
+void wait_backoff(const struct tsem *sem);
 
-/* The word of the waiting array on which a waiter sleeps whose last ticket this is. */
-static inline _Atomic uint32_t *
-ticket_word(struct tsem *sem, uint64_t ticket)
-{
-	return &sem->segment.array[word_index(ticket, sem->hash_salt)];
-}
+/* ---- in the queue ---- */
 
+/* 0 where spinning is pointless: on a single processor. */
+uint32_t wait_spin_ceiling(void);
+
+/* Spins if the ticket is near the front and spinning has been paying off. True: enabled. The record may still be CLAIMED. */
+bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
+
+/*
+ * Sleeps until the ticket is enabled, or a setter that lowered the capacity has made the record HELD: 0. -ETIMEDOUT, -EINTR,
+ * -ECANCELED or -EIDRM: the ticket is still the caller's, which has to give it up. `now`: when that was.
+ */
+int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
+
+/* Whether the ticket is enabled or the record HELD. */
+bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
+
+/* Counts a wait that had to sleep. */
+void wait_count(struct tsem *sem, uint64_t ns);
+
+/* ---- the parts of a sleep, for the loops above ---- */
+
+struct timers wait_timers(const struct tsem_wait *options);
+
+/* -EIDRM, -ECANCELED: the wait ends without a permit. */
+int wait_end(const struct tsem *sem, const struct waiter *waiter);
+
+/*
+ * What a waiter does before it sleeps, and whenever it wakes up by itself: recovers at a tick, reports progress, and sets the
+ * timers. 0, or as wait_end(). A waiter that finds at a tick that all waits have ended wakes the others.
+ */
+int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers);
+
+/* Calls the waiter's progress function, if it has one, with cancellation disabled. True: the function ends the wait. */
+bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
+
+/* The word that the waiter sleeps on. */
 _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*
- * Says on the word that somebody is about to sleep there, and returns what to expect of it. `announced`: what it returned
- * the last time in this wait, or 0; while the word is still that, there is nothing to say. E, and whether all were told to
- * give up, has to be looked at after that, or who changes it in between would see nobody to wake.
+ * Announces on the word that a waiter is about to sleep there, and returns the value to sleep on. `announced`: what the last
+ * call of this wait returned, or 0; if the word is still that, there is nothing to write. The waiter reads E, `cancels` and
+ * `removed` afterwards, or a process that changes them in between would find no sleeper to wake.
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
-/* How long a waiter sleeps while its word, which was `word` the last time, says that a post is about to enable it. */
+/* For how long a waiter sleeps while its word says that a post is about to enable it. */
 struct posted {
-	uint32_t word;
+	uint32_t word; /* as last announced */
 	uint64_t pause;
 };
 
 #define POSTED_PAUSE (20 * UINT64_C(1000))
 
 /*
- * When a waiter that has just announced itself should look again if a post is about to enable it: after a pause that is
- * doubled each time, for the post may have died, and begins anew when the word has changed. NS_FOREVER: no post is, or
- * it has died.
+ * When a waiter that has announced itself has to look again because a post is about to enable it: after a pause, for the
+ * post may have died before it moved G. The pause doubles each time, and starts anew when the word has changed.
+ * NS_FOREVER: no post is about to, or it has died.
  */
 uint64_t wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 
-/* Takes back what a waiter announced, if it alone sleeps there: a post may not do that after it has moved G. */
+/* Withdraws the announcement of a waiter that alone sleeps there: a post may not touch the word after it has moved G. */
 void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);
-
-/* Counts a wait that had to sleep. */
-void wait_count(struct tsem *sem, uint64_t ns);
-
-/* Wakes those whom the grant enabled, and nobody else. No system call if nobody waits. Async-signal-safe. */
-void wake_enabled(struct tsem *sem, const struct grant *grant);
-
-/* Wakes those who are enabled or admitted and sleep on: whoever should have woken them has died before it did. */
-void wake_overlooked(struct tsem *sem);
-
-/* Wakes those who may sleep on the word of this ticket, to look again. */
-void wake_ticket(struct tsem *sem, uint64_t ticket);
-
-/* Wakes every sleeper there is, to look again: the capacity was raised, the name removed, all waits cancelled. */
-void wake_all(struct tsem *sem);
-
-/* The segment was removed: by tsem_remove(), or by somebody who deleted its file. Who notices tells the others. */
-bool removal_notice(struct tsem *sem);
-
-/* The same without a look at the file. Sees to it that there is no capacity then, so that everybody has to look. */
-bool removal_notice_mark(const struct tsem *sem);
-
-/*
- * The end `rc` of a way to permits that has looked for a removal before: 0 becomes -EIDRM if the semaphore was marked as
- * removed since, for these permits may be what a dead remover had seized. Before -EAGAIN it looks at the file.
- */
-int fail_if_removed(struct tsem *sem, int rc);
-
-/* From now on everybody fails with EIDRM. */
-void removal_mark(struct tsem *sem);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "cancellation.h"
 #include "image.h"
+#include "read.h"
+#include "segment.h"
 
 enum {
 	READ_BYTES_MAX = 64 << 20,   /* by one call, in which a peer may write all the time: some 20 ms */
@@ -26,28 +28,11 @@ struct look {
 	uint32_t n; /* records that the file had */
 };
 
-ssize_t
-segment_read(int fd, void *to, size_t bytes, size_t from)
-{
-	size_t length = 0;
-	while (length < bytes) {
-		const ssize_t got = pread(fd, (unsigned char *)to + length, bytes - length, (off_t)(from + length));
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		length += (size_t)got;
-	}
-	return (ssize_t)length;
-}
-
 /* At least `least` bytes, or the file is damaged; at most `most`. */
 static int
 read_part(const struct segment *segment, void *to, size_t least, size_t most, size_t from)
 {
-	const ssize_t length = segment_read(segment->fd, to, most, from);
+	const ssize_t length = read_from(segment->fd, to, most, from);
 	return length >= 0 && (size_t)length < least ? -EBADMSG : (int)length;
 }
 

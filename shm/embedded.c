@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "image.h"
+#include "segment.h"
 
 /* For one participant there are two records: see may_be_cached() in lib/record.c. */
 static bool

@@ -19,6 +19,7 @@
 #include "cancellation.h"
 #include "image.h"
 #include "name.h"
+#include "read.h"
 
 /* How often something is looked at again, a millisecond later, that is over in a moment unless a process was stopped. */
 enum { LOOKS = 20 };
@@ -253,7 +254,7 @@ static int
 validate(int fd, struct header *header)
 {
 	memset(header, 0, sizeof(*header));
-	const ssize_t length = segment_read(fd, header, sizeof(*header), 0);
+	const ssize_t length = read_from(fd, header, sizeof(*header), 0);
 	if (length < 0)
 		return (int)length;
 	return length >= (ssize_t)offsetof(struct header, uuid) ? image_validate(header) : -EBADMSG;

@@ -12,26 +12,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "layout.h"
-
-struct segment {
-	struct header *header;
-	_Atomic uint32_t *array;
-	_Atomic uint64_t *slots;
-	struct record *records;
-	_Atomic uint32_t reserved; /* records whose pages this process knows to exist */
-	bool writable; /* false: not mapped; the header is a copy from the moment of attaching, and there is nothing else */
-	bool embedded; /* in memory of the program's own: there is no file, and it cannot grow */
-	int fd;        /* -1: none */
-	dev_t device;
-	ino_t inode;
-};
-
-struct segment_config {
-	uint32_t permits;
-	uint32_t max;
-	mode_t mode;
-};
+#include "image.h"
 
 enum { SEGMENT_READ_ONLY = 1, SEGMENT_FOREIGN = 2 };
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "fast.h"
 #include "platform.h"
 #include "storm.h"
 

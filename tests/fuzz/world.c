@@ -87,6 +87,8 @@ void
 world_begin(struct scribbler *scribbler, bool real)
 {
 	const struct platform injected = {.now = now,
+	                                  .coarse_now = platform.coarse_now,
+	                                  .second = platform.second,
 	                                  .sleep = sleep_a_moment,
 	                                  .sleep_any = sleep_a_moment_any,
 	                                  .wake = wake,

@@ -107,7 +107,9 @@ fake_begin(void)
 	                             .sleep_any = fake_sleep_any,
 	                             .wake = fake_wake,
 	                             .pause = fake_pause,
-	                             .judge = fake_judge};
+	                             .judge = fake_judge,
+	                             .coarse_now = real.coarse_now,
+	                             .second = real.second};
 }
 
 void

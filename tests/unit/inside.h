@@ -3,9 +3,21 @@
 #ifndef TSEM_TESTS_INSIDE_H
 #define TSEM_TESTS_INSIDE_H
 
+#include <errno.h>
+
 #include "support.h"
 
-#include "handle.h"
+#include "fast.h"
+#include "grant.h"
+#include "notify.h"
+#include "owner.h"
+#include "protocol.h"
+#include "queue.h"
+#include "recover.h"
+#include "recover_front.h"
+#include "removal.h"
+#include "ticket_word.h"
+#include "wake.h"
 
 /* A process that has never been: the highest pid there can be, started at a time of its own. */
 #define NOBODY_PID ((1U << PID_BITS) - 1)

@@ -250,10 +250,10 @@ use_up_all_records(void)
 static void
 others_leave(void)
 {
-	const struct claim claim = {.index = 12345, .record = &sem->segment.records[12345]};
-	STORE_SEQ(&claim.record->state, state_next(0, STATE_IDLE, 0));
+	struct record *record = &sem->segment.records[12345];
+	STORE_SEQ(&record->state, state_next(0, STATE_IDLE, 0));
 	others_post();
-	record_free(sem, &claim);
+	record_free_for(sem, 12345, record, LOAD_SEQ(&record->owner));
 }
 
 static void

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 
-#include "idle.h"
 #include "interrupt.h"
 
 enum { FIRST = 0, SECOND_PAGE = RECORDS_PER_PAGE };

@@ -138,7 +138,7 @@ tags_of_records_that_do_not_exist(void **state)
 		assert_int_equal(mine, 50);
 		put_record(sem, 5, NOBODY, STATE_RELEASING, 0, 49, 1);
 		struct grant grant;
-		assert_true(move_grant(sem, 5, &sem->segment.records[5], state_of(sem, 5), &grant));
+		assert_true(move_grants(sem, 5, &sem->segment.records[5], state_of(sem, 5), &grant));
 		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(51, tag_make(5, 0)));
 	}
 }
@@ -150,7 +150,7 @@ static bool
 move(uint32_t index, uint64_t phases, uint32_t count, struct grant *grant)
 {
 	put_record(sem, index, NOBODY, STATE_RELEASING, phases, 1, count);
-	return move_grant(sem, index, &sem->segment.records[index], state_of(sem, index), grant);
+	return move_grants(sem, index, &sem->segment.records[index], state_of(sem, index), grant);
 }
 
 static void
@@ -188,7 +188,7 @@ a_release_is_not_done_twice(void **state)
 	const uint64_t releasing = state_of(sem, 5);
 	STORE_SEQ(&sem->segment.records[5].state, state_next(releasing ^ STATE_PHASES, STATE_IDLE, 8));
 	set_grants(34, TAG_NONE);
-	assert_false(move_grant(sem, 5, &sem->segment.records[5], releasing, &grant));
+	assert_false(move_grants(sem, 5, &sem->segment.records[5], releasing, &grant));
 	assert_false(grant.moved);
 	assert_int_equal(grants_of(sem), 34);
 	release_for_owner(sem, 5, &sem->segment.records[5], releasing, &grant);
@@ -211,7 +211,7 @@ stale_release_tags_are_left_alone(void **state)
 	assert_int_equal(state_of(sem, 5), releasing);
 
 	/* So its own release still moves G. */
-	assert_true(move_grant(sem, 5, &sem->segment.records[5], releasing, &grant));
+	assert_true(move_grants(sem, 5, &sem->segment.records[5], releasing, &grant));
 	assert_true(grant.moved);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(35, tag_make(5, 1)));
 

@@ -80,9 +80,9 @@ others_free_and_die(uint32_t index)
 static void
 others_free(uint32_t index)
 {
-	const struct claim claim = {.index = index, .record = &sem->segment.records[index]};
-	STORE_SEQ(&claim.record->state, state_next(0, STATE_IDLE, 0));
-	record_free(sem, &claim);
+	struct record *record = &sem->segment.records[index];
+	STORE_SEQ(&record->state, state_next(0, STATE_IDLE, 0));
+	record_free_for(sem, index, record, LOAD_SEQ(&record->owner));
 }
 
 static void

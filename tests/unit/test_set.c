@@ -32,8 +32,8 @@ tear_down(void **state)
 static struct queue_place
 somebody_in_line(void)
 {
-	struct queue_place place;
-	assert_int_equal(queue_join(sem, 1, USE_HOLD, &for_ever, &place), 0);
+	struct queue_place place = queue_request(sem, 1, USE_HOLD, &for_ever);
+	assert_int_equal(queue_join(&place), 0);
 	queue_mark_queued(&place);
 	assert_int_equal(state_kind(state_of(sem, place.claim.index)), STATE_QUEUED);
 	return place;

@@ -1,63 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles: create, open, close. */
-#include "handle.h"
-
+/* Creating, opening and closing handles. */
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "cancellation.h"
+#include "fast.h"
 #include "identity.h"
 #include "record.h"
-#include "remove.h"
+#include "removal.h"
+#include "wait.h"
 
 #define MODE_DEFAULT 0600
-#define CACHE_BYTES (CACHE_ENTRIES * sizeof(struct cached))
-
-uint32_t
-wait_spin_ceiling(void)
-{
-	static _Atomic uint32_t ceiling = UINT32_MAX;
-	uint32_t known = LOAD_RLX(&ceiling);
-	cpu_set_t cpus;
-	if (known == UINT32_MAX) {
-		/* It fails where there are more CPUs than the set has room for. */
-		known = sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1 ? SPIN_MAX : 0;
-		STORE_RLX(&ceiling, known);
-	}
-	return known;
-}
-
-/* So that a record that is kept need not be asked whose it is: in a forked child there is none. */
-static bool
-allocate_cache(struct tsem *sem)
-{
-	struct cached *cached = mmap(NULL, CACHE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (cached == MAP_FAILED)
-		return false;
-	if (!clear_on_fork(cached, CACHE_BYTES)) {
-		munmap(cached, CACHE_BYTES);
-		cached = cache_disabled;
-	}
-	for (size_t i = 0; i < CACHE_ENTRIES; i++)
-		sem->cache[i] = &cached[i];
-	return true;
-}
 
 static void
 free_handle(struct tsem *sem)
 {
-	if (sem->cache[0] != cache_disabled)
-		munmap(sem->cache[0], CACHE_BYTES);
+	cache_free(sem);
 	free(sem);
 }
 
-/*
- * The end of every way to a handle: attaching the segment came out as `rc`. The handle owns its descriptor and mapping
- * from here on.
- */
+/* Ends every way to a handle. `rc`: the result of attaching the segment. The handle owns its descriptor and mapping from here on. */
 static int
 finish_handle(struct tsem *sem, int rc, struct tsem **out)
 {
@@ -86,7 +49,7 @@ allocate_handle(struct tsem **sem)
 	if (*sem == NULL)
 		return -ENOMEM;
 	memset(*sem, 0, sizeof(struct tsem));
-	if (!allocate_cache(*sem)) {
+	if (!cache_allocate(*sem)) {
 		free(*sem);
 		return -ENOMEM;
 	}
@@ -109,7 +72,7 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 	rc = finish_handle(sem, segment_attach(name, how, &sem->segment), &sem);
 	if (rc < 0)
 		return rc;
-	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* its name is about to go, or somebody has brought it back */
+	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* the name is about to go, or was restored */
 		tsem_close(sem);
 		return -EIDRM;
 	}
@@ -169,17 +132,17 @@ int
 tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 {
 	NO_CANCELLATION;
-	enum { TRIES = 100 }; /* somebody may remove the name whenever we find that it exists */
+	enum { TRIES = 100 }; /* another process may remove the name each time after this one has found that it exists */
 	int rc = check_config(config);
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = NULL;
 	for (int i = 0; i < TRIES; i++) {
-		/* The cheaper look first: with TSEM_EXIST_OK it mostly does exist. */
+		/* The cheaper look first: with TSEM_EXIST_OK the semaphore mostly does exist. */
 		if ((config->flags & TSEM_EXIST_OK) != 0) {
 			rc = open_same(name, config, &sem);
 			if (rc == -EIDRM)
-				rc = remove_leftover(name, config->flags & TSEM_FOREIGN);
+				rc = removal_unlink_leftover(name, config->flags & TSEM_FOREIGN);
 			if (rc != -ENOENT)
 				break;
 		}
@@ -196,12 +159,12 @@ tsem_create(const char *name, const struct tsem_config *config, tsem **out)
 	return 0;
 }
 
-/* ---- in memory of the program's own ---- */
+/* ---- in the program's own memory ---- */
 
 size_t
 tsem_size_at(uint32_t participants)
 {
-	/* As many again may be kept by threads that do nothing at present. */
+	/* Threads that do nothing at present may have cached as many records again. */
 	const size_t records = participants < RECORDS_MAX / 2 ? (size_t)participants * 2 : RECORDS_MAX;
 	return RECORDS_OFFSET + (records > 0 ? records : 2) * sizeof(struct record);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "owner.h"
+
+#include "identity.h"
+#include "platform.h"
+
+static uint64_t
+recorded_start(const struct record *record, uint64_t owner)
+{
+	return owner_kind(owner) == OWNER_KIND_HANDED ? LOAD_ACQ(&record->start) : owner_start(owner);
+}
+
+enum liveness
+owner_liveness(const struct tsem *sem, const struct record *record, uint64_t owner)
+{
+	const struct header *header = sem->segment.header;
+	if (owner_kind(owner) == OWNER_KIND_ORPHAN)
+		return LIVENESS_DEAD;
+	if (owner == identity_owner())
+		return LIVENESS_ALIVE;
+
+	struct process_id process = {.pid = owner_pid(owner), .start = recorded_start(record, owner)};
+	if (LOAD_SEQ(&header->mixed_pid_ns) == 0) {
+		process.pid_ns = LOAD_ACQ(&header->pid_ns);
+	} else {
+		/* A record that was just claimed may still have the namespace of its last owner: nothing can be told then. */
+		const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
+		if (idle && owner_kind(owner) == OWNER_KIND_PROCESS && LOAD_ACQ(&record->start) != owner)
+			return LIVENESS_UNKNOWN;
+		process.pid_ns = LOAD_ACQ(&record->pid_ns);
+	}
+	return (enum liveness)platform.judge(&process);
+}
+
+bool
+owner_has_exited(const struct record *record, uint64_t owner)
+{
+	return has_exited((pid_t)owner_pid(owner), recorded_start(record, owner));
+}
