@@ -1,10 +1,10 @@
 #!/bin/bash
-# Runs the commands on its standard input, a line each, at most PERMITS of them at a time. The limit is that of the pool and not
-# of this process: whoever uses the same POOL at the same time shares it. While a command waits, it is one sleeping process; when
-# one dies, even by SIGKILL, its permit comes back. TSEM_SLOT is a number from 0 on that no other running command of the pool
-# has: for a port, a device, a directory of its own.
+# This script runs the commands on its standard input, one per line, at most PERMITS of them at a time. The limit belongs to the
+# pool and not to this process: all scripts that use the same POOL at the same time share it. A command that waits is one sleeping
+# process. When a command dies, even by SIGKILL, its permit comes back. TSEM_SLOT is a number from 0 on that no other running
+# command of the pool has; it can select a port, a device or a directory.
 #
-# Exits with 1 if a command failed, and says which.
+# The script exits with 1 if a command failed, and says which.
 #
 #   printf 'gzip -k %s\n' *.log | job_pool.sh compress 4
 set -u
@@ -15,7 +15,7 @@ permits=$2
 
 commands=()
 pids=()
-trap 'kill "${pids[@]}" 2>/dev/null; exit 143' INT TERM # tsem run passes it on
+trap 'kill "${pids[@]}" 2>/dev/null; exit 143' INT TERM # tsem run passes the signal on
 while IFS= read -r command; do
 	tsem run -j "$permits" "$pool" -- sh -c "$command" </dev/null &
 	commands+=("$command")

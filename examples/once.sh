@@ -1,10 +1,10 @@
 #!/bin/sh
-# For cron: runs COMMAND unless the one before is still running under that NAME; then it says so, and exits with 0. No lock file
-# is left behind, whatever kills the command: when it has died, the next one runs.
+# This script, for cron, runs COMMAND unless the previous one still runs under that NAME. In that case it says so and exits with 0.
+# No lock file stays behind, whatever kills the command: when it has died, the next one runs.
 #
 #   */10 * * * *  once.sh backup /usr/local/bin/backup --all
 #
-# To let one wait for it, and skip only those after that one:
+# This line lets one command wait, and skips only the commands after that one:
 #
 #   tsem run -n -j 2 backup.line -- tsem run -j 1 backup -- /usr/local/bin/backup --all
 set -u
@@ -13,7 +13,7 @@ set -u
 name=$1
 shift
 
-busy=113 # a status that the command has no use for
+busy=113 # a status that the command does not use
 tsem run -j 1 -n -E "$busy" "$name" -- "$@"
 status=$?
 [ "$status" -eq "$busy" ] || exit "$status"

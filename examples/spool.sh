@@ -1,14 +1,15 @@
 #!/bin/sh
-# Producers and consumers: items, which are files, go through a directory of limited room. Who puts waits while it is full, who
-# gets while it is empty, both in the order in which they came. Two semaphores count the free places and the items.
+# This script passes items, which are files, from producers to consumers through a directory of limited room. A producer waits
+# while it is full, and a consumer waits while it is empty, both in the order in which they came. Two semaphores count the free
+# places and the items.
 #
 #   spool.sh make NAME DIRECTORY PLACES
 #   spool.sh put NAME DIRECTORY <item
 #   spool.sh get NAME DIRECTORY >item
 #   spool.sh remove NAME DIRECTORY
 #
-# No item is ever half there, or got twice. Of a process killed between two of its steps, an item or a place may be left that is
-# in the directory, but not in the count: so put and get are as short as they can be, and the work is done outside.
+# An item is never incomplete, and never delivered twice. If a process is killed between two of its steps, the directory may keep an
+# item or a free place that the counts do not have. So put and get are as short as possible, and the work is done outside.
 set -eu
 
 usage() {
@@ -18,13 +19,13 @@ usage() {
 
 put() {
 	new=$directory/.new.$$
-	cat >"$new" # before a place is taken, since it may last
+	cat >"$new" # before the take, because it may last
 	tsem take "$name.places"
 	mv "$new" "$directory/item.$(date +%s%N).$$"
 	tsem post "$name.items"
 }
 
-# With a permit taken there is an item for this process; which one it is, mv decides, since only one mv of a file succeeds.
+# A permit means that there is an item for this process. mv decides which one it is: only one mv of a file succeeds.
 get() {
 	mine=$directory/.mine.$$
 	tsem take "$name.items"
@@ -55,7 +56,7 @@ make)
 	;;
 put) put ;;
 get) get ;;
-remove) # those who wait fail at once
+remove) # waiters fail at once
 	tsem remove -f "$name.places"
 	tsem remove -f "$name.items"
 	;;
