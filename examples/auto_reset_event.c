@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runners wait for the starter's signal; each signal sends off one of them, in the order of the line. */
+/* Runners wait for the starter's signal. Each signal sends off one of them, in queue order. */
 #include "auto_reset_event.h"
 
 #include "crew.h"
@@ -39,7 +39,7 @@ main(void)
 	const char *name = crew_name("example-auto-reset-event");
 	tsem *same;
 	CHECK(auto_reset_event_open(name, &event) == 0);
-	CHECK(auto_reset_event_open(name, &same) == 0); /* as another program would */
+	CHECK(auto_reset_event_open(name, &same) == 0); /* as another program does */
 
 	pid_t runners[RUNNERS];
 	for (int i = 0; i < RUNNERS; i++) {
@@ -51,14 +51,14 @@ main(void)
 	for (int gone = 0; gone < RUNNERS - 1; gone++) {
 		CHECK(shared->gone == gone);
 		start(give_the_signal, 0);
-		AWAIT(shared->gone > gone); /* within half a second also where the dead one stood in front */
+		AWAIT(shared->gone > gone); /* takes up to half a second if the dead runner was in front */
 		CHECK(stat_of(event).available == 0);
 	}
 	all_end_well();
 	CHECK(shared->order[0] == 0 && shared->order[1] == 2 && shared->order[2] == 3);
 
 	for (int i = 0; i < 3; i++)
-		CHECK(auto_reset_event_set(same) == 0); /* with nobody waiting: set once */
+		CHECK(auto_reset_event_set(same) == 0); /* no runner waits, so the event is set once */
 	CHECK(auto_reset_event_wait(event, &past) == 0);
 	CHECK(auto_reset_event_wait(event, &past) == -ETIMEDOUT);
 	CHECK(auto_reset_event_set(event) == 0 && auto_reset_event_reset(event) == 0);

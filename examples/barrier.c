@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walkers meet after each leg of the way: nobody is ever more than one leg ahead of anybody. */
+/* Walkers meet after each leg of the way. No walker is ever more than one leg ahead of another. */
 #include "barrier.h"
 
 #include "crew.h"
@@ -29,7 +29,7 @@ walk(int number)
 			CHECK(other == leg || other == leg + 1);
 		}
 		if ((leg + number) % WALKERS == 0)
-			sched_yield(); /* not always the same one in front */
+			sched_yield(); /* so that the order changes */
 	}
 }
 
@@ -41,7 +41,7 @@ meet_twice(int number)
 	CHECK(barrier_wait(&barrier) >= 0);
 }
 
-/* One that has arrived, and dreams in front of the door, while the others go through and come to the next round. */
+/* One walker has arrived and pauses in front of the door; the others go through and come to the next round. */
 static void
 meet_with_a_dreamer(void)
 {
@@ -50,7 +50,7 @@ meet_with_a_dreamer(void)
 	for (int i = 1; i < WALKERS; i++)
 		start(meet_twice, i);
 	AWAIT(stat_of(barrier.doors[1]).waiting == WALKERS - 1);
-	CHECK(tsem_take(barrier.doors[0], 1, &past) == 0); /* nobody has gone through in its place */
+	CHECK(tsem_take(barrier.doors[0], 1, &past) == 0); /* no other walker has gone through in its place */
 	CHECK(barrier_wait(&barrier) == 1);
 	all_end_well();
 }

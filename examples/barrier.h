@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A barrier: nobody passes before all have come. The last one to arrive posts for all the others at once. There are two
- * doors, used in turn: those who come for the next round must not go through before the slow ones of this round.
+ * No participant passes this barrier before all have arrived. The last one to arrive posts for all the others at once. Two
+ * doors are used in turn, because a participant of the next round must not go through before the slow ones of this round.
  *
- * As with every barrier, all wait for ever if a participant dies before it has arrived; a deadline for tsem_take() would
- * be the way to notice.
+ * As with every barrier, all wait forever if a participant dies before it has arrived. A deadline for tsem_take() would
+ * show that.
  */
 #ifndef BARRIER_H
 #define BARRIER_H
@@ -14,12 +14,12 @@
 #include <tsem.h>
 
 struct barrier {
-	atomic_ulong *arrived; /* since the beginning; 0 at first, in memory that all share */
-	tsem *doors[2];        /* made with 0 permits */
+	atomic_ulong *arrived; /* arrivals since the beginning; 0 at first, in shared memory */
+	tsem *doors[2];        /* created with 0 permits */
 	unsigned participants;
 };
 
-/* 1 for the last to arrive, 0 for the others; or a negative error number. */
+/* Returns 1 to the last participant, 0 to the others, or a negative error number. */
 static inline int
 barrier_wait(const struct barrier *barrier)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Four processes pay into one account under a benaphore; nothing gets lost. */
+/* Four processes pay into one account under a benaphore, and no payment is lost. */
 #include "benaphore.h"
 
 #include "crew.h"
@@ -36,7 +36,7 @@ main(void)
 	shared = shared_memory(sizeof(*shared));
 	mutex = (struct benaphore){.wanted = &shared->wanted, .baton = shared_semaphore(0, 0)};
 
-	pay_in(0); /* alone, so the semaphore is not touched */
+	pay_in(0); /* without contention, so the semaphore is not used */
 	CHECK(stat_of(mutex.baton).ticket == 0 && stat_of(mutex.baton).grant == 0);
 
 	CHECK(benaphore_lock(&mutex) == 0);

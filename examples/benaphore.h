@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mutex in the manner of the benaphore: a counter in front of a semaphore, so that locking and unlocking are one atomic
- * operation each while nobody competes.
+ * A benaphore is a mutex with a counter in front of a semaphore, so that locking and unlocking without contention are one
+ * atomic operation each.
  *
- * With tsem this is a lesson and no need: a semaphore of one permit makes no system call either while nobody competes, and
- * gives the lock back when its holder dies, which a counter cannot do (see recursive_mutex.h). Here, when a holder dies,
- * the others wait for ever.
+ * With tsem the counter is a lesson and not a need. A semaphore of one permit also makes no system call without contention,
+ * and gives the lock back when its holder dies, which a counter cannot do (see recursive_mutex.h). Here, when a holder
+ * dies, the others wait forever.
  */
 #ifndef BENAPHORE_H
 #define BENAPHORE_H
@@ -16,8 +16,8 @@
 #include <tsem.h>
 
 struct benaphore {
-	atomic_uint *wanted; /* those who hold or wait; 0 at first, in memory that all share */
-	tsem *baton;         /* made with 0 permits */
+	atomic_uint *wanted; /* holders and waiters; 0 at first, in shared memory */
+	tsem *baton;         /* created with 0 permits */
 };
 
 static inline int
@@ -33,7 +33,7 @@ benaphore_try_lock(const struct benaphore *mutex)
 	return atomic_compare_exchange_strong(mutex->wanted, &nobody, 1) ? 0 : -EAGAIN;
 }
 
-/* Whoever waits gets the lock from hand to hand: nobody comes in between. */
+/* The next waiter gets the lock directly: no newcomer gets in between. */
 static inline int
 benaphore_unlock(const struct benaphore *mutex)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Producers and consumers: every item arrives once, and those of one producer in their order. */
+/* Producers and consumers share a queue. Every item arrives once, and the items of one producer arrive in order. */
 #include "bounded_queue.h"
 
 #include "crew.h"
@@ -76,7 +76,7 @@ main(void)
 	CHECK(tsem_acquire(queue.mutex, 1, NULL, &ring) == 0);
 	start(put_one, 2);
 	start(get_one, 1);
-	AWAIT(stat_of(queue.mutex).waiting == 2); /* one at a time in the ring */
+	AWAIT(stat_of(queue.mutex).waiting == 2); /* the mutex admits one at a time */
 	CHECK(tsem_release(&ring) == 0);
 	all_end_well();
 	get_one(2);

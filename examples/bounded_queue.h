@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A queue of limited room between processes: who puts waits while it is full, who gets while it is empty, both in the
- * order in which they came. Two semaphores count the places and the items, a third one, of one permit, is the mutex of
- * the ring.
+ * This queue has limited room. A producer waits while it is full, and a consumer waits while it is empty, both in the
+ * order in which they came. Two semaphores count the places and the items. A third semaphore, of one permit, is the mutex
+ * of the ring.
  *
- * A process that dies at any instant leaves the ring in order, and whoever waits for the mutex goes on. If it dies within
- * bounded_queue_put() or bounded_queue_get(), though, the place or the item that it had taken may be missing for good.
+ * A process that dies at any instant leaves the ring in order, and the next waiter gets the mutex. But if the process dies
+ * within bounded_queue_put() or bounded_queue_get(), the place or the item that it had taken may be missing for good.
  */
 #ifndef BOUNDED_QUEUE_H
 #define BOUNDED_QUEUE_H
@@ -16,17 +16,17 @@
 
 #define BOUNDED_QUEUE_ROOM 8U
 
-/* In memory that all share; zeroed at first. */
+/* The ring is in shared memory, and zeroed at first. */
 struct bounded_queue_ring {
-	uint64_t put, got; /* how often */
+	uint64_t put, got; /* how many calls */
 	long items[BOUNDED_QUEUE_ROOM];
 };
 
 struct bounded_queue {
 	struct bounded_queue_ring *ring;
-	tsem *places; /* made with BOUNDED_QUEUE_ROOM permits */
-	tsem *items;  /* with none */
-	tsem *mutex;  /* with one */
+	tsem *places; /* created with BOUNDED_QUEUE_ROOM permits */
+	tsem *items;  /* created with none */
+	tsem *mutex;  /* created with one */
 };
 
 static inline int
@@ -42,7 +42,7 @@ bounded_queue_put(const struct bounded_queue *queue, long item, const struct tim
 		return rc;
 	}
 	queue->ring->items[queue->ring->put % BOUNDED_QUEUE_ROOM] = item;
-	queue->ring->put++; /* last: before this nothing has happened */
+	queue->ring->put++; /* comes last: a death before this changes nothing */
 	return tsem_post(queue->items, 1, NULL);
 }
 

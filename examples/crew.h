@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the demonstrations need around the patterns: processes, memory that they share, and a witness. No pattern needs
- * anything of this. Whatever hangs is ended after PATIENCE seconds, and then the example has failed.
+ * The demonstrations need processes, shared memory and a witness; the patterns need nothing of this. An example that hangs
+ * is killed after PATIENCE seconds, and has failed then.
  */
 #ifndef CREW_H
 #define CREW_H
@@ -22,7 +22,7 @@
 
 enum { PATIENCE = 30, CREW_MEMBERS = 64 };
 
-/* Ends the process if it is not so; whoever waits for it is told. */
+/* Ends the process with status 1 if the condition is false. */
 #define CHECK(condition)                                                            \
 	do {                                                                            \
 		if (!(condition)) {                                                         \
@@ -31,13 +31,13 @@ enum { PATIENCE = 30, CREW_MEMBERS = 64 };
 		}                                                                           \
 	} while (0)
 
-/* Waits until it is so; alarm() is there against hanging. */
+/* Waits until the condition is true; alarm() ends a process that hangs. */
 #define AWAIT(condition)   \
 	while (!(condition)) { \
 		usleep(200);       \
 	}
 
-static char crew_file[64]; /* of the semaphore with a name of its own */
+static char crew_file[64]; /* of the semaphore that has a name */
 static pid_t crew_leader;
 
 static inline void
@@ -55,7 +55,7 @@ crew_out_of_patience(int signal_number)
 	_exit(write(STDERR_FILENO, message, sizeof(message) - 1) < 0 ? 1 : 128 + signal_number);
 }
 
-/* To be called first. */
+/* Each example calls this first. */
 static inline void
 crew_begin(void)
 {
@@ -67,7 +67,7 @@ crew_begin(void)
 	alarm(PATIENCE);
 }
 
-/* A name for one semaphore, which vanishes with this process. */
+/* Returns a name for one semaphore, which vanishes with this process. */
 static inline const char *
 crew_name(const char *example)
 {
@@ -75,7 +75,7 @@ crew_name(const char *example)
 	return strchr(crew_file, '.') + 1;
 }
 
-/* Zeroed, and shared with the processes that are started after it. */
+/* Returns zeroed memory that processes share if they are started later. */
 static inline void *
 shared_memory(size_t size)
 {
@@ -84,7 +84,7 @@ shared_memory(size_t size)
 	return memory;
 }
 
-/* In such memory; children use their parent's handle. `max` is 0 for none. */
+/* Creates a semaphore in shared memory; children use their parent's handle. If `max` is 0, there is no maximum. */
 static inline tsem *
 shared_semaphore(uint32_t permits, uint32_t max)
 {
@@ -103,7 +103,7 @@ stat_of(tsem *sem)
 	return stat;
 }
 
-/* Runs body(number) in a process of its own, which is well if it returns. */
+/* Runs body(number) in a child process, which succeeds if the function returns. */
 static inline pid_t
 start(void (*body)(int number), int number)
 {
@@ -128,7 +128,7 @@ status_of(pid_t pid)
 	return status;
 }
 
-/* All processes that were started and not waited for. */
+/* Waits for all processes that were started and not waited for. */
 static inline void
 all_end_well(void)
 {
@@ -138,7 +138,7 @@ all_end_well(void)
 	CHECK(errno == ECHILD);
 }
 
-/* The witness: how many are inside at the same time, and how many there were at the most. */
+/* The witness counts how many processes are inside now, and how many were inside at most. */
 struct room {
 	atomic_uint inside, most;
 };
@@ -151,7 +151,7 @@ enter(struct room *room, unsigned limit)
 	while (now > most && !atomic_compare_exchange_weak(&room->most, &most, now))
 		;
 	CHECK(now <= limit);
-	sched_yield(); /* let the others try */
+	sched_yield(); /* lets the others try */
 	CHECK(atomic_load(&room->inside) <= limit);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dining philosophers, first form: each takes both forks or none, with tsem_acquire_all(). It acquires them in the same
- * order for everybody, so there is never a circle of philosophers each of whom waits for the next one. One dies at the
- * table with a fork in each hand; the others go on.
+ * In this form of the dining philosophers, each takes both forks or none, with tsem_acquire_all(). This function acquires
+ * forks in the same order for every philosopher, so no circle of philosophers forms in which each waits for the next. One
+ * philosopher dies at the table with a fork in each hand, and the others go on.
  */
 #include "crew.h"
 
@@ -43,7 +43,7 @@ dine(int number)
 	}
 }
 
-/* All sit down in front of no forks at all, so that all reach out for them in the same instant. */
+/* This process holds all forks while the philosophers sit down, so all of them reach for forks at the same instant. */
 static void
 start_together(pid_t philosophers[])
 {
@@ -76,7 +76,7 @@ main(void)
 	all_end_well();
 
 	CHECK(atomic_load(&shared->meals) == (PHILOSOPHERS - 1) * MEALS + LAST_MEAL_OF_ONE);
-	/* If the others had eaten before the one died, none of them has missed its forks. */
+	/* If the others had eaten before the one died, no philosopher has recovered its forks. */
 	for (int i = 0; i < PHILOSOPHERS; i++)
 		CHECK(tsem_recover(forks[i], NULL) == 0 && stat_of(forks[i]).held == 0
 		      && atomic_load(&shared->forks[i].most) == 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dining philosophers, second form: each takes the left fork, then the right one, but only four of the five sit at the
- * table at a time. So at least one of those has both forks within reach, and whoever waits is waited for by nobody in turn.
+ * In this form of the dining philosophers, each takes the left fork and then the right one, but only four of the five sit
+ * at the table at a time. So at least one of the four can have both forks, and no circle of waiting philosophers forms.
  */
 #include "crew.h"
 
@@ -22,7 +22,7 @@ use(int fork, struct tsem_hold *hold)
 {
 	CHECK(tsem_acquire(forks[fork], 1, NULL, hold) == 0);
 	enter(&shared->forks[fork], 1);
-	usleep(500); /* slow hands: with five at the table they would soon have a fork each, and wait for ever */
+	usleep(500); /* without the limit of four, each would soon have one fork and wait forever */
 }
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Swimmers wait until the pool opens; it closes again at once, and still all who waited get in. */
+/* Swimmers wait until the pool opens. It closes again at once, and still all swimmers that waited get in. */
 #include "manual_reset_event.h"
 
 #include "crew.h"
@@ -26,7 +26,7 @@ main(void)
 	const char *name = crew_name("example-manual-reset-event");
 	tsem *same;
 	CHECK(manual_reset_event_open(name, &event) == 0);
-	CHECK(manual_reset_event_open(name, &same) == 0); /* as another program would */
+	CHECK(manual_reset_event_open(name, &same) == 0); /* as another program does */
 
 	for (int day = 1; day <= 3; day++) {
 		for (int i = 0; i < SWIMMERS; i++)
@@ -42,7 +42,7 @@ main(void)
 
 	CHECK(manual_reset_event_set(event) == 0 && manual_reset_event_set(event) == 0);
 	for (int i = 0; i < 3; i++)
-		CHECK(manual_reset_event_wait(event, &past) == 0); /* stays set */
+		CHECK(manual_reset_event_wait(event, &past) == 0); /* the event stays set */
 	CHECK(manual_reset_event_reset(event) == 0);
 	CHECK(manual_reset_event_wait(event, &past) == -ETIMEDOUT);
 	CHECK(stat_of(event).held == 0);

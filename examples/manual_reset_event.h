@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An event that lets everybody through while it is set. It is a semaphore whose capacity is 0, or more than there can be
- * waiters. Whoever waits when it is set gets through, even if it is reset at once: a lower capacity takes no permit from
- * those who were enabled. A waiter that dies on its way through gives its permit back like any holder.
+ * This event lets all waiters through while it is set. It is a semaphore whose capacity is 0, or more than the largest
+ * number of waiters. All processes that wait when the event is set get through, even if it is reset at once: a lower
+ * capacity takes no permit from a waiter that was enabled. If a waiter dies on its way through, its permit comes back.
  */
 #ifndef MANUAL_RESET_EVENT_H
 #define MANUAL_RESET_EVENT_H
 
 #include <tsem.h>
 
-/* More than can hold or wait at the same time. */
+/* This is more than the number of processes that can hold or wait at the same time. */
 #define MANUAL_RESET_EVENT_SET 65536U
 
-/* Opens it, and makes it first if it is not there; reset. In memory of one's own: tsem_init_at() with the same numbers. */
+/* Opens the event, or creates it reset. For an event in the program's memory, use tsem_init_at() with the same numbers. */
 static inline int
 manual_reset_event_open(const char *name, tsem **event)
 {

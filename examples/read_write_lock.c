@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readers and writers of a page; a reader that comes after a waiting writer reads what that writer wrote. */
+/* Readers and writers share a page. A reader that comes after a waiting writer reads what that writer wrote. */
 #include "read_write_lock.h"
 
 #include "crew.h"
@@ -8,7 +8,7 @@ enum { READERS = 3, WRITERS = 2, ROUNDS = 300 };
 
 static const struct timespec past = {0};
 struct shared {
-	unsigned long left_page, right_page; /* the same, unless somebody writes */
+	unsigned long left_page, right_page; /* equal, unless a writer is at work */
 	struct room writers;
 };
 
@@ -76,7 +76,7 @@ main(void)
 	CHECK(status_of(start(read_once, 0)) == 0); /* at the same time */
 	start(write_once, 0);
 	AWAIT(stat_of(lock).waiting == 1);
-	CHECK(read_write_lock_read(lock, &past, &other) == -ETIMEDOUT); /* not in front of the writer */
+	CHECK(read_write_lock_read(lock, &past, &other) == -ETIMEDOUT); /* a reader does not overtake the writer */
 	start(read_once, 1);
 	AWAIT(stat_of(lock).waiting == 2);
 	CHECK(tsem_release(&reading) == 0);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many readers or one writer, and nobody starves: a reader takes one permit of the semaphore, a writer all of them, and
- * the line is first come, first served. Readers who come after a waiting writer wait behind it. If a writer dies, whoever
- * comes next can ask tsem_hold_recovered().
+ * This lock admits many readers or one writer. A reader takes one permit of the semaphore, and a writer takes all of them.
+ * The queue is first come, first served, so neither starves: a reader that comes after a waiting writer waits behind it.
+ * If a writer dies, the next holder can ask tsem_hold_recovered().
  */
 #ifndef READ_WRITE_LOCK_H
 #define READ_WRITE_LOCK_H
 
 #include <tsem.h>
 
-/* So many readers at the same time; the number of permits that the semaphore is made with. */
+/* The number of readers at the same time, and of permits that the semaphore is created with. */
 #define READ_WRITE_LOCK_READERS 1000U
 
-/* Both end with tsem_release(hold). */
+/* tsem_release(hold) ends both. */
 static inline int
 read_write_lock_read(tsem *lock, const struct timespec *deadline, tsem_hold *hold)
 {

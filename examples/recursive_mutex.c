@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads of several processes lock a mutex again and again while they have it; one of them dies with it. */
+/* Threads of several processes lock a mutex that they have again and again. One process dies with the mutex. */
 #include "recursive_mutex.h"
 
 #include <pthread.h>
@@ -57,7 +57,7 @@ visit_with_two_threads(int number)
 	CHECK(pthread_join(other, NULL) == 0);
 }
 
-/* A thread is not the one that has it, though of the same process. */
+/* Another thread of the owner's process does not have the mutex. */
 static void *
 try_as_another_thread(void *arg)
 {
@@ -85,7 +85,7 @@ main(void)
 	mutex.sem = shared_semaphore(1, 0);
 
 	CHECK(status_of(start(die_with_it, 0)) == SIGKILL);
-	lock(true); /* told, once */
+	lock(true); /* the next owner is told, once */
 	lock(false);
 	CHECK(recursive_mutex_unlock(&mutex) == 0);
 	CHECK(stat_of(mutex.sem).held == 1); /* still locked, once */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mutex that its owner, a thread of any process, may lock again. Only the first lock and the last unlock meet the
- * semaphore, which keeps the other processes out; the depth is the owner's own affair. If a process dies with the lock, the next
- * one gets it and is told, as with robust mutexes: what the mutex protects may be half-done.
+ * The owner of this mutex, a thread of any process, may lock it again. Only the first lock and the last unlock use the
+ * semaphore, which keeps the other processes out; only the owner uses the depth. If a process dies with the lock, the next
+ * owner is told, as with robust mutexes: what the mutex protects may be unfinished.
  */
 #ifndef RECURSIVE_MUTEX_H
 #define RECURSIVE_MUTEX_H
@@ -13,22 +13,22 @@
 
 #include <tsem.h>
 
-/* Each process has one of its own, over the same semaphore; its threads share it. */
+/* Each process has its own structure for the same semaphore; its threads share the structure. */
 struct recursive_mutex {
-	tsem *sem;            /* made with 1 permit */
-	_Atomic(pid_t) owner; /* the thread, if it is one of this process */
-	unsigned depth;       /* the owner's, like the hold */
+	tsem *sem;            /* created with 1 permit */
+	_Atomic(pid_t) owner; /* the owning thread, if it belongs to this process */
+	unsigned depth;       /* only the owner uses it, as it does the hold */
 	tsem_hold hold;
 };
 
-/* Whether the calling thread has it: nobody else could have stored its number, so it needs no order. */
+/* Tells whether the calling thread has the mutex. No other thread can store its number, so the load needs no order. */
 static inline int
 recursive_mutex_is_mine(struct recursive_mutex *mutex)
 {
 	return atomic_load_explicit(&mutex->owner, memory_order_relaxed) == gettid();
 }
 
-/* 0, or a negative error number. *abandoned: the last owner died with it. */
+/* Returns 0 or a negative error number. *abandoned: the last owner died with the mutex. */
 static inline int
 recursive_mutex_lock(struct recursive_mutex *mutex, const struct timespec *deadline, bool *abandoned)
 {
@@ -37,7 +37,7 @@ recursive_mutex_lock(struct recursive_mutex *mutex, const struct timespec *deadl
 		mutex->depth++;
 		return 0;
 	}
-	tsem_hold hold; /* mutex->hold may be another thread's at this moment */
+	tsem_hold hold; /* another thread may be using mutex->hold at this moment */
 	int rc = tsem_acquire(mutex->sem, 1, deadline, &hold);
 	if (rc < 0)
 		return rc;
@@ -48,7 +48,7 @@ recursive_mutex_lock(struct recursive_mutex *mutex, const struct timespec *deadl
 	return 0;
 }
 
-/* EPERM: it is not the calling thread's. */
+/* Returns -EPERM if the calling thread does not have the mutex. */
 static inline int
 recursive_mutex_unlock(struct recursive_mutex *mutex)
 {
@@ -56,7 +56,7 @@ recursive_mutex_unlock(struct recursive_mutex *mutex)
 		return -EPERM;
 	if (--mutex->depth > 0)
 		return 0;
-	tsem_hold hold = mutex->hold; /* released, it is the next owner's to overwrite */
+	tsem_hold hold = mutex->hold; /* after the release, the next owner may overwrite the original */
 	atomic_store_explicit(&mutex->owner, 0, memory_order_relaxed);
 	return tsem_release(&hold);
 }

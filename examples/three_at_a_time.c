@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loop of ten iterations that run at the same time, three at a time, from Microsoft's example of a cooperative
- * semaphore; here each iteration is a process. The permit ends with its scope, and would come back if the process died.
+ * This loop of ten iterations runs three at a time, as in Microsoft's example of a cooperative semaphore. Here each
+ * iteration is a process. The permit ends with its scope, and would come back if the process died.
  */
 #include "crew.h"
 
@@ -42,7 +42,7 @@ main(void)
 	CHECK(tsem_create(name, &config, &sem) == 0);
 	for (int i = 0; i < ITERATIONS; i++)
 		start(iterate, i);
-	AWAIT(stat_of(sem).waiting == ITERATIONS - AT_A_TIME); /* three are in, seven stand in line */
+	AWAIT(stat_of(sem).waiting == ITERATIONS - AT_A_TIME); /* three are in, and seven wait */
 	AWAIT(atomic_load(&shared->room.inside) == AT_A_TIME);
 	atomic_store(&shared->go_on, true);
 	all_end_well();
