@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This event lets one waiter through and then resets itself. Setting an event that is already set changes nothing. Waiters
- * get through in the order in which they came. The event is a semaphore with no permits and a maximum of one: tsem_post()
- * refuses the second. A waiter that dies before it gets through costs no event: the next waiter gets it.
+ * This event lets one waiter through and then resets itself. Setting an event that is already set changes nothing.
+ * Waiters get through in the order in which they came. The event is a semaphore with no permits and a maximum of one:
+ * tsem_post() refuses the second. A waiter that dies before it gets through costs no event: the next waiter gets it.
  */
 #ifndef AUTO_RESET_EVENT_H
 #define AUTO_RESET_EVENT_H
@@ -11,7 +11,7 @@
 
 #include <tsem.h>
 
-/* Opens the event, or creates it. For an event in the program's memory, use tsem_init_at() with the same numbers. */
+/* Opens the event, or creates it. In the program's own memory, tsem_init_at() takes the same numbers. */
 static inline int
 auto_reset_event_open(const char *name, tsem **event)
 {

@@ -70,6 +70,6 @@ main(void)
 		start(walk, i);
 	all_end_well();
 	CHECK(atomic_load(&shared->last_ones) == LEGS);
-	printf("%d legs, and everybody together after each\n", LEGS);
+	printf("%d legs, and all walkers together after each\n", LEGS);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No participant passes this barrier before all have arrived. The last one to arrive posts for all the others at once. Two
- * doors are used in turn, because a participant of the next round must not go through before the slow ones of this round.
+ * No participant passes this barrier before all have arrived. The last one to arrive posts for all the others at once.
+ * Two doors are used in turn, because a participant of the next round must not go through before the slow ones of this
+ * round.
  *
  * As with every barrier, all wait forever if a participant dies before it has arrived. A deadline for tsem_take() would
  * show that.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A benaphore is a mutex with a counter in front of a semaphore, so that locking and unlocking without contention are one
- * atomic operation each.
+ * A benaphore is a mutex with a counter in front of a semaphore, so that locking and unlocking without contention are
+ * one atomic operation each.
  *
- * With tsem the counter is a lesson and not a need. A semaphore of one permit also makes no system call without contention,
- * and gives the lock back when its holder dies, which a counter cannot do (see recursive_mutex.h). Here, when a holder
- * dies, the others wait forever.
+ * With tsem the counter is a lesson and not a need. A semaphore of one permit also makes no system call without
+ * contention, and gives the lock back when its holder dies, which a counter cannot do (see recursive_mutex.h). Here,
+ * when a holder dies, the others wait forever.
  */
 #ifndef BENAPHORE_H
 #define BENAPHORE_H
@@ -29,8 +29,8 @@ benaphore_lock(const struct benaphore *mutex)
 static inline int
 benaphore_try_lock(const struct benaphore *mutex)
 {
-	unsigned nobody = 0;
-	return atomic_compare_exchange_strong(mutex->wanted, &nobody, 1) ? 0 : -EAGAIN;
+	unsigned none = 0;
+	return atomic_compare_exchange_strong(mutex->wanted, &none, 1) ? 0 : -EAGAIN;
 }
 
 /* The next waiter gets the lock directly: no newcomer gets in between. */

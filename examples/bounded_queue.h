@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * This queue has limited room. A producer waits while it is full, and a consumer waits while it is empty, both in the
- * order in which they came. Two semaphores count the places and the items. A third semaphore, of one permit, is the mutex
- * of the ring.
+ * order in which they came. Two semaphores count the places and the items. A third semaphore, of one permit, is the
+ * mutex of the ring.
  *
- * A process that dies at any instant leaves the ring in order, and the next waiter gets the mutex. But if the process dies
- * within bounded_queue_put() or bounded_queue_get(), the place or the item that it had taken may be missing for good.
+ * A process that dies at any instant leaves the ring in order, and the next waiter gets the mutex. But if the process
+ * dies within bounded_queue_put() or bounded_queue_get(), the place or the item that it had taken may be missing for
+ * good.
  */
 #ifndef BOUNDED_QUEUE_H
 #define BOUNDED_QUEUE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The demonstrations need processes, shared memory and a witness; the patterns need nothing of this. An example that hangs
- * is killed after PATIENCE seconds, and has failed then.
+ * The demonstrations need processes, shared memory and a witness; the patterns need nothing of this. An example that
+ * hangs is killed after PATIENCE seconds, and has failed then.
  */
 #ifndef CREW_H
 #define CREW_H
@@ -50,7 +50,7 @@ crew_clean_up(void)
 static inline void
 crew_out_of_patience(int signal_number)
 {
-	static const char message[] = "ended by a signal: it took too long, or somebody else ended it\n";
+	static const char message[] = "ended by a signal: it took too long, or another process ended it\n";
 	crew_clean_up();
 	_exit(write(STDERR_FILENO, message, sizeof(message) - 1) < 0 ? 1 : 128 + signal_number);
 }

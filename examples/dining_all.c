@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In this form of the dining philosophers, each takes both forks or none, with tsem_acquire_all(). This function acquires
- * forks in the same order for every philosopher, so no circle of philosophers forms in which each waits for the next. One
- * philosopher dies at the table with a fork in each hand, and the others go on.
+ * In this form of the dining philosophers, each takes both forks or none, with tsem_acquire_all(). This function
+ * acquires forks in the same order for every philosopher, so no circle of philosophers forms in which each waits for
+ * the next. One philosopher dies at the table with a fork in each hand, and the others go on.
  */
 #include "crew.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In this form of the dining philosophers, each takes the left fork and then the right one, but only four of the five sit
- * at the table at a time. So at least one of the four can have both forks, and no circle of waiting philosophers forms.
+ * In this form of the dining philosophers, each takes the left fork and then the right one, but only four of the five
+ * sit at the table at a time. So at least one of the four can have both forks, and no circle of waiting philosophers
+ * forms.
  */
 #include "crew.h"
 

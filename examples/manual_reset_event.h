@@ -12,7 +12,7 @@
 /* This is more than the number of processes that can hold or wait at the same time. */
 #define MANUAL_RESET_EVENT_SET 65536U
 
-/* Opens the event, or creates it reset. For an event in the program's memory, use tsem_init_at() with the same numbers. */
+/* Opens the event, or creates it reset. In the program's own memory, tsem_init_at() takes the same numbers. */
 static inline int
 manual_reset_event_open(const char *name, tsem **event)
 {

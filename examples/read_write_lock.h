@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This lock admits many readers or one writer. A reader takes one permit of the semaphore, and a writer takes all of them.
- * The queue is first come, first served, so neither starves: a reader that comes after a waiting writer waits behind it.
- * If a writer dies, the next holder can ask tsem_hold_recovered().
+ * This lock admits many readers or one writer. A reader takes one permit of the semaphore, and a writer takes all of
+ * them. The queue is first come, first served, so neither starves: a reader that comes after a waiting writer waits
+ * behind it. If a writer dies, the next holder can ask tsem_hold_recovered().
  */
 #ifndef READ_WRITE_LOCK_H
 #define READ_WRITE_LOCK_H

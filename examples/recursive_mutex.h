@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The owner of this mutex, a thread of any process, may lock it again. Only the first lock and the last unlock use the
- * semaphore, which keeps the other processes out; only the owner uses the depth. If a process dies with the lock, the next
- * owner is told, as with robust mutexes: what the mutex protects may be unfinished.
+ * semaphore, which keeps the other processes out; only the owner uses the depth. If a process dies with the lock, the
+ * next owner is told, as with robust mutexes: what the mutex protects may be unfinished.
  */
 #ifndef RECURSIVE_MUTEX_H
 #define RECURSIVE_MUTEX_H
