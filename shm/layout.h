@@ -1,58 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies where in a segment, and what each word means.
+ * The parts of a segment, and the meaning of each word in it.
  *
- * A segment is one file, mapped shared by every participant:
+ * A segment is one file, which every process that uses the semaphore maps shared:
  *
- *     header          one page: identity, the counter line, hints, flags, statistics
+ *     header          one page: identity, the counters, hints, flags, statistics
  *     waiting array   4,096 futex words that waiters sleep on
- *     slots           which holder has which of the numbers from 0 on
- *     owner records   who has which ticket; one cache line each, grows by whole pages up to 32,766 records
+ *     slots           which hold has which of the numbers from 0 on
+ *     owner records   one cache line each; the table grows by whole pages up to 32,766 records
  *
- * The counters: T, tickets issued, and G, grants (permits given back or posted). Both only ever grow, modulo 2^48.
- * With C, the capacity, E = G + C; ticket t of a waiter for n permits is *enabled* once E - t >= n. Readers load G
- * first and C after it. T and G carry in the same word the tag of the record that moved them last:
+ * Terms
+ *
+ *     ticket          a permit's number in the queue; a process takes consecutive ones, as in a ticket lock
+ *     T               the number of tickets taken, modulo 2^48
+ *     G               grants: the number of permits given back or posted, modulo 2^48
+ *     C               the capacity
+ *     E               G + C, the limit: ticket t of a waiter for n permits is *enabled* once E - t >= n
+ *     record          says which process has which ticket
+ *     owner           the process that a record belongs to; also the word that names it
+ *     state           what a record is used for at present; also the word that says so
+ *     hold            permits that are recorded for their owner
+ *     tag             the part of T and G that names the record for which the counter was moved
+ *     phase           one bit that tells two consecutive uses of a record apart
+ *     finish          to do the step of another process that a tag shows to be missing
+ *     orphan          the ticket of a waiter that gave up; the queue skips it
+ *     abandoned       a permit came back from a dead holder, and no later holder has been told so yet
+ *     cached record   a record that a thread keeps for its next hold
+ *     fast path       what a call does while no other process takes part (lib/fast.h); everything else is the slow path
+ *     pending         what a process that moves G has to look after, apart from the waiters that it enables
+ *     slot            a number that one live hold has, for resources that come in numbered pieces
+ *     tick            a time at which sleeping waiters look for dead owners (lib/recover.h)
+ *
+ * T and G contain the tag of the record that moved them last:
  *
  *     bits    63 ........ 16  15 .... 1   0
- *             counter         record      phase         tag NONE: all 16 bits set
+ *             counter         record      phase        tag NONE: all 16 bits set
  *
- * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another reason, so
- * a post must look for sleepers before it moves G. While G's tag is NONE, no process does. lib/post.c has the rules.
+ * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another reason, so a
+ * post must look for sleepers before it moves G. While G's tag is NONE, no process does (lib/post.c).
  *
- * `owner` of a record, the owner:
+ * The owner word of a record:
  *
  *     bits    63 62   61 .. 40   39 ......... 0
- *     FREE     0  0      0             0            nobody; may be claimed
- *     OWNER    0  0     pid       start time        claimed by that process itself, or adopted by its child
+ *     FREE     0  0      0             0            no owner; may be claimed
+ *     PROCESS  0  0     pid       start time        claimed by that process, or adopted by that child
  *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
- *     ORPHAN   1  0        ticket (48 bits)         the owner gave its place up: dead for certain
+ *     ORPHAN   1  0        ticket (48 bits)         the owner gave the ticket up: certainly dead
  *
- * A HANDED or ORPHAN owner carries the ticket so that no value of `owner` ever comes twice in one record while a slow
- * helper may still hold the old one in its hands. (An OWNER value comes back only through its own live process.)
+ * HANDED and ORPHAN have the ticket, so that no owner word comes twice in one record while a slow process may still have read
+ * the old one. A PROCESS word comes back only through its own live process.
  *
- * `state` of a record, the state:
+ * The state word of a record:
  *
- *     bits    63 ........ 16    15 .. 5   4   3   2 .. 0
- *             value             turn      b   a   state
+ *     bits    63 ........ 16    15 .. 5     4   3   2 .. 0
+ *             value             repeats     b   a   kind
  *
- *     state       value    meaning                              who may write the next state
- *     IDLE        gen      not in use                           owner -> CLAIMED
- *     CLAIMED     gen      about to take a ticket, or kept      owner or finisher of T's tag -> QUEUED, owner -> HELD,
- *                                                               owner or recoverer -> IDLE when no ticket was taken
- *     QUEUED      ticket   has its ticket, may not know more    owner -> HELD (or IDLE, anonymous), setter -> HELD,
- *                                                               recoverer -> RELEASING
- *     HELD        ticket   was admitted                         owner, or anybody for a HANDED one, or recoverer
- *                                                               -> RELEASING
- *     RELEASING   ticket   its permits go back into G           whoever moved G, or finisher of G's tag -> IDLE;
- *                                                               owner that keeps it -> CLAIMED
+ *     kind        value    meaning                         next kind, and which process may write it
+ *     IDLE        gen      not in use                      CLAIMED: owner
+ *     CLAIMED     gen      about to take a ticket, or      QUEUED: owner, or finisher of T's tag. HELD: owner.
+ *                          cached                          IDLE: owner, or recovery, if no ticket was taken; the owner of an
+ *                                                          anonymous take also if one was
+ *     QUEUED      ticket   has its ticket, and may not     HELD: owner, or a setter that lowers C. IDLE: owner, if
+ *                          know more                       anonymous. RELEASING: recovery
+ *     HELD        ticket   admitted                        RELEASING: owner; any process if HANDED; recovery.
+ *                                                          HELD, repeats + 1: the child that adopts it.
+ *                                                          IDLE: owner, if anonymous (a setter has written HELD)
+ *     RELEASING   ticket   its permits go back into G      IDLE: the process that moved G, or finisher of G's tag.
+ *                                                          CLAIMED: owner that caches it. HELD: owner that cannot move G
  *
- *     a, b        the phases of the next arrival (in T's tag) and release (in G's tag); each flips when used
- *     turn        HELD: how often the hold was adopted by a child; a recoverer that took the parent for dead before that
- *                 must fail when it acts on the hold after it. CLAIMED: how often its owner has claimed it for itself
- *                 again since it wrote `gen` down; so no state of a record comes twice, and mostly `gen` can stay
+ *     a, b        the phases of the next arrival (in T's tag) and of the next release (in G's tag). Each flips when it has been
+ *                 used
+ *     repeats     HELD: how often a child has adopted the hold. A process that took the parent for dead before that must fail
+ *                 when it acts on the hold afterwards.
+ *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So no state of a record comes
+ *                 twice, and `gen` mostly need not be written
  *
- * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while it is RELEASING with
- * b == phase. Nobody overwrites a tag before it is finished. lib/protocol.h has the rules and the reasons.
+ * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with
+ * b == phase. No process overwrites an unfinished tag. lib/protocol.h has the steps and their reasons.
  */
 #ifndef TSEM_SHM_LAYOUT_H
 #define TSEM_SHM_LAYOUT_H
@@ -63,7 +87,7 @@
 
 enum {
 	LAYOUT_VERSION = 1,
-	PAGE_BYTES = 4096, /* of the layout, whatever the machine's own pages are */
+	PAGE_BYTES = 4096, /* of the layout; the pages of the machine may be larger */
 	LINE_BYTES = 64,
 	ARRAY_WORDS = 4096,
 	SLOTS_MAX = 1024,
@@ -73,7 +97,8 @@ enum {
 	NO_RECORD = RECORDS_MAX,
 };
 
-#define LAYOUT_MAGIC UINT64_C(0x016d68736d657374) /* "tsemshm\1" on a little-endian machine; refuses the other order */
+#define LAYOUT_MAGIC \
+	UINT64_C(0x016d68736d657374) /* "tsemshm\1" on a little-endian machine, and something else on a big-endian one */
 
 /* ---- counters ---- */
 
@@ -84,7 +109,7 @@ enum {
 #define TAG_WATCHED UINT64_C(0xfffe)
 #define TAG_WATCHED_TOO UINT64_C(0xfffd)
 
-/* T and E never drift further apart than this, so that signed differences stay far from the sign bit of 48 bits. */
+/* T and E never differ by more than this, so that signed differences of 48 bits keep their sign. */
 #define COUNTER_DRIFT (INT64_C(1) << 46)
 
 static inline uint64_t
@@ -118,7 +143,7 @@ tag_is_watched(uint64_t tag)
 	return tag == TAG_WATCHED || tag == TAG_WATCHED_TOO;
 }
 
-/* The counter further by n, and another tag. */
+/* The counter plus n, and another tag. */
 static inline uint64_t
 counter_word_advance(uint64_t word, uint32_t n, uint64_t tag)
 {
@@ -143,21 +168,21 @@ tag_phase(uint64_t tag)
 	return (unsigned)(tag & 1);
 }
 
-/* a + n on the circle of 48 bits. */
+/* a + n, modulo 2^48. */
 static inline uint64_t
 counter_add(uint64_t a, uint64_t n)
 {
 	return (a + n) & COUNTER_MASK;
 }
 
-/* a - b on the circle of 48 bits, signed: how far a is ahead of b. */
+/* a - b, modulo 2^48 and signed: how far a is ahead of b. */
 static inline int64_t
 counter_diff(uint64_t a, uint64_t b)
 {
-	return (int64_t)((a - b) << COUNTER_SHIFT) >> COUNTER_SHIFT; /* arithmetic, in every compiler there is */
+	return (int64_t)((a - b) << COUNTER_SHIFT) >> COUNTER_SHIFT; /* every supported compiler shifts arithmetically */
 }
 
-/* ---- who ---- */
+/* ---- owner ---- */
 
 #define PID_BITS 22 /* the kernel's PID_MAX_LIMIT is 2^22 */
 #define OWNER_LOW_BITS 40
@@ -168,9 +193,9 @@ counter_diff(uint64_t a, uint64_t b)
 #define OWNER_KIND_ORPHAN (UINT64_C(1) << 63)
 
 /*
- * start: in clock ticks since boot, as field 22 of /proc/PID/stat in the time namespace that all processes begin in; 0
- * where that is not known. START_RULE stands for this sentence in the fingerprint: builds to which a start means
- * something else would rob one another.
+ * A start time is in clock ticks since boot, as field 22 of /proc/PID/stat says in the initial time namespace; 0 where that is
+ * not known. START_RULE stands for this sentence in the fingerprint: builds that measure start times differently would take
+ * each other's processes for dead.
  */
 #define START_RULE 2U
 static inline uint64_t
@@ -209,7 +234,7 @@ owner_start(uint64_t owner)
 	return owner & OWNER_LOW_MASK;
 }
 
-/* ---- what ---- */
+/* ---- state ---- */
 
 enum state_kind { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE_RELEASING };
 
@@ -221,14 +246,14 @@ enum state_kind { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE
 #define STATE_REPEAT_ONE (UINT64_C(1) << STATE_REPEAT_SHIFT)
 #define STATE_REPEAT_MASK (UINT64_C(0x7ff) << STATE_REPEAT_SHIFT)
 
-/* The same phases, another state and value, and no turn. */
+/* The same phases, another kind and value, and no repeats. */
 static inline uint64_t
 state_next(uint64_t state, enum state_kind kind, uint64_t value)
 {
 	return (value & COUNTER_MASK) << COUNTER_SHIFT | (state & STATE_PHASES) | (uint64_t)kind;
 }
 
-/* HELD -> RELEASING, all else as it is. */
+/* HELD -> RELEASING, everything else unchanged. */
 static inline uint64_t
 state_releasing(uint64_t state)
 {
@@ -236,8 +261,8 @@ state_releasing(uint64_t state)
 }
 
 /*
- * The CLAIMED of a record that its owner keeps, for the use after this one: both phases flipped, and the next turn.
- * After the last turn there is the next `gen`, which the owner has to write down before.
+ * The CLAIMED of the next use of a cached record: both phases flipped, and one more repeat. After the last repeat comes the
+ * next `gen`, which the owner writes before this state.
  */
 static inline uint64_t
 state_reused(uint64_t claimed)
@@ -251,7 +276,7 @@ state_is_first_use(uint64_t state)
 	return (state & STATE_REPEAT_MASK) == 0;
 }
 
-/* The same, adopted once more. */
+/* HELD, adopted once more. */
 static inline uint64_t
 state_adopted(uint64_t state)
 {
@@ -287,16 +312,16 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "state_releasing()");
 /* ---- waiting array ---- */
 
 /*
- * A word of it:
+ * Its words:
  *
  *     bits    31 ... 16   15 ... 2          1         0
  *             posted      sequence number   SEVERAL   SLEEPERS
  *
- * While a waiter sleeps there, one of the two bits is set, whichever process dies at whatever step; while several do,
- * SEVERAL is. It stands alone while they are being woken, until another waiter announces itself.
+ * While a waiter sleeps there, one of the two bits is set, whatever process dies at whatever step; while several sleep, SEVERAL
+ * is set. It is set alone while they are being woken, until another waiter announces itself.
  *
  * `posted` is the round of the array, plus one, of the ticket that the last post on this word is about to enable, or has
- * enabled: a post says so before it moves G, because afterwards it may not touch the word any more.
+ * enabled. A post writes it before it moves G, because it may not touch the word afterwards.
  */
 #define WORD_SLEEPERS 1U
 #define WORD_SEVERAL 2U
@@ -305,15 +330,17 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "state_releasing()");
 #define WORD_SEQUENCE_MASK 0xfffcU
 #define WORD_POSTED_SHIFT 16
 
-/* The next sequence number, all else as it is. */
+/* The next sequence number, everything else unchanged. */
 static inline uint32_t
 word_next_sequence(uint32_t word)
 {
 	return (word & ~WORD_SEQUENCE_MASK) | ((word + WORD_STEP) & WORD_SEQUENCE_MASK);
 }
 
-/* Odd, so that 4,096 tickets in a row have words of their own; over 16, so that neighbours have lines of their own
- * (the ticket-aware hash of Dice and Kogan, with a hash_salt so that semaphores do not all start on the same line). */
+/*
+ * Odd, so that 4,096 consecutive tickets have different words; above 16, so that neighbours are in different cache lines. The
+ * ticket-aware hash of Dice and Kogan, with a salt, so that semaphores do not all begin on the same line.
+ */
 #define HASH_MULTIPLIER 17U
 
 static inline uint32_t
@@ -335,7 +362,7 @@ word_round(uint64_t ticket)
 	return (uint32_t)(ticket / ARRAY_WORDS + 1) & 0xffff;
 }
 
-/* The word after a post has said that it enables `ticket`. */
+/* The word after a post has written that it is about to enable `ticket`. */
 static inline uint32_t
 word_posted(uint32_t word, uint64_t ticket)
 {
@@ -348,32 +375,32 @@ word_is_posted(uint32_t word, uint64_t ticket)
 	return word >> WORD_POSTED_SHIFT == word_round(ticket);
 }
 
-/* ---- terms ---- */
+/* ---- the capacity word ---- */
 
-/* What stands in the header when C is `capacity` and nobody has to be told of abandonment. */
+/* `capacity_word` for this capacity, with nothing abandoned. */
 static inline uint64_t
 capacity_word_make(uint32_t capacity)
 {
 	const union {
 		uint32_t halves[2];
 		uint64_t both;
-	} terms = {.halves = {capacity, 0}};
-	return terms.both;
+	} word = {.halves = {capacity, 0}};
+	return word.both;
 }
 
-/* ---- concern ---- */
+/* ---- pending ---- */
 
 /*
- * One word for all that whoever moved G has to look after beyond waking those whom it enabled, so that mostly one load
- * tells that there is nothing:
+ * What a process that moved G has to look after, apart from the waiters that it enables, in one word: mostly one load shows
+ * that there is nothing.
  *
  *     bits    63 ........ 16   15 .. 3    2         1        0
  *             ticket           version    HOLDERS   IDLE     ORPHANS
  *
- *     ORPHANS    a place was given up; `ticket` is the lowest such, as far as known
- *     IDLE       somebody sleeps on `idle` until nobody holds or waits
- *     HOLDERS    somebody sleeps on `idle` until nobody holds
- *     version    moves with every change of `ticket`
+ *     ORPHANS    there are orphans; `ticket` is the lowest one, as far as is known
+ *     IDLE       a process sleeps on `idle` until no process holds or waits
+ *     HOLDERS    a process sleeps on `idle` until no process holds
+ *     version    advances with every change of `ticket`
  */
 #define PENDING_ORPHANS UINT64_C(1)
 #define PENDING_IDLE UINT64_C(2)
@@ -391,7 +418,7 @@ pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 
 /* ---- slots ---- */
 
-/* A slot names the hold that has it, and is free once that record is not HELD under that ticket any more. */
+/* A slot names the hold that has it, and is free once that record is no longer HELD under that ticket. */
 static inline uint64_t
 slot_make(uint64_t ticket, uint32_t record)
 {
@@ -404,7 +431,7 @@ slot_ticket(uint64_t slot)
 	return slot >> 16;
 }
 
-/* RECORDS_MAX or more, also for a slot that nobody ever had: no record. */
+/* RECORDS_MAX or more stands for no record, as in a slot that no hold ever had. */
 static inline uint32_t
 slot_record(uint64_t slot)
 {
@@ -417,71 +444,76 @@ struct record {
 	_Atomic uint64_t owner;
 	_Atomic uint64_t state;
 	_Atomic uint32_t gen;
-	_Atomic uint32_t count;  /* permits */
-	_Atomic uint64_t start;  /* HANDED: the owner's start time. OWNER: `owner` again, once the namespace is its own */
-	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, then of the admission */
-	_Atomic uint64_t until;  /* deadline of a waiter, CLOCK_MONOTONIC ns; 0: none */
-	_Atomic uint32_t pid_ns; /* inode number of the namespace the owner's pid was read in */
-	uint32_t pad0;
+	_Atomic uint32_t count; /* permits */
+	_Atomic uint64_t
+		start; /* HANDED: the owner's start time. PROCESS: the owner word again, once pid_ns is the owner's */
+	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, and then of the admission */
+	_Atomic uint64_t until;  /* a waiter's deadline, CLOCK_MONOTONIC ns; 0: none */
+	_Atomic uint32_t pid_ns; /* inode number of the PID namespace that the owner's pid was read in */
+	uint32_t pad;
 	_Atomic uint32_t uid;
 	_Atomic uint32_t use; /* enum use */
 };
 
-/* What a record was claimed for; for those who look on, the protocol does not depend on it. */
-enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a hold that a command has, while somebody looks on */ };
+/*
+ * What a record is claimed for. T, G and the states do not depend on it. It decides what a death means: only a HOLD or a COMMAND
+ * that was killed has abandoned its permits, and a COMMAND that ended by itself has not. The record of a TAKE is not shown
+ * as a holder. tsem_release_for() leaves a COMMAND to the process that looks after it.
+ */
+enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a process looks after the owner, which is a command */ };
 
 struct statistics {
 	_Atomic uint64_t contended;    /* waits that had to sleep */
 	_Atomic uint64_t wait_total;   /* ns */
 	_Atomic uint64_t wait_longest; /* ns */
-	_Atomic uint64_t recovered;    /* permits that came back from the dead */
-	_Atomic uint64_t timeouts;     /* waits given up: time, signal or cancel */
+	_Atomic uint64_t recovered;    /* permits that came back from dead holders */
+	_Atomic uint64_t timeouts;     /* waits that were given up: deadline, signal or cancellation */
 	_Atomic uint64_t handed_over;
-	_Atomic uint64_t histogram[HISTOGRAM_BINS]; /* of wait times: bin i counts those below 2^i us, i the smallest */
+	_Atomic uint64_t histogram[HISTOGRAM_BINS]; /* of wait times: the smallest i with a time below 2^i us is its bin */
 };
 
 struct header {
-	/* Never changes once the name is visible. */
+	/* The identity, which never changes once the name is visible. */
 	_Atomic uint64_t magic;
 	_Atomic uint32_t version;
 	_Atomic uint32_t fingerprint;
 	unsigned char uuid[16];
 	int64_t created; /* seconds since the Epoch */
 	uint32_t uid;
-	uint32_t permits; /* the creator's number, which later callers must name too */
+	uint32_t permits; /* the creator's number, which later callers must name, too */
 	uint32_t max;
 	uint32_t pad0[3];
 
-	/* The counter line. */
+	/* The line of the counters. */
 	_Alignas(LINE_BYTES) _Atomic uint64_t tickets; /* T */
 	_Atomic uint64_t grants;                       /* G */
 	union {
 		struct {
 			_Atomic uint32_t capacity;  /* C */
-			_Atomic uint32_t abandoned; /* a permit came back from the dead, and no holder was told since */
+			_Atomic uint32_t abandoned; /* not 0: the next holder has to be told */
 		};
 		_Atomic uint64_t capacity_word; /* both at once */
 	};
 	_Atomic uint32_t sets; /* how often C was stored */
 
-	/* Hints: any value is safe, a wrong one costs time. But `reserved` only grows. */
+	/* Hints: any value is safe, and a wrong one costs time. Only `reserved` is more than a hint, and only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
-	_Atomic uint64_t pending;                        /* what concerns whoever has moved G: see below */
-	_Atomic uint64_t scanned;                        /* CLOCK_MONOTONIC ns of the last look for dead owners */
+	_Atomic uint64_t pending;
+	_Atomic uint64_t scanned; /* CLOCK_MONOTONIC ns of the last look for dead owners */
 
-	/* Words that say something happened. */
-	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: somebody waits until nobody holds */
-	_Atomic uint32_t cancels;                   /* how often all waiters were told to give up */
-	_Atomic uint32_t removed;                   /* not 0: the name is gone */
-	_Atomic uint32_t record_waiters;            /* futex: WORD_SLEEPERS while somebody waits for a free record */
-	_Atomic uint32_t pid_ns;                    /* of the first claimer */
+	/* Events. */
+	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: processes wait until no process holds */
+	_Atomic uint32_t cancels;                   /* how often all waits were cancelled */
+	_Atomic uint32_t removed;                   /* not 0: the semaphore is removed */
+	_Atomic uint32_t record_waiters;            /* futex: WORD_SLEEPERS while a waiter sleeps until a record is free */
+	_Atomic uint32_t pid_ns;                    /* that of the first owner */
 	uint32_t pad1;
-	_Atomic uint32_t mixed_pid_ns; /* not 0: a process of another PID namespace has claimed a record, too */
+	_Atomic uint32_t mixed_pid_ns; /* not 0: there was an owner in another PID namespace, too */
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
 
-	/* The right to unlink the name of this segment: `owner` has it, and start and namespaces tell whether that one lives. */
+	/* The right to unlink the name: its owner has it. */
 	_Alignas(LINE_BYTES) struct record remover;
 };
 
@@ -491,55 +523,96 @@ struct header {
 #define SEGMENT_BYTES_MIN (RECORDS_OFFSET + PAGE_BYTES)
 #define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 2) * LINE_BYTES)
 
-_Static_assert(offsetof(struct header, magic) == 0, "layout");
-_Static_assert(offsetof(struct header, version) == 8, "layout");
-_Static_assert(offsetof(struct header, fingerprint) == 12, "layout");
-_Static_assert(offsetof(struct header, uuid) == 16, "layout");
-_Static_assert(offsetof(struct header, created) == 32, "layout");
-_Static_assert(offsetof(struct header, uid) == 40, "layout");
-_Static_assert(offsetof(struct header, permits) == 44, "layout");
-_Static_assert(offsetof(struct header, max) == 48, "layout");
-_Static_assert(offsetof(struct header, tickets) == 64, "layout");
-_Static_assert(offsetof(struct header, grants) == 72, "layout");
-_Static_assert(offsetof(struct header, capacity) == 80, "layout");
-_Static_assert(offsetof(struct header, abandoned) == 84, "layout");
-_Static_assert(offsetof(struct header, capacity_word) == 80, "layout");
-_Static_assert(offsetof(struct header, sets) == 88, "layout");
-_Static_assert(offsetof(struct header, free_hint) == 128, "layout");
-_Static_assert(offsetof(struct header, reserved) == 132, "layout");
-_Static_assert(offsetof(struct header, pending) == 136, "layout");
-_Static_assert(offsetof(struct header, scanned) == 144, "layout");
-_Static_assert(offsetof(struct header, idle) == 192, "layout");
-_Static_assert(offsetof(struct header, cancels) == 196, "layout");
-_Static_assert(offsetof(struct header, removed) == 200, "layout");
-_Static_assert(offsetof(struct header, record_waiters) == 204, "layout");
-_Static_assert(offsetof(struct header, pid_ns) == 208, "layout");
-_Static_assert(offsetof(struct header, mixed_pid_ns) == 216, "layout");
-_Static_assert(offsetof(struct header, statistics) == 256, "layout");
-_Static_assert(offsetof(struct header, remover) == 704, "layout");
+/* Every member: structure, name, offset. */
+#define LAYOUT_MEMBERS(X)           \
+	X(header, magic, 0)             \
+	X(header, version, 8)           \
+	X(header, fingerprint, 12)      \
+	X(header, uuid, 16)             \
+	X(header, created, 32)          \
+	X(header, uid, 40)              \
+	X(header, permits, 44)          \
+	X(header, max, 48)              \
+	X(header, pad0, 52)             \
+	X(header, tickets, 64)          \
+	X(header, grants, 72)           \
+	X(header, capacity, 80)         \
+	X(header, abandoned, 84)        \
+	X(header, capacity_word, 80)    \
+	X(header, sets, 88)             \
+	X(header, free_hint, 128)       \
+	X(header, reserved, 132)        \
+	X(header, pending, 136)         \
+	X(header, scanned, 144)         \
+	X(header, idle, 192)            \
+	X(header, cancels, 196)         \
+	X(header, removed, 200)         \
+	X(header, record_waiters, 204)  \
+	X(header, pid_ns, 208)          \
+	X(header, pad1, 212)            \
+	X(header, mixed_pid_ns, 216)    \
+	X(header, statistics, 256)      \
+	X(header, remover, 704)         \
+	X(statistics, contended, 0)     \
+	X(statistics, wait_total, 8)    \
+	X(statistics, wait_longest, 16) \
+	X(statistics, recovered, 24)    \
+	X(statistics, timeouts, 32)     \
+	X(statistics, handed_over, 40)  \
+	X(statistics, histogram, 48)    \
+	X(record, owner, 0)             \
+	X(record, state, 8)             \
+	X(record, gen, 16)              \
+	X(record, count, 20)            \
+	X(record, start, 24)            \
+	X(record, since, 32)            \
+	X(record, until, 40)            \
+	X(record, pid_ns, 48)           \
+	X(record, pad, 52)              \
+	X(record, uid, 56)              \
+	X(record, use, 60)
+
+/* The constants that give words their meaning, or parts their places. */
+#define LAYOUT_CONSTANTS(X) \
+	X(ARRAY_WORDS)          \
+	X(SLOTS_MAX)            \
+	X(RECORDS_MAX)          \
+	X(HISTOGRAM_BINS)       \
+	X(HASH_MULTIPLIER)      \
+	X(WORD_STEP)            \
+	X(WORD_SEQUENCE_MASK)   \
+	X(WORD_POSTED_SHIFT)    \
+	X(TAG_WATCHED)          \
+	X(TAG_WATCHED_TOO)      \
+	X(STATE_REPEAT_ONE)     \
+	X(START_RULE)
+
+#define LAYOUT_ASSERT(structure, member, offset) \
+	_Static_assert(offsetof(struct structure, member) == (offset), #structure "." #member);
+LAYOUT_MEMBERS(LAYOUT_ASSERT)
+#undef LAYOUT_ASSERT
+
 _Static_assert(sizeof(struct header) <= PAGE_BYTES, "the header is one page");
-_Static_assert(offsetof(struct record, owner) == 0, "layout");
-_Static_assert(offsetof(struct record, state) == 8, "layout");
-_Static_assert(offsetof(struct record, gen) == 16, "layout");
-_Static_assert(offsetof(struct record, count) == 20, "layout");
-_Static_assert(offsetof(struct record, start) == 24, "layout");
-_Static_assert(offsetof(struct record, since) == 32, "layout");
-_Static_assert(offsetof(struct record, until) == 40, "layout");
-_Static_assert(offsetof(struct record, pid_ns) == 48, "layout");
-_Static_assert(offsetof(struct record, uid) == 56, "layout");
-_Static_assert(offsetof(struct record, use) == 60, "layout");
 _Static_assert(sizeof(struct record) == LINE_BYTES, "a record is one cache line");
 _Static_assert(PAGE_BYTES % sizeof(struct record) == 0, "records fill their pages");
 _Static_assert(SEGMENT_BYTES_MIN <= 32 * 1024, "little memory at rest");
-_Static_assert((RECORDS_MAX - 1) * 2 + 1 < TAG_WATCHED_TOO, "every record's tag differs from those of none");
+_Static_assert((RECORDS_MAX - 1) * 2 + 1 < TAG_WATCHED_TOO, "no record's tag is one of the others");
 _Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page");
 
-/* What two builds must agree on beyond the version: refused at attach when it differs. */
-#define LAYOUT_FINGERPRINT                                                                                           \
-	((uint32_t)(sizeof(struct header) * 2654435761U ^ sizeof(struct record) * 40503U ^ ARRAY_WORDS * 69069U          \
-	            ^ SLOTS_MAX * 134775813U ^ RECORDS_MAX * 65599U ^ HASH_MULTIPLIER * 1103515245U ^ WORD_STEP * 69621U \
-	            ^ WORD_SEQUENCE_MASK * 48271U ^ (uint32_t)TAG_WATCHED * 16807U                                       \
-	            ^ offsetof(struct header, statistics) * 31U ^ START_RULE * 2246822519U                               \
-	            ^ offsetof(struct header, remover) * 37U))
+/* The terms of the fingerprint are numbered, so that two that change places change the sum. */
+#define LAYOUT_MEMBER_NUMBER(structure, member, offset) LAYOUT_NUMBER_##structure##_##member,
+#define LAYOUT_CONSTANT_NUMBER(constant) LAYOUT_NUMBER_##constant,
+enum { LAYOUT_MEMBERS(LAYOUT_MEMBER_NUMBER) LAYOUT_CONSTANTS(LAYOUT_CONSTANT_NUMBER) LAYOUT_NUMBERS };
+#undef LAYOUT_MEMBER_NUMBER
+#undef LAYOUT_CONSTANT_NUMBER
+
+#define LAYOUT_TERM(number, value) +((uint32_t)(value) + 1U) * (2654435761U * (2U * (uint32_t)(number) + 1U))
+#define LAYOUT_MEMBER_TERM(structure, member, offset) \
+	LAYOUT_TERM(LAYOUT_NUMBER_##structure##_##member, \
+	            offsetof(struct structure, member) * PAGE_BYTES + sizeof(((struct structure *)0)->member))
+#define LAYOUT_CONSTANT_TERM(constant) LAYOUT_TERM(LAYOUT_NUMBER_##constant, constant)
+
+/* What two builds must agree on beyond the version. An attach refuses a segment with another fingerprint. */
+#define LAYOUT_FINGERPRINT (0U LAYOUT_MEMBERS(LAYOUT_MEMBER_TERM) LAYOUT_CONSTANTS(LAYOUT_CONSTANT_TERM))
 
 #endif
