@@ -12,7 +12,7 @@ acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 	struct request request = {.n = 1, .sems = &sem, .holds = &hold};
 	int rc = wait_for_permits(o, &request);
 	if (rc != 0)
-		return explain_wait(o, &request, rc);
+		return status_of_wait(o, &request, rc);
 	const bool recovered = tsem_hold_recovered(&hold);
 	tsem_hold_slot(&hold);
 	rc = tsem_hand_over_to(&hold, owner);
@@ -22,9 +22,8 @@ acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 		return EXIT_DONE;
 	give_back_unused(&hold);
 	if (rc == -ESRCH)
-		return complain(o->name, "process %d ended before the permit came, which was given back (see 'tsem show')",
-		                (int)o->owner);
-	return complain_error(o->name, rc);
+		die(o->name, "process %d ended before the permit came, which was given back (see 'tsem show')", (int)o->owner);
+	die_error(o->name, rc);
 }
 
 int
@@ -32,22 +31,17 @@ cmd_acquire(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
 	tsem_process owner;
-	tsem *sem;
-	int status = options_parse(verb, argc, argv, &o);
-	if (status >= 0)
-		return status;
+	options_parse(verb, argc, argv, &o);
 	if (o.owner == 0)
-		return complain(o.name, "acquire needs --owner PID (in a script, use --owner $$)");
+		die(o.name, "acquire needs --owner PID (in a script, use --owner $$)");
 	/* Before the wait: during it, the number may become another process's. */
 	int rc = tsem_find_process(o.owner, &owner);
 	if (rc == -ESRCH)
-		return complain(o.name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o.owner);
+		die(o.name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o.owner);
 	if (rc < 0)
-		return complain_error(o.name, rc);
-	status = open_for_use(&o, &sem);
-	if (status >= 0)
-		return status;
-	status = acquire_for(sem, &o, &owner);
+		die_error(o.name, rc);
+	tsem *sem = open_for_use(&o);
+	const int status = acquire_for(sem, &o, &owner);
 	tsem_close(sem);
 	return status;
 }

@@ -6,13 +6,11 @@ int
 cmd_cancel(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
-	tsem *sem;
-	int status = options_parse(verb, argc, argv, &o);
-	if (status < 0)
-		status = open_existing(&o, &sem);
-	if (status >= 0)
-		return status;
+	options_parse(verb, argc, argv, &o);
+	tsem *sem = open_existing(&o);
 	int rc = tsem_cancel(sem);
 	tsem_close(sem);
-	return rc < 0 ? complain_error(o.name, rc) : EXIT_DONE;
+	if (rc < 0)
+		die_error(o.name, rc);
+	return EXIT_DONE;
 }

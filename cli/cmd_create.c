@@ -8,13 +8,11 @@ int
 cmd_create(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
-	int status = options_parse(verb, argc, argv, &o);
-	if (status >= 0)
-		return status;
+	options_parse(verb, argc, argv, &o);
 	if (!o.has_permits)
 		o.permits = 1;
 	if (o.max != 0 && o.max < o.permits)
-		return complain(o.name, "--max %u is less than -j %u (use at least that)", o.max, o.permits);
+		die(o.name, "--max %u is less than -j %u (use at least that)", o.max, o.permits);
 
 	const struct tsem_config config = {
 		.size = sizeof(config),
@@ -25,6 +23,8 @@ cmd_create(const struct verb *verb, int argc, char **argv)
 	};
 	int rc = tsem_create(o.name, &config, NULL);
 	if (rc == -EEXIST && o.exist_ok)
-		return complain_about_limit(&o);
-	return rc < 0 ? complain_error(o.name, rc) : EXIT_DONE;
+		die_of_limit(&o);
+	if (rc < 0)
+		die_error(o.name, rc);
+	return EXIT_DONE;
 }

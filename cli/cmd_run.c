@@ -114,12 +114,12 @@ advice_on_exec(int error)
 	}
 }
 
-static int
-complain_about_fork(const struct options *o, int error)
+static _Noreturn void
+die_of_fork(const struct options *o, int error)
 {
 	if (error == -ENOMEM)
-		return complain_error(o->name, error);
-	return complain(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-error));
+		die_error(o->name, error);
+	die(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-error));
 }
 
 /* Runs the command as the owner of the holds, and gives them back the moment it has ended. */
@@ -136,7 +136,7 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 		if (jobserver != NULL)
 			jobserver_close(jobserver, 0);
 		give_back(luggage, false, true);
-		return complain_about_fork(o, rc);
+		die_of_fork(o, rc);
 	}
 
 	if (jobserver != NULL)
@@ -151,11 +151,11 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	give_back(luggage, abandoned, spawned.adopt_error != 0 || spawned.exec_error != 0);
 	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
-		return complain(o->name, "the command would get a PID namespace of its own (use 'unshare --fork')");
+		die(o->name, "the command would get a PID namespace of its own (use 'unshare --fork')");
 	if (spawned.adopt_error == -EPERM)
-		return complain(o->name, "the permit was lost before the command started (try again)");
+		die(o->name, "the permit was lost before the command started (try again)");
 	if (spawned.adopt_error < 0)
-		return complain_error(o->name, spawned.adopt_error);
+		die_error(o->name, spawned.adopt_error);
 	if (spawned.exec_error != 0) {
 		complain(o->name, "cannot run '%s': %s (%s)", command[0], strerror(spawned.exec_error),
 		         advice_on_exec(spawned.exec_error));
@@ -175,7 +175,7 @@ repair_and_run(const struct options *o, char **command, const struct luggage *lu
 		n++;
 	char **argv = calloc(n + 5, sizeof(*argv));
 	if (argv == NULL)
-		return complain_error(o->name, -ENOMEM);
+		die_error(o->name, -ENOMEM);
 	argv[0] = (char[]){_PATH_BSHELL};
 	argv[1] = (char[]){"-c"};
 	argv[2] = script;
@@ -186,6 +186,15 @@ repair_and_run(const struct options *o, char **command, const struct luggage *lu
 	return status;
 }
 
+static _Noreturn void
+die_of_jobserver(const struct options *o, int error)
+{
+	if (error == -ENOMEM)
+		die_error(o->name, error);
+	die(o->name, "cannot make the pipes of a jobserver: %s (it needs %s, and room in 'ulimit -n')", strerror(-error),
+	    o->jobserver_style == JOBSERVER_FIFO ? "/dev/pts" : "/proc");
+}
+
 static int
 run_with(const struct options *o, const struct group *group, const struct request *request, char **command)
 {
@@ -194,10 +203,10 @@ run_with(const struct options *o, const struct group *group, const struct reques
 	const bool repair = o->on_recovered != NULL && is_recovered(&luggage);
 	struct jobserver jobserver;
 	if (o->jobserver) {
-		int status = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
-		if (status >= 0) {
+		const int rc = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
+		if (rc < 0) {
 			give_back(&luggage, false, true);
-			return status;
+			die_of_jobserver(o, rc);
 		}
 	}
 	struct jobserver *server = o->jobserver ? &jobserver : NULL;
@@ -211,51 +220,46 @@ acquire_and_run(const struct options *o, char **command)
 	for (;;) {
 		struct group group;
 		tsem_hold holds[TSEM_SEMAPHORES_MAX];
-		int status = group_open(o, &group);
-		if (status >= 0)
-			return status;
+		group_open(o, &group);
 		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
 		const int rc = wait_for_permits(o, &request);
+		const bool again = rc == -EIDRM && o->has_permits;
+		int status = EXIT_DONE;
 		if (rc == 0)
 			status = run_with(o, &group, &request, command);
-		else if (rc != -EIDRM || !o->has_permits)
-			status = explain_wait(o, &request, rc);
+		else if (!again)
+			status = status_of_wait(o, &request, rc);
 		group_close(&group);
-		if (status >= 0)
+		if (!again)
 			return status;
 	}
 }
 
-/* Returns -1 to go on, or an exit status. */
-static int
-check_jobserver(const struct options *o)
+static void
+prepare_jobserver(const struct options *o)
 {
 	const char *outer = getenv("TSEM_JOBSERVER");
 	if (strchr(o->name, ',') != NULL)
-		return complain(o->name, "the tokens of a jobserver are permits of one semaphore (give one name)");
+		die(o->name, "the tokens of a jobserver are permits of one semaphore (give one name)");
 	if (o->count != 1)
-		return complain(o->name, "-k and --jobserver exclude each other (each token is one permit)");
+		die(o->name, "-k and --jobserver exclude each other (each token is one permit)");
 	if (outer != NULL && strcmp(outer, o->name) == 0)
-		return complain(o->name,
-		                "already under its jobserver (run the command without tsem: MAKEFLAGS says what to use)");
-	return o->shell_command == NULL ? jobserver_adapt_make(o->name, o->command) : -1;
+		die(o->name, "already under its jobserver (run the command without tsem: MAKEFLAGS says what to use)");
+	if (o->shell_command == NULL)
+		jobserver_adapt_make(o->name, o->command);
 }
 
 int
 cmd_run(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
-	int status = options_parse(verb, argc, argv, &o);
-	if (status >= 0)
-		return status;
+	options_parse(verb, argc, argv, &o);
 	if (o.shell_command == NULL && o.command[0] == NULL)
-		return complain(o.name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o.name);
+		die(o.name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o.name);
 	if (o.shell_command != NULL && o.command[0] != NULL)
-		return complain(o.name, "unexpected word '%s' behind -c (put the whole command into its argument)",
-		                o.command[0]);
-	status = o.jobserver ? check_jobserver(&o) : -1;
-	if (status >= 0)
-		return status;
+		die(o.name, "unexpected word '%s' behind -c (put the whole command into its argument)", o.command[0]);
+	if (o.jobserver)
+		prepare_jobserver(&o);
 
 	char *shell = getenv("SHELL");
 	char *command[] = {shell != NULL && shell[0] != '\0' ? shell : (char[]){_PATH_BSHELL}, (char[]){"-c"},

@@ -8,18 +8,15 @@ int
 cmd_set(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
-	tsem *sem;
-	int status = options_parse(verb, argc, argv, &o);
-	if (status >= 0)
-		return status;
+	options_parse(verb, argc, argv, &o);
 	if (!o.has_permits)
-		return complain(o.name, "set needs -j N (0 lets nobody in any more)");
-	status = open_existing(&o, &sem);
-	if (status >= 0)
-		return status;
+		die(o.name, "set needs -j N (0 lets nobody in any more)");
+	tsem *sem = open_existing(&o);
 	int rc = tsem_set(sem, o.permits);
 	tsem_close(sem);
 	if (rc == -EOVERFLOW)
-		return complain(o.name, "-j %u is more than its maximum (nothing was changed)", o.permits);
-	return rc < 0 ? complain_error(o.name, rc) : EXIT_DONE;
+		die(o.name, "-j %u is more than its maximum (nothing was changed)", o.permits);
+	if (rc < 0)
+		die_error(o.name, rc);
+	return EXIT_DONE;
 }

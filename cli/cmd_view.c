@@ -38,6 +38,6 @@ cmd_view(const struct verb *verb, int argc, char **argv)
 	argv--; /* the words of main(), with the verb's name as the second */
 	execute_beside(program, argv);
 	execv(path, argv);
-	return complain(NULL, "cannot start '%s', which does the work of 'tsem %s': %s (install tsem again)", path,
-	                verb->name, strerror(errno));
+	die(NULL, "cannot start '%s', which does the work of 'tsem %s': %s (install tsem again)", path, verb->name,
+	    strerror(errno));
 }

@@ -62,35 +62,26 @@ const struct columns show_columns = {of_show, SHOW_COLUMNS};
 const struct columns list_columns = {of_list, LIST_COLUMNS};
 const struct columns top_columns = {of_top, TOP_COLUMNS};
 
-static int
+static size_t
 find_column(const struct columns *columns, const char *name, size_t length)
 {
+	char all[256] = "";
 	for (size_t i = 0; i < columns->n; i++) {
 		if (strlen(columns->items[i].name) == length && strncasecmp(columns->items[i].name, name, length) == 0)
-			return (int)i;
+			return i;
 	}
-	return -1;
-}
-
-static int
-complain_about_column(const struct columns *columns, const char *name, size_t length)
-{
-	char all[256] = "";
 	for (size_t i = 0; i < columns->n; i++)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s%s", i == 0 ? "" : ",", columns->items[i].name);
-	return complain(NULL, "unknown column '%.*s' (there are %s)", (int)length, name, all);
+	die(NULL, "unknown column '%.*s' (there are %s)", (int)length, name, all);
 }
 
-int
+size_t
 columns_find(const struct columns *columns, const char *name)
 {
-	const int found = find_column(columns, name, strlen(name));
-	if (found < 0)
-		complain_about_column(columns, name, strlen(name));
-	return found;
+	return find_column(columns, name, strlen(name));
 }
 
-int
+void
 columns_choose(struct selection *selection, const struct columns *columns, const char *list)
 {
 	*selection = (struct selection){.columns = columns};
@@ -99,18 +90,16 @@ columns_choose(struct selection *selection, const struct columns *columns, const
 			if ((columns->items[i].flags & COLUMN_DEFAULT) != 0)
 				selection->shown[selection->n++] = i;
 		}
-		return -1;
+		return;
 	}
 	while (true) {
 		const size_t length = strcspn(list, ",");
-		const int found = find_column(columns, list, length);
-		if (found < 0)
-			return complain_about_column(columns, list, length);
+		const size_t found = find_column(columns, list, length);
 		if (selection->n == COLUMNS_MAX)
-			return complain(NULL, "too many columns (name at most %d)", COLUMNS_MAX);
-		selection->shown[selection->n++] = (size_t)found;
+			die(NULL, "too many columns (name at most %d)", COLUMNS_MAX);
+		selection->shown[selection->n++] = found;
 		if (list[length] == '\0')
-			return -1;
+			return;
 		list += length + 1;
 	}
 }

@@ -77,11 +77,11 @@ struct selection {
 	size_t n;
 };
 
-/* The columns that `list`, of -o, names; with NULL the default ones. Returns -1 to go on, or an exit status. */
-int columns_choose(struct selection *selection, const struct columns *columns, const char *list);
+/* The columns that `list`, of -o, names; with NULL the default ones. */
+void columns_choose(struct selection *selection, const struct columns *columns, const char *list);
 
-/* Index of the column of that name; complains and returns -1 if there is none. */
-int columns_find(const struct columns *columns, const char *name);
+/* Index of the column of that name. */
+size_t columns_find(const struct columns *columns, const char *name);
 
 void columns_print_help(const struct columns *columns);
 

@@ -15,8 +15,8 @@ struct group {
 	char *text; /* that the names are in */
 };
 
-/* Opens all of them, or with -j creates what is missing. Returns -1 to go on, or an exit status. */
-int group_open(const struct options *o, struct group *group);
+/* Opens all of them, or with -j creates what is missing. */
+void group_open(const struct options *o, struct group *group);
 
 void group_close(struct group *group);
 

@@ -103,9 +103,8 @@ print_help(const struct verb *verb)
 	printf("\nSee tsem(1).\n");
 }
 
-int
+void
 print_version(void)
 {
 	printf("tsem %s\n", TSEM_VERSION);
-	return close_stdout(NULL, EXIT_DONE);
 }

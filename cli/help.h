@@ -7,7 +7,6 @@
 
 void print_help(const struct verb *verb);
 
-/* Prints it; the exit status to end with. */
-int print_version(void);
+void print_version(void);
 
 #endif

@@ -79,23 +79,22 @@ static int
 cmd_help(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
-	int status = options_parse(verb, argc, argv, &o);
-	if (status >= 0)
-		return status;
+	options_parse(verb, argc, argv, &o);
 	if (o.name != NULL && (verb = find_verb(o.name)) == NULL)
-		return complain(NULL, "unknown verb '%s' (see 'tsem --help')", o.name);
+		die(NULL, "unknown verb '%s' (see 'tsem --help')", o.name);
 	if (o.name != NULL)
 		print_help(verb);
 	else
 		print_usage();
-	return close_stdout(NULL, EXIT_DONE);
+	flush_stdout(NULL);
+	return EXIT_DONE;
 }
 
 int
 main(int argc, char **argv)
 {
 	if (argc < 2)
-		return complain(NULL, "which verb? (see 'tsem --help')");
+		die(NULL, "which verb? (see 'tsem --help')");
 	const char *word = argv[1];
 	const struct verb *verb = find_verb(word);
 	if (verb != NULL)
@@ -103,8 +102,9 @@ main(int argc, char **argv)
 	if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)
 		print_usage();
 	else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
-		return print_version();
+		print_version();
 	else
-		return complain(NULL, "unknown %s '%s' (see 'tsem --help')", word[0] == '-' ? "option" : "verb", word);
-	return close_stdout(NULL, EXIT_DONE);
+		die(NULL, "unknown %s '%s' (see 'tsem --help')", word[0] == '-' ? "option" : "verb", word);
+	flush_stdout(NULL);
+	return EXIT_DONE;
 }

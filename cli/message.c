@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,17 +55,13 @@ say(const char *bytes, size_t length)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-int
-complain(const char *name, const char *format, ...)
+static void
+complain_with(const char *name, const char *format, va_list args)
 {
 	char text[LINE_BYTES_MAX];
 	char line[LINE_BYTES_MAX + 1];
 	size_t length = 0;
-	va_list args;
-	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-
 	append_printable(line, &length, "tsem: ");
 	if (name != NULL) {
 		append_printable(line, &length, name[0] == '\0' ? "''" : name);
@@ -73,7 +70,25 @@ complain(const char *name, const char *format, ...)
 	append_printable(line, &length, text);
 	line[length++] = '\n';
 	say(line, length);
-	return EXIT_TSEM_FAILED;
+}
+
+void
+complain(const char *name, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	complain_with(name, format, args);
+	va_end(args);
+}
+
+void
+die(const char *name, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	complain_with(name, format, args);
+	va_end(args);
+	exit(EXIT_TSEM_FAILED);
 }
 
 struct explanation {
@@ -114,50 +129,47 @@ error_text(int error)
 	return strerror(-error);
 }
 
-/* The way out has the name in it. */
-static int
-complain_of_link(const char *name)
-{
-	return complain(
-		name,
-		"the file has another name, a hard link (find it with 'find /dev/shm -samefile /dev/shm/tsem.%s', and "
-		"remove the one that does not belong with 'tsem remove -f' or rm)",
-		name);
-}
-
-int
+void
 complain_error(const char *name, int error)
 {
 	if (error == -EMLINK && name != NULL)
-		return complain_of_link(name);
-	return complain(name, "%s", error_text(error));
+		complain(name,
+		         "the file has another name, a hard link (find it with 'find /dev/shm -samefile /dev/shm/tsem.%s', and "
+		         "remove the one that does not belong with 'tsem remove -f' or rm)",
+		         name);
+	else
+		complain(name, "%s", error_text(error));
 }
 
-int
-check_stdout(const char *name)
+void
+die_error(const char *name, int error)
 {
-	if (fcntl(STDOUT_FILENO, F_GETFD) >= 0)
-		return EXIT_DONE;
-	return complain(name, "standard output is closed (nothing was done; redirect it to a file or to /dev/null)");
+	complain_error(name, error);
+	exit(EXIT_TSEM_FAILED);
 }
 
-static int
-finish_stdout(const char *name, int status, const char *advice)
+void
+require_stdout(const char *name)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	const int error = errno;
-	return complain(name, "cannot write to standard output: %s (%s)", strerror(error), advice);
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		die(name, "standard output is closed (nothing was done; redirect it to a file or to /dev/null)");
 }
 
-int
-close_stdout(const char *name, int status)
+static void
+flush(const char *name, const char *advice)
 {
-	return finish_stdout(name, status, "write it elsewhere");
+	if (fflush(stdout) != 0 || ferror(stdout))
+		die(name, "cannot write to standard output: %s (%s)", strerror(errno), advice);
 }
 
-int
-close_stdout_after(const char *name)
+void
+flush_stdout(const char *name)
 {
-	return finish_stdout(name, EXIT_DONE, "what was asked for is done");
+	flush(name, "write it elsewhere");
+}
+
+void
+flush_result(const char *name)
+{
+	flush(name, "what was asked for is done");
 }

@@ -15,16 +15,20 @@ enum {
 };
 
 /*
- * Prints "tsem: NAME: ..." (without a name where it is NULL) as one line: unprintable bytes of what the user gave are
- * escaped. Returns EXIT_TSEM_FAILED, for `return complain(...)`.
+ * Prints "tsem: NAME: ..." as one line, without "NAME: " if `name` is NULL. Unprintable bytes are escaped, because names and
+ * commands may contain any.
  */
-int complain(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void complain(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Complains and exits with EXIT_TSEM_FAILED. */
+_Noreturn void die(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What a negative errno means to a user: what happened (what to do). */
 const char *error_text(int error);
 
-/* Explains a negative errno of the library about the semaphore `name`. Returns EXIT_TSEM_FAILED. */
-int complain_error(const char *name, int error);
+/* The same two for a negative errno of the library about the semaphore `name`. */
+void complain_error(const char *name, int error);
+_Noreturn void die_error(const char *name, int error);
 
 /*
  * Writes it to stderr, if that can be written to. If nobody reads it any more, that is no reason to die of SIGPIPE: who has
@@ -32,13 +36,13 @@ int complain_error(const char *name, int error);
  */
 void say(const char *bytes, size_t length);
 
-/* Flushes stdout; an exit status that says so if what was printed could not be written. */
-int close_stdout(const char *name, int status);
+/* Dies if stdout is closed. Called before an operation whose result could not be printed then. */
+void require_stdout(const char *name);
 
-/* The same for what did something and printed about it. */
-int close_stdout_after(const char *name);
+/* Flushes stdout and dies if that fails. */
+void flush_stdout(const char *name);
 
-/* Fails if stdout is closed: before anything is done whose result could then not be printed. */
-int check_stdout(const char *name);
+/* The same after an operation that cannot be undone: the message says that it is done. */
+void flush_result(const char *name);
 
 #endif

@@ -71,14 +71,14 @@ accepts_option(const struct verb *verb, int code)
 
 /* ---- values ---- */
 
-static int
+static _Noreturn void
 bad_value(const char *name, const char *option, const char *value, enum parsed how, const char *expected)
 {
-	return complain(name, "%s '%s' is %s (use %s)", option, value,
-	                how == PARSE_OUT_OF_RANGE ? "out of range" : "not valid", expected);
+	die(name, "%s '%s' is %s (use %s)", option, value, how == PARSE_OUT_OF_RANGE ? "out of range" : "not valid",
+	    expected);
 }
 
-static int
+static void
 set_permits(struct options *o, const char *value)
 {
 	uint64_t number = 0;
@@ -96,19 +96,19 @@ set_permits(struct options *o, const char *value)
 		how = parse_number(value, 0, UINT32_MAX, &number);
 	}
 	if (how != PARSED)
-		return bad_value(o->name, "-j", value, how, "0 to 4294967295, or a percentage of the processors as in 50%");
+		bad_value(o->name, "-j", value, how, "0 to 4294967295, or a percentage of the processors as in 50%");
 	o->has_permits = true;
 	o->permits = (uint32_t)number;
-	return -1;
 }
 
-static int
+static void
 set_number(const char *name, const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *number)
 {
 	char expected[64];
 	const enum parsed how = parse_number(value, min, max, number);
 	snprintf(expected, sizeof(expected), "%llu to %llu", (unsigned long long)min, (unsigned long long)max);
-	return how == PARSED ? -1 : bad_value(name, option, value, how, expected);
+	if (how != PARSED)
+		bad_value(name, option, value, how, expected);
 }
 
 static void
@@ -121,27 +121,22 @@ set_deadline(struct options *o, uint64_t timeout_ns)
 	o->deadline.tv_nsec = (long)(ns % NS_PER_SECOND);
 }
 
-static int
+static void
 set_sort(struct options *o, const char *value)
 {
-	const int found = columns_find(&top_columns, value);
-	if (found < 0)
-		return EXIT_TSEM_FAILED;
-	o->sort = (enum top_column)found;
-	return -1;
+	o->sort = (enum top_column)columns_find(&top_columns, value);
 }
 
-static int
+static void
 set_style(struct options *o, const char *value)
 {
 	if (strcmp(value, "pipe") != 0 && strcmp(value, "fifo") != 0)
-		return bad_value(o->name, "--jobserver-style", value, PARSE_NOT_A_NUMBER, "pipe or fifo");
+		bad_value(o->name, "--jobserver-style", value, PARSE_NOT_A_NUMBER, "pipe or fifo");
 	o->jobserver = true;
 	o->jobserver_style = value[0] == 'f' ? JOBSERVER_FIFO : JOBSERVER_PIPE;
-	return -1;
 }
 
-static int
+static void
 set_mode(struct options *o, const char *value)
 {
 	uint64_t number = 0;
@@ -149,71 +144,73 @@ set_mode(struct options *o, const char *value)
 	if (how == PARSED && number == 0)
 		how = PARSE_OUT_OF_RANGE;
 	if (how != PARSED)
-		return bad_value(o->name, "--mode", value, how, "octal digits from 1 to 777, such as 0660");
+		bad_value(o->name, "--mode", value, how, "octal digits from 1 to 777, such as 0660");
 	o->has_mode = true;
 	o->mode = (mode_t)number;
-	return -1;
 }
 
-static int
+static void
 set_value(struct options *o, int code, const char *value)
 {
 	uint64_t number = 0;
 	enum parsed how;
-	int status = -1;
 	switch (code) {
 	case 'j':
-		return set_permits(o, value);
+		set_permits(o, value);
+		break;
 	case OPT_MAX:
-		status = set_number(o->name, "--max", value, 1, UINT32_MAX, &number);
+		set_number(o->name, "--max", value, 1, UINT32_MAX, &number);
 		o->max = (uint32_t)number;
-		return status;
+		break;
 	case 'm':
-		return set_mode(o, value);
+		set_mode(o, value);
+		break;
 	case 'k':
-		status = set_number(o->name, "-k", value, 1, UINT32_MAX, &number);
+		set_number(o->name, "-k", value, 1, UINT32_MAX, &number);
 		o->count = (uint32_t)number;
-		return status;
+		break;
 	case OPT_OWNER:
-		status = set_number(o->name, "--owner", value, 1, (1U << 22) - 1, &number);
+		set_number(o->name, "--owner", value, 1, (1U << 22) - 1, &number);
 		o->owner = (pid_t)number;
-		return status;
+		break;
 	case 'w':
 		how = parse_duration(value, &number);
 		if (how != PARSED)
-			return bad_value(o->name, "-w", value, how, "seconds, or a number with ms, s, m, h or d, up to 100 years");
+			bad_value(o->name, "-w", value, how, "seconds, or a number with ms, s, m, h or d, up to 100 years");
 		o->has_timeout = true;
 		set_deadline(o, number);
-		return -1;
+		break;
 	case 'E':
-		status = set_number(o->name, "-E", value, 0, 255, &number);
+		set_number(o->name, "-E", value, 0, 255, &number);
 		o->conflict_status = (int)number;
-		return status;
+		break;
 	case 'c':
 		o->shell_command = value;
-		return -1;
+		break;
 	case OPT_JOBSERVER_STYLE:
-		return set_style(o, value);
+		set_style(o, value);
+		break;
 	case OPT_ON_RECOVERED:
 		o->on_recovered = value;
-		return -1;
+		break;
 	case 'o':
 		o->columns = value;
-		return -1;
+		break;
 	case 'd':
 		how = parse_duration(value, &o->delay_ns);
 		if (how != PARSED || o->delay_ns < DELAY_MIN_NS)
-			return bad_value(o->name, "-d", value, how == PARSED ? PARSE_OUT_OF_RANGE : how,
-			                 "seconds, or a number with ms, s, m, h or d, at least 10ms");
-		return -1;
+			bad_value(o->name, "-d", value, how == PARSED ? PARSE_OUT_OF_RANGE : how,
+			          "seconds, or a number with ms, s, m, h or d, at least 10ms");
+		break;
 	case 'i':
-		status = set_number(o->name, "-i", value, 1, UINT32_MAX, &number);
+		set_number(o->name, "-i", value, 1, UINT32_MAX, &number);
 		o->iterations = (uint32_t)number;
-		return status;
+		break;
 	case 's':
-		return set_sort(o, value);
+		set_sort(o, value);
+		break;
 	default:
-		return -1;
+		break;
 	}
 }
 
@@ -302,7 +299,7 @@ make_grammar(const struct verb *verb, struct grammar *grammar)
 	grammar->longs[l] = (struct option){0};
 }
 
-static int
+static _Noreturn void
 bad_option(const struct verb *verb, const struct options *o, int problem, char **argv)
 {
 	const char letter[3] = {'-', (char)optopt, '\0'};
@@ -311,11 +308,11 @@ bad_option(const struct verb *verb, const struct options *o, int problem, char *
 	const char *what = problem == ':'           ? "missing argument of option"
 	                   : is_long && optopt != 0 ? "superfluous argument of option"
 	                                            : "unknown option";
-	return complain(o->name, "%s '%s' (see 'tsem %s --help')", what, is_long ? last : letter, verb->name);
+	die(o->name, "%s '%s' (see 'tsem %s --help')", what, is_long ? last : letter, verb->name);
 }
 
 /* Options up to the next word that is none. Sets *end at "--". */
-static int
+static void
 parse_options(const struct verb *verb, const struct grammar *grammar, int argc, char **argv, struct options *o,
               bool *end)
 {
@@ -329,25 +326,25 @@ parse_options(const struct verb *verb, const struct grammar *grammar, int argc, 
 		if (code == -1)
 			break;
 		if (code == '?' || code == ':')
-			return bad_option(verb, o, code, argv);
+			bad_option(verb, o, code, argv);
 		if (code == 'h') {
 			print_help(verb);
-			return close_stdout(NULL, EXIT_DONE);
+			flush_stdout(NULL);
+			exit(EXIT_DONE);
 		}
-		if (code == 'V')
-			return print_version();
-		int status = -1;
+		if (code == 'V') {
+			print_version();
+			flush_stdout(NULL);
+			exit(EXIT_DONE);
+		}
 		if (optarg != NULL)
-			status = set_value(o, code, optarg);
+			set_value(o, code, optarg);
 		else
 			set_flag(o, code);
-		if (status >= 0)
-			return status;
 	}
-	return -1;
 }
 
-int
+void
 options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
 {
 	struct grammar grammar;
@@ -357,21 +354,16 @@ options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
 	opterr = 0;
 	optind = 1;
 
-	int status = parse_options(verb, &grammar, argc, argv, o, &end);
-	if (status >= 0)
-		return status;
+	parse_options(verb, &grammar, argc, argv, o, &end);
 	if (verb->operands != OPERANDS_NONE && (optind < argc || verb->operands != OPERANDS_OPTIONAL_NAME)) {
 		if (optind >= argc)
-			return complain(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
+			die(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
 		o->name = argv[optind++];
-		status = parse_options(verb, &grammar, argc, argv, o, &end);
-		if (status >= 0)
-			return status;
+		parse_options(verb, &grammar, argc, argv, o, &end);
 	}
 	if (o->nonblock && o->has_timeout)
-		return complain(o->name, "-n and -w exclude each other (use one of them)");
+		die(o->name, "-n and -w exclude each other (use one of them)");
 	o->command = argv + optind;
 	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
-		return complain(o->name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);
-	return -1;
+		die(o->name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);
 }

@@ -88,10 +88,7 @@ struct options {
 	enum top_column sort;
 };
 
-/*
- * Parses the words behind the verb. Returns -1 to go on, or the exit status to end with: help was printed, or there
- * is a mistake and it was reported.
- */
-int options_parse(const struct verb *verb, int argc, char **argv, struct options *options);
+/* Parses the words behind the verb. Exits if they ask for help or contain a mistake. */
+void options_parse(const struct verb *verb, int argc, char **argv, struct options *options);
 
 #endif

@@ -9,45 +9,50 @@
 
 /* ---- opening ---- */
 
-int
-complain_about_limit(const struct options *o)
+void
+die_of_limit(const struct options *o)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *sem;
 	int rc = tsem_open(o->name, TSEM_READ_ONLY | TSEM_FOREIGN, &sem);
 	if (rc < 0)
-		return complain_error(o->name, -EEXIST);
+		die_error(o->name, -EEXIST);
 	rc = tsem_stat(sem, &stat);
 	tsem_close(sem);
 	if (rc < 0)
-		return complain_error(o->name, rc);
-	return complain(o->name, "it exists with -j %u, not -j %u (use that number, or another name)", stat.permits,
-	                o->permits);
+		die_error(o->name, rc);
+	die(o->name, "it exists with -j %u, not -j %u (use that number, or another name)", stat.permits, o->permits);
 }
 
-int
-open_existing(const struct options *o, tsem **sem)
+tsem *
+open_existing(const struct options *o)
 {
-	int rc = tsem_open(o->name, o->foreign ? TSEM_FOREIGN : 0, sem);
-	return rc < 0 ? complain_error(o->name, rc) : -1;
+	tsem *sem;
+	int rc = tsem_open(o->name, o->foreign ? TSEM_FOREIGN : 0, &sem);
+	if (rc < 0)
+		die_error(o->name, rc);
+	return sem;
 }
 
-int
-open_for_use(const struct options *o, tsem **sem)
+tsem *
+open_for_use(const struct options *o)
 {
 	const struct tsem_config config = {
 		.size = sizeof(config),
 		.permits = o->permits,
 		.flags = TSEM_EXIST_OK | (o->foreign ? TSEM_FOREIGN : 0),
 	};
+	tsem *sem;
 	if (!o->has_permits)
-		return open_existing(o, sem);
+		return open_existing(o);
 	if (o->permits == 0)
-		return complain(o->name, "with -j 0 nothing would ever run (use 1 or more)");
-	int rc = tsem_create(o->name, &config, sem);
+		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
+	int rc = tsem_create(o->name, &config, &sem);
 	if (rc == -EEXIST)
-		return complain_about_limit(o);
-	return rc < 0 ? complain_error(o->name, rc) : -1;
+		die_of_limit(o);
+	if (rc < 0)
+		die_error(o->name, rc);
+	return sem;
 }
 
 /* ---- the wait ---- */
@@ -142,19 +147,19 @@ wait_for_permits(const struct options *o, struct request *request)
 	return rc;
 }
 
-static int
-complain_about_count(const struct options *o, const struct request *request)
+static _Noreturn void
+die_of_count(const struct options *o, const struct request *request)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (request->n > 1 || tsem_stat(request->sems[0], &stat) != 0)
-		return complain_error(o->name, -EINVAL);
+		die_error(o->name, -EINVAL);
 	uint32_t most = stat.max > stat.capacity ? stat.max : stat.capacity;
 	most = stat.permits > most ? stat.permits : most;
-	return complain(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count, most);
+	die(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count, most);
 }
 
 int
-explain_wait(const struct options *o, const struct request *request, int error)
+status_of_wait(const struct options *o, const struct request *request, int error)
 {
 	switch (error) {
 	case 0:
@@ -168,10 +173,10 @@ explain_wait(const struct options *o, const struct request *request, int error)
 			                                      : "not enough permits came free in time");
 		return o->conflict_status;
 	case -EINVAL:
-		return complain_about_count(o, request);
+		die_of_count(o, request);
 	case -EOVERFLOW:
-		return complain(o->name, "the counters cannot go that far (post or release first)");
+		die(o->name, "the counters cannot go that far (post or release first)");
 	default:
-		return complain_error(o->name, error);
+		die_error(o->name, error);
 	}
 }

@@ -6,14 +6,14 @@
 #include "options.h"
 #include "tsem.h"
 
-/* Opens o->name, or with -j creates it. Returns -1 to go on, or an exit status. */
-int open_for_use(const struct options *o, tsem **sem);
+/* Opens o->name. With -j, creates it if it does not exist. */
+tsem *open_for_use(const struct options *o);
 
-/* Opens o->name, whatever -j says. */
-int open_existing(const struct options *o, tsem **sem);
+/* Opens o->name; -j has another meaning for the verb. */
+tsem *open_existing(const struct options *o);
 
-/* It exists with another number of permits than o->permits. Returns EXIT_TSEM_FAILED. */
-int complain_about_limit(const struct options *o);
+/* Says that o->name was created with another number of permits than o->permits. */
+_Noreturn void die_of_limit(const struct options *o);
 
 /* What is asked for, and what came of it. */
 struct request {
@@ -30,8 +30,8 @@ size_t granted(const struct request *request);
 /* Returns 0 or the library's error; a signal that ended the wait ends this process. */
 int wait_for_permits(const struct options *o, struct request *request);
 
-/* The exit status for what wait_for_permits returned, with a message where one is due. */
-int explain_wait(const struct options *o, const struct request *request, int error);
+/* The exit status for what wait_for_permits() returned: the permits were granted or not acquired. Dies of any other error. */
+int status_of_wait(const struct options *o, const struct request *request, int error);
 
 /* Gives back a hold that nobody has used: what came with it, that a holder died, is told to the next one. */
 void give_back_unused(tsem_hold *hold);

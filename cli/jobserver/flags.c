@@ -152,11 +152,11 @@ remove_word(char **words)
 	} while (*words++ != NULL);
 }
 
-int
+void
 jobserver_adapt_make(const char *name, char **command)
 {
 	if (!is_make(command[0]))
-		return -1;
+		return;
 	for (char **word = command + 1; *word != NULL && strcmp(*word, "--") != 0;) {
 		const struct argument argument = read_argument(*word);
 		const char *next = word[1];
@@ -166,12 +166,11 @@ jobserver_adapt_make(const char *name, char **command)
 		}
 		const bool in_next = *argument.number == '\0' && next != NULL && is_number(next, strlen(next));
 		if (*argument.number != '\0' || in_next)
-			return complain(name, "%s %s%s%s would be a limit of its own (leave it out: the limit is the semaphore's)",
-			                command[0], *word, in_next ? " " : "", in_next ? next : "");
+			die(name, "%s %s%s%s would be a limit of its own (leave it out: the limit is the semaphore's)", command[0],
+			    *word, in_next ? " " : "", in_next ? next : "");
 		if (argument.jobs == *word + 1 || argument.jobs == *word)
 			remove_word(word);
 		else
 			*argument.jobs = '\0';
 	}
-	return -1;
 }

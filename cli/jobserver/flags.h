@@ -13,9 +13,9 @@ enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
 char *jobserver_makeflags(const char *old, const char *auth);
 
 /*
- * If the command is make: takes a -j without a number out of its arguments, in place, since make would leave the
- * jobserver for it. Returns -1 to go on, or the exit status: a -j with a number is a mistake, and was reported.
+ * If the command is make: removes a -j without a number from its arguments, in place, because make would leave the
+ * jobserver for it. Dies of a -j with a number.
  */
-int jobserver_adapt_make(const char *name, char **command);
+void jobserver_adapt_make(const char *name, char **command);
 
 #endif

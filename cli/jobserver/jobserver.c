@@ -39,18 +39,17 @@ jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver
 		.name = name, .sem = sem, .request = {.ready = -1}, .family_jobs = SIZE_MAX, .rest_ms = REST_MS};
 	int rc = token_pipes_open(&js->pipes, style);
 	if (rc < 0)
-		return complain(name, "cannot make the pipes of a jobserver: %s (it needs %s, and room in 'ulimit -n')",
-		                strerror(-rc), style == JOBSERVER_FIFO ? "/dev/pts" : "/proc");
+		return rc;
 	char *flags = jobserver_makeflags(getenv("MAKEFLAGS"), js->pipes.auth);
 	if (flags == NULL) {
 		token_pipes_close(&js->pipes);
-		return complain_error(name, -ENOMEM);
+		return -ENOMEM;
 	}
 	family_adopt_orphans();
 	setenv("MAKEFLAGS", flags, 1);
 	setenv("TSEM_JOBSERVER", name, 1);
 	free(flags);
-	return -1;
+	return 0;
 }
 
 /* ---- tokens and permits ---- */

@@ -46,7 +46,7 @@ struct jobserver {
 	uint64_t look_ms; /* when to look again */
 };
 
-/* Makes the pipes and tells the command of them, by MAKEFLAGS. Returns -1 to go on, or an exit status. */
+/* Makes the pipes and announces them to the command in MAKEFLAGS. 0, or a negative errno. */
 int jobserver_open(struct jobserver *jobserver, const char *name, tsem *sem, enum jobserver_style style);
 
 /* Serves the command `pid` until it has ended; it stays a zombie. `info`: what waitid() said. */

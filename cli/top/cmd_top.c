@@ -104,20 +104,20 @@ top_on_screen(const struct options *o)
 	if (o->name != NULL) {
 		snprintf(top.one, sizeof(top.one), "%s", o->name);
 		read_one(&top);
-		if (top.error == -ENOENT)
-			return complain_about_absence(o->name);
 		if (top.error < 0)
-			return complain_error(o->name, top.error);
+			die_of_opening(o->name, top.error);
 		top.history.n = 0; /* read again at once */
 	}
 	if (!screen_begin())
-		return complain(o->name, "this terminal cannot be drawn on (set TERM to its type, or use -b)");
+		die(o->name, "this terminal cannot be drawn on (set TERM to its type, or use -b)");
 	const int rc = run_top(&top);
 	screen_end();
 	top_forget(&top.model);
 	snapshot_free(&top.snapshot);
 	screen_die_of_signal();
-	return rc < 0 ? complain_error(o->name, rc) : EXIT_DONE;
+	if (rc < 0)
+		die_error(o->name, rc);
+	return EXIT_DONE;
 }
 
 int

@@ -25,16 +25,14 @@ print_time(void)
 	printf("%s\n", now);
 }
 
-static int
+static void
 print_all(const struct options *o, struct top_model *model)
 {
 	struct table table;
 	int rc = top_sample(model);
 	if (rc < 0)
-		return complain_error(NULL, rc);
-	int status = table_init(&table, o, &top_columns);
-	if (status >= 0)
-		return status;
+		die_error(NULL, rc);
+	table_init(&table, o, &top_columns);
 	print_time();
 	top_sort(model, o->sort, false);
 	for (size_t i = 0; rc == 0 && i < model->n; i++)
@@ -42,26 +40,24 @@ print_all(const struct options *o, struct top_model *model)
 	if (rc == 0)
 		rc = table_print(&table);
 	table_free(&table);
-	return rc < 0 ? complain_error(NULL, rc) : EXIT_DONE;
+	if (rc < 0)
+		die_error(NULL, rc);
 }
 
 /* It may go and come again; only at first it has to be there. */
-static int
+static void
 print_one(const struct options *o, bool first)
 {
 	struct snapshot snapshot = {.n = 0};
 	int rc = snapshot_of(o->name, &snapshot);
-	int status = EXIT_DONE;
-	if (rc == 0 || (rc == -ENOENT && !first))
-		print_time();
+	if (rc < 0 && (rc != -ENOENT || first))
+		die_of_opening(o->name, rc);
+	print_time();
 	if (rc == 0)
-		status = show_table(o, &snapshot);
-	else if (rc == -ENOENT && !first)
-		printf("%s: no such semaphore\n", o->name);
+		show_table(o, &snapshot);
 	else
-		status = rc == -ENOENT ? complain_about_absence(o->name) : complain_error(o->name, rc);
+		printf("%s: no such semaphore\n", o->name);
 	snapshot_free(&snapshot);
-	return status;
 }
 
 int
@@ -69,8 +65,7 @@ top_plain(const struct options *o)
 {
 	struct top_model model = {.n = 0};
 	uint64_t due = monotonic_ns();
-	int status = EXIT_DONE;
-	for (uint32_t done = 0; status == EXIT_DONE && (o->iterations == 0 || done < o->iterations); done++) {
+	for (uint32_t done = 0; o->iterations == 0 || done < o->iterations; done++) {
 		if (done > 0) {
 			due += o->delay_ns;
 			const struct timespec until = {(time_t)(due / 1000000000), (long)(due % 1000000000)};
@@ -78,10 +73,12 @@ top_plain(const struct options *o)
 				continue;
 			putchar('\n');
 		}
-		status = o->name != NULL ? print_one(o, done == 0) : print_all(o, &model);
-		if (status == EXIT_DONE)
-			status = close_stdout(o->name, status);
+		if (o->name != NULL)
+			print_one(o, done == 0);
+		else
+			print_all(o, &model);
+		flush_stdout(o->name);
 	}
 	top_forget(&model);
-	return status;
+	return EXIT_DONE;
 }

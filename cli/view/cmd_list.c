@@ -55,43 +55,46 @@ list_one(const char *name, void *arg)
 	return 0;
 }
 
-static int
+static void
 list_table(const struct options *o)
 {
 	struct table table;
 	struct listing listing = {.table = &table};
-	int status = table_init(&table, o, &list_columns);
-	if (status >= 0)
-		return status;
+	table_init(&table, o, &list_columns);
 	int rc = tsem_list(list_one, &listing);
 	if (rc == 0)
 		rc = table_print(&table);
 	table_free(&table);
-	return rc < 0 ? complain_error(NULL, rc) : EXIT_DONE;
+	if (rc < 0)
+		die_error(NULL, rc);
 }
 
-static int
+static void
 list_json(const struct options *o)
 {
 	struct selection keys;
 	struct listing listing = {.keys = o->columns == NULL ? NULL : &keys};
-	int status = columns_choose(&keys, &list_columns, o->columns);
-	if (status >= 0)
-		return status;
+	columns_choose(&keys, &list_columns, o->columns);
 	listing.json = json_array();
 	if (listing.json == NULL)
-		return complain_error(NULL, -ENOMEM);
+		die_error(NULL, -ENOMEM);
 	int rc = tsem_list(list_one, &listing);
 	json_t *top = json_pack("{s:o}", "semaphores", listing.json);
 	if (rc == 0)
 		rc = print_json(top);
 	else
 		json_decref(top);
-	return rc < 0 ? complain_error(NULL, rc) : EXIT_DONE;
+	if (rc < 0)
+		die_error(NULL, rc);
 }
 
 int
 cmd_list(const struct options *o)
 {
-	return close_stdout(NULL, o->json ? list_json(o) : list_table(o));
+	if (o->json)
+		list_json(o);
+	else
+		list_table(o);
+	flush_stdout(NULL);
+	return EXIT_DONE;
 }

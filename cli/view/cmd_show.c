@@ -48,13 +48,11 @@ owners_to_json(const struct snapshot *snapshot, bool holders, const struct selec
 	return array;
 }
 
-static int
+static void
 show_json(const struct options *o, const struct snapshot *snapshot)
 {
 	struct selection chosen;
-	int status = columns_choose(&chosen, &show_columns, o->columns);
-	if (status >= 0)
-		return status;
+	columns_choose(&chosen, &show_columns, o->columns);
 	const struct selection *keys = o->columns == NULL ? NULL : &chosen;
 	json_t *top = stat_to_json(o->name, &snapshot->stat, NULL);
 	int rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));
@@ -63,25 +61,25 @@ show_json(const struct options *o, const struct snapshot *snapshot)
 	if (rc == 0 && o->stats)
 		rc = json_object_set_new(top, "statistics", statistics_to_json(&snapshot->stat));
 	if (rc == 0)
-		return print_json(top) < 0 ? complain_error(o->name, -ENOMEM) : EXIT_DONE;
-	json_decref(top);
-	return complain_error(o->name, -ENOMEM);
-}
-
-static int
-snapshot_or_complain(const char *name, struct snapshot *snapshot)
-{
-	int rc = snapshot_of(name, snapshot);
-	return rc == -ENOENT ? complain_about_absence(name) : rc < 0 ? complain_error(name, rc) : EXIT_DONE;
+		rc = print_json(top);
+	else
+		json_decref(top);
+	if (rc < 0)
+		die_error(o->name, -ENOMEM);
 }
 
 int
 cmd_show(const struct options *o)
 {
 	struct snapshot snapshot = {.n = 0};
-	int status = snapshot_or_complain(o->name, &snapshot);
-	if (status == EXIT_DONE)
-		status = close_stdout(o->name, o->json ? show_json(o, &snapshot) : show_table(o, &snapshot));
+	const int rc = snapshot_of(o->name, &snapshot);
+	if (rc < 0)
+		die_of_opening(o->name, rc);
+	if (o->json)
+		show_json(o, &snapshot);
+	else
+		show_table(o, &snapshot);
+	flush_stdout(o->name);
 	snapshot_free(&snapshot);
-	return status;
+	return EXIT_DONE;
 }

@@ -10,10 +10,9 @@ cmd_view(const struct verb *verb, int argc, char **argv)
 {
 	struct options o;
 	setlocale(LC_CTYPE, ""); /* the width of what is printed depends on it */
-	int status = options_parse(verb, argc, argv, &o);
-	if (status < 0)
-		status = check_stdout(o.name) == EXIT_DONE ? -1 : EXIT_TSEM_FAILED;
-	return status < 0 ? view_run(verb, &o) : status;
+	options_parse(verb, argc, argv, &o);
+	require_stdout(o.name);
+	return view_run(verb, &o);
 }
 
 int
@@ -23,5 +22,5 @@ main(int argc, char **argv)
 		if (strcmp((*verb)->name, argv[1]) == 0)
 			return (*verb)->run(*verb, argc - 1, argv + 1);
 	}
-	return complain(NULL, "this is a part of tsem (see 'tsem --help')");
+	die(NULL, "this is a part of tsem (see 'tsem --help')");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/show_table.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,10 +11,12 @@
 #include "view/statistics.h"
 #include "view/table.h"
 
-int
-complain_about_absence(const char *name)
+void
+die_of_opening(const char *name, int error)
 {
-	return complain(name, "no such semaphore (see 'tsem list')");
+	if (error == -ENOENT)
+		die(name, "no such semaphore (see 'tsem list')");
+	die_error(name, error);
 }
 
 static void
@@ -53,15 +56,13 @@ color_of(const struct tsem_owner *owner)
 	return owner->alive == TSEM_DEAD ? "red" : process_is_stopped(owner) ? "yellow" : NULL;
 }
 
-int
+void
 show_table(const struct options *o, const struct snapshot *snapshot)
 {
 	const struct tsem_stat *stat = &snapshot->stat;
 	struct table table;
 	int rc = 0;
-	int status = table_init(&table, o, &show_columns);
-	if (status >= 0)
-		return status;
+	table_init(&table, o, &show_columns);
 	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
 		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
 	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
@@ -71,5 +72,6 @@ show_table(const struct options *o, const struct snapshot *snapshot)
 	if (rc == 0 && (stat->held > 0 || stat->waiting > 0))
 		rc = table_print(&table);
 	table_free(&table);
-	return rc < 0 ? complain_error(o->name, rc) : EXIT_DONE;
+	if (rc < 0)
+		die_error(o->name, rc);
 }

@@ -6,9 +6,9 @@
 #include "options.h"
 #include "view/snapshot.h"
 
-/* The exit status. */
-int show_table(const struct options *o, const struct snapshot *snapshot);
+void show_table(const struct options *o, const struct snapshot *snapshot);
 
-int complain_about_absence(const char *name);
+/* Explains an error of opening a semaphore to look at it. */
+_Noreturn void die_of_opening(const char *name, int error);
 
 #endif

@@ -18,16 +18,14 @@ add_column(struct table *table, const struct column *column)
 	return scols_table_new_column(table->scols, column->name, width, scols_flags) == NULL ? -ENOMEM : 0;
 }
 
-int
+void
 table_init(struct table *table, const struct options *o, const struct columns *columns)
 {
 	*table = (struct table){.sparse = o->columns == NULL && !o->raw && !o->noheadings};
-	int status = columns_choose(&table->selection, columns, o->columns);
-	if (status >= 0)
-		return status;
+	columns_choose(&table->selection, columns, o->columns);
 	table->scols = scols_new_table();
 	if (table->scols == NULL)
-		return complain_error(NULL, -ENOMEM);
+		die_error(NULL, -ENOMEM);
 	scols_table_enable_raw(table->scols, o->raw);
 	scols_table_enable_noheadings(table->scols, o->noheadings);
 	scols_table_enable_colors(table->scols, is_colorful());
@@ -35,9 +33,8 @@ table_init(struct table *table, const struct options *o, const struct columns *c
 		scols_table_enable_maxout(table->scols, 0);
 	for (size_t i = 0; i < table->selection.n; i++) {
 		if (add_column(table, &columns->items[table->selection.shown[i]]) != 0)
-			return complain_error(NULL, -ENOMEM);
+			die_error(NULL, -ENOMEM);
 	}
-	return -1;
 }
 
 int

@@ -15,8 +15,8 @@ struct table {
 	bool sparse;              /* columns that nobody fills may go */
 };
 
-/* The columns of -o, or the default ones. Returns -1 to go on, or an exit status. */
-int table_init(struct table *table, const struct options *o, const struct columns *columns);
+/* The columns of -o, or the default ones. */
+void table_init(struct table *table, const struct options *o, const struct columns *columns);
 
 /*
  * Adds a line: to_cell(arg, column, text) writes the text of a column, an empty one for none. `color` is one that
