@@ -27,21 +27,19 @@ acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 }
 
 int
-cmd_acquire(const struct verb *verb, int argc, char **argv)
+cmd_acquire(const struct options *o)
 {
-	struct options o;
 	tsem_process owner;
-	options_parse(verb, argc, argv, &o);
-	if (o.owner == 0)
-		die(o.name, "acquire needs --owner PID (in a script, use --owner $$)");
+	if (o->owner == 0)
+		die(o->name, "acquire needs --owner PID (in a script, use --owner $$)");
 	/* Before the wait: during it, the number may become another process's. */
-	int rc = tsem_find_process(o.owner, &owner);
+	int rc = tsem_find_process((pid_t)o->owner, &owner);
 	if (rc == -ESRCH)
-		die(o.name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o.owner);
+		die(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
 	if (rc < 0)
-		die_error(o.name, rc);
-	tsem *sem = open_for_use(&o);
-	const int status = acquire_for(sem, &o, &owner);
+		die_error(o->name, rc);
+	tsem *sem = open_for_use(o);
+	const int status = acquire_for(sem, o, &owner);
 	tsem_close(sem);
 	return status;
 }

@@ -3,14 +3,12 @@
 #include "waiting.h"
 
 int
-cmd_cancel(const struct verb *verb, int argc, char **argv)
+cmd_cancel(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	tsem *sem = open_existing(&o);
+	tsem *sem = open_existing(o);
 	int rc = tsem_cancel(sem);
 	tsem_close(sem);
 	if (rc < 0)
-		die_error(o.name, rc);
+		die_error(o->name, rc);
 	return EXIT_DONE;
 }

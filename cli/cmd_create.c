@@ -5,26 +5,23 @@
 #include "waiting.h"
 
 int
-cmd_create(const struct verb *verb, int argc, char **argv)
+cmd_create(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	if (!o.has_permits)
-		o.permits = 1;
-	if (o.max != 0 && o.max < o.permits)
-		die(o.name, "--max %u is less than -j %u (use at least that)", o.max, o.permits);
+	const uint32_t permits = o->has_permits ? o->permits : 1;
+	if (o->max != 0 && o->max < permits)
+		die(o->name, "--max %u is less than -j %u (use at least that)", o->max, permits);
 
 	const struct tsem_config config = {
 		.size = sizeof(config),
-		.permits = o.permits,
-		.max = o.max,
-		.mode = o.mode,
-		.flags = (o.exist_ok ? TSEM_EXIST_OK : 0) | (o.foreign ? TSEM_FOREIGN : 0),
+		.permits = permits,
+		.max = o->max,
+		.mode = o->mode,
+		.flags = (o->exist_ok ? TSEM_EXIST_OK : 0) | (o->foreign ? TSEM_FOREIGN : 0),
 	};
-	int rc = tsem_create(o.name, &config, NULL);
-	if (rc == -EEXIST && o.exist_ok)
-		die_of_limit(&o);
+	int rc = tsem_create(o->name, &config, NULL);
+	if (rc == -EEXIST && o->exist_ok)
+		die_of_limit(o);
 	if (rc < 0)
-		die_error(o.name, rc);
+		die_error(o->name, rc);
 	return EXIT_DONE;
 }

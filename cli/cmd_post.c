@@ -7,23 +7,21 @@
 #include "waiting.h"
 
 int
-cmd_post(const struct verb *verb, int argc, char **argv)
+cmd_post(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	if (o.print_previous)
-		require_stdout(o.name);
-	tsem *sem = open_for_use(&o);
+	if (o->print_previous)
+		require_stdout(o->name);
+	tsem *sem = open_for_use(o);
 
 	uint32_t previous;
-	int rc = tsem_post(sem, o.count, &previous);
+	int rc = tsem_post(sem, o->count, &previous);
 	tsem_close(sem);
 	if (rc == -EOVERFLOW)
-		die(o.name, "more permits would be available than its maximum (nothing was posted)");
+		die(o->name, "more permits would be available than its maximum (nothing was posted)");
 	if (rc < 0)
-		die_error(o.name, rc);
-	if (o.print_previous)
+		die_error(o->name, rc);
+	if (o->print_previous)
 		printf("%" PRIu32 "\n", previous);
-	flush_result(o.name);
+	flush_result(o->name);
 	return EXIT_DONE;
 }

@@ -6,19 +6,17 @@
 #include "waiting.h"
 
 int
-cmd_recover(const struct verb *verb, int argc, char **argv)
+cmd_recover(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	require_stdout(o.name);
-	tsem *sem = open_for_use(&o);
+	require_stdout(o->name);
+	tsem *sem = open_for_use(o);
 
 	uint32_t recovered;
 	int rc = tsem_recover(sem, &recovered);
 	tsem_close(sem);
 	if (rc < 0)
-		die_error(o.name, rc);
+		die_error(o->name, rc);
 	printf("%" PRIu32 "\n", recovered);
-	flush_result(o.name);
+	flush_result(o->name);
 	return EXIT_DONE;
 }

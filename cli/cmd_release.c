@@ -5,21 +5,19 @@
 #include "waiting.h"
 
 int
-cmd_release(const struct verb *verb, int argc, char **argv)
+cmd_release(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	if (o.owner == 0)
-		die(o.name, "release needs --owner PID (in a script, use --owner $$)");
-	tsem *sem = open_for_use(&o);
+	if (o->owner == 0)
+		die(o->name, "release needs --owner PID (in a script, use --owner $$)");
+	tsem *sem = open_for_use(o);
 
-	int rc = tsem_release_for(sem, o.owner);
+	int rc = tsem_release_for(sem, (pid_t)o->owner);
 	tsem_close(sem);
 	if (rc == -ENOENT)
-		die(o.name, "process %d has no hold made by 'tsem acquire' (see 'tsem show')", (int)o.owner);
+		die(o->name, "process %d has no hold made by 'tsem acquire' (see 'tsem show')", (int)o->owner);
 	if (rc == -ESRCH)
-		die(o.name, "there is no process %d (what it held came back when it ended)", (int)o.owner);
+		die(o->name, "there is no process %d (what it held came back when it ended)", (int)o->owner);
 	if (rc < 0)
-		die_error(o.name, rc);
+		die_error(o->name, rc);
 	return EXIT_DONE;
 }

@@ -250,19 +250,17 @@ prepare_jobserver(const struct options *o)
 }
 
 int
-cmd_run(const struct verb *verb, int argc, char **argv)
+cmd_run(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	if (o.shell_command == NULL && o.command[0] == NULL)
-		die(o.name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o.name);
-	if (o.shell_command != NULL && o.command[0] != NULL)
-		die(o.name, "unexpected word '%s' behind -c (put the whole command into its argument)", o.command[0]);
-	if (o.jobserver)
-		prepare_jobserver(&o);
+	if (o->shell_command == NULL && o->command[0] == NULL)
+		die(o->name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o->name);
+	if (o->shell_command != NULL && o->command[0] != NULL)
+		die(o->name, "unexpected word '%s' behind -c (put the whole command into its argument)", o->command[0]);
+	if (o->jobserver)
+		prepare_jobserver(o);
 
 	char *shell = getenv("SHELL");
 	char *command[] = {shell != NULL && shell[0] != '\0' ? shell : (char[]){_PATH_BSHELL}, (char[]){"-c"},
-	                   (char *)(uintptr_t)o.shell_command, NULL};
-	return acquire_and_run(&o, o.shell_command != NULL ? command : o.command);
+	                   (char *)(uintptr_t)o->shell_command, NULL};
+	return acquire_and_run(o, o->shell_command != NULL ? command : o->command);
 }

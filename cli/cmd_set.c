@@ -5,18 +5,16 @@
 #include "waiting.h"
 
 int
-cmd_set(const struct verb *verb, int argc, char **argv)
+cmd_set(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	if (!o.has_permits)
-		die(o.name, "set needs -j N (0 lets nobody in any more)");
-	tsem *sem = open_existing(&o);
-	int rc = tsem_set(sem, o.permits);
+	if (!o->has_permits)
+		die(o->name, "set needs -j N (0 lets nobody in any more)");
+	tsem *sem = open_existing(o);
+	int rc = tsem_set(sem, o->permits);
 	tsem_close(sem);
 	if (rc == -EOVERFLOW)
-		die(o.name, "-j %u is more than its maximum (nothing was changed)", o.permits);
+		die(o->name, "-j %u is more than its maximum (nothing was changed)", o->permits);
 	if (rc < 0)
-		die_error(o.name, rc);
+		die_error(o->name, rc);
 	return EXIT_DONE;
 }

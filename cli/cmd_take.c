@@ -3,13 +3,11 @@
 #include "waiting.h"
 
 int
-cmd_take(const struct verb *verb, int argc, char **argv)
+cmd_take(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	tsem *sem = open_for_use(&o);
+	tsem *sem = open_for_use(o);
 	struct request request = {.n = 1, .sems = &sem};
-	const int status = status_of_wait(&o, &request, wait_for_permits(&o, &request));
+	const int status = status_of_wait(o, &request, wait_for_permits(o, &request));
 	tsem_close(sem);
 	return status;
 }

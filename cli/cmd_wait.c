@@ -5,20 +5,18 @@
 #include "waiting.h"
 
 int
-cmd_wait(const struct verb *verb, int argc, char **argv)
+cmd_wait(const struct options *o)
 {
 	static const struct timespec past;
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	tsem *sem = open_existing(&o);
-	const struct timespec *deadline = o.nonblock ? &past : o.has_timeout ? &o.deadline : NULL;
-	int rc = tsem_wait_idle(sem, o.holders ? TSEM_HOLDERS : 0, deadline);
+	tsem *sem = open_existing(o);
+	const struct timespec *deadline = o->nonblock ? &past : o->has_timeout ? &o->deadline : NULL;
+	int rc = tsem_wait_idle(sem, o->holders ? TSEM_HOLDERS : 0, deadline);
 	tsem_close(sem);
-	if (rc == -ETIMEDOUT && o.verbose)
-		complain(o.name, "somebody still %s (see 'tsem show')", o.holders ? "holds" : "holds or waits");
+	if (rc == -ETIMEDOUT && o->verbose)
+		complain(o->name, "somebody still %s (see 'tsem show')", o->holders ? "holds" : "holds or waits");
 	if (rc == -ETIMEDOUT)
-		return o.conflict_status;
+		return (int)o->conflict_status;
 	if (rc < 0)
-		die_error(o.name, rc);
+		die_error(o->name, rc);
 	return EXIT_DONE;
 }

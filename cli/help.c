@@ -6,9 +6,9 @@
 
 #include "columns.h"
 #include "config.h"
-#include "message.h"
+#include "options.h"
 
-enum { WIDTH = 79 };
+enum { WIDTH = 79, USAGE_TEXT_MAX = 64 };
 
 /* What is printed of a line already; words that do not fit go to the next one. */
 struct line {
@@ -28,30 +28,28 @@ print_word(struct line *line, const char *word)
 	line->used += 1 + length;
 }
 
-/* As a usage line has it: -j N, or --max M where there is no letter. */
+/* "-j N", or "--max M" if it has no letter. */
 static void
-option_to_text(const struct description *d, char text[64])
+option_and_argument_to_text(const struct option_row *row, char text[USAGE_TEXT_MAX])
 {
-	const char *argument = d->argument == NULL ? "" : d->argument;
-	const char *space = d->argument == NULL ? "" : " ";
-	if (d->code < OPT_MAX)
-		snprintf(text, 64, "-%c%s%s", d->code, space, argument);
-	else
-		snprintf(text, 64, "--%s%s%s", d->name, space, argument);
+	char option[OPTION_TEXT_MAX];
+	option_to_text(row, option);
+	snprintf(text, USAGE_TEXT_MAX, "%s%s%s", option, row->argument == NULL ? "" : " ",
+	         row->argument == NULL ? "" : row->argument);
 }
 
 static void
-print_option_word(struct line *line, const struct verb *verb, const int *code)
+print_usage_of_option(struct line *line, const struct verb *verb, const struct option_row *row)
 {
-	char text[64];
-	char word[160];
-	option_to_text(describe_option(*code), text);
-	if (code[0] == 'n' && code[1] == 'w') { /* they exclude each other */
-		char other[64];
-		option_to_text(describe_option('w'), other);
-		snprintf(word, sizeof(word), "[%s | %s]", text, other);
+	char text[USAGE_TEXT_MAX];
+	char next[USAGE_TEXT_MAX];
+	char word[2 * USAGE_TEXT_MAX + 8];
+	option_and_argument_to_text(row, text);
+	if (row->excludes_next) {
+		option_and_argument_to_text(row + 1, next);
+		snprintf(word, sizeof(word), "[%s | %s]", text, next);
 	} else {
-		const bool required = *code == verb->required;
+		const bool required = (row->required & verb->id) != 0;
 		snprintf(word, sizeof(word), "%s%s%s", required ? "" : "[", text, required ? "" : "]");
 	}
 	print_word(line, word);
@@ -60,33 +58,41 @@ print_option_word(struct line *line, const struct verb *verb, const int *code)
 static void
 print_usage(const struct verb *verb)
 {
+	const struct option_row *instead = NULL;
 	struct line line = {.used = strlen("Usage: tsem ") + strlen(verb->name)};
 	line.indent = line.used;
 	printf("Usage: tsem %s", verb->name);
-	for (const int *code = verb->accepts; *code != 0; code++) {
-		if (*code != verb->instead)
-			print_option_word(&line, verb, code);
-		if (code[0] == 'n' && code[1] == 'w')
-			code++;
+	for (size_t i = 0; i < option_rows_n; i++) {
+		const struct option_row *row = &option_rows[i];
+		if (!verb_accepts(verb, row) || row->verbs == VERB_ALL)
+			continue;
+		if (row->replaces_command) {
+			instead = row;
+			continue;
+		}
+		print_usage_of_option(&line, verb, row);
+		if (row->excludes_next)
+			i++;
 	}
 	if (verb->words != NULL)
 		print_word(&line, verb->words);
-	if (verb->instead != 0) {
-		char text[64];
-		option_to_text(describe_option(verb->instead), text);
+	if (instead != NULL) {
+		char text[USAGE_TEXT_MAX];
+		option_and_argument_to_text(instead, text);
 		printf("\n       tsem %s [OPTION]... NAME %s", verb->name, text);
 	}
 	printf("\n");
 }
 
 static void
-print_option(const struct description *d)
+print_option(const struct option_row *row)
 {
-	char left[64];
-	const bool has_short = d->code < OPT_MAX;
-	snprintf(left, sizeof(left), "%c%c%s --%s %s", has_short ? '-' : ' ', has_short ? d->code : ' ',
-	         has_short ? "," : " ", d->name, d->argument == NULL ? "" : d->argument);
-	printf("  %-30s %s\n", left, d->help);
+	char letter[] = "-j,";
+	char left[USAGE_TEXT_MAX];
+	letter[1] = row->letter;
+	snprintf(left, sizeof(left), "%-3s --%s %s", row->letter != '\0' ? letter : "", row->name,
+	         row->argument == NULL ? "" : row->argument);
+	printf("  %-30s %s\n", left, row->help);
 }
 
 void
@@ -94,9 +100,9 @@ print_help(const struct verb *verb)
 {
 	print_usage(verb);
 	printf("\n%s\n\nOptions:\n", verb->summary);
-	for (const struct description *d = descriptions; d->code != 0; d++) {
-		if (accepts_option(verb, d->code))
-			print_option(d);
+	for (size_t i = 0; i < option_rows_n; i++) {
+		if (verb_accepts(verb, &option_rows[i]))
+			print_option(&option_rows[i]);
 	}
 	if (verb->columns != NULL)
 		columns_print_help(verb->columns);

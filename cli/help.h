@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What --help prints, made from the tables of verbs, options and columns. */
+/* What --help and --version print, made from the tables of verbs, options and columns. */
 #ifndef TSEM_CLI_HELP_H
 #define TSEM_CLI_HELP_H
 
-#include "options.h"
+struct verb;
 
 void print_help(const struct verb *verb);
-
 void print_version(void);
 
 #endif

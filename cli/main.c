@@ -3,52 +3,54 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "dispatch.h"
 #include "help.h"
+#include "program.h"
 #include "view.h"
 
-static int cmd_help(const struct verb *verb, int argc, char **argv);
+static int cmd_help(const struct options *o);
 
 /* clang-format off */
 static const struct verb *const verbs[] = {
-	&(const struct verb){"run", "NAME[,NAME]... [--] COMMAND [ARG]...",
-	 "Hold permits while a command runs. With -j, create the semaphore if there is none.",
-	 (const int[]){'j', 'k', 'n', 'w', 'E', OPT_ANY, OPT_ON_RECOVERED, OPT_JOBSERVER, OPT_JOBSERVER_STYLE, 'v', OPT_FOREIGN, 'c', 0}, OPERANDS_NAME_AND_COMMAND, 0, 'c', NULL, cmd_run},
-	&(const struct verb){"create", "NAME",
-	 "Create a semaphore with N permits.",
-	 (const int[]){'j', OPT_MAX, 'm', OPT_EXIST_OK, OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_create},
-	&(const struct verb){"take", "NAME",
-	 "Take permits that nobody is recorded for: 'tsem post' gives them back.",
-	 (const int[]){'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_take},
-	&(const struct verb){"post", "NAME",
-	 "Give back permits that were taken, or add new ones.",
-	 (const int[]){'k', 'p', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_post},
-	&(const struct verb){"acquire", "NAME",
-	 "Hold permits for the process PID, until it dies or releases them.",
-	 (const int[]){OPT_OWNER, 'k', 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_acquire},
-	&(const struct verb){"release", "NAME",
-	 "Give back the newest hold that 'tsem acquire' made for the process PID.",
-	 (const int[]){OPT_OWNER, OPT_FOREIGN, 0}, OPERANDS_NAME, OPT_OWNER, 0, NULL, cmd_release},
+	&(const struct verb){.id = VERB_RUN, .name = "run", .words = "NAME[,NAME]... [--] COMMAND [ARG]...",
+	 .summary = "Hold permits while a command runs. With -j, create the semaphore if there is none.",
+	 .operands = OPERANDS_NAME_AND_COMMAND, .run = cmd_run},
+	&(const struct verb){.id = VERB_CREATE, .name = "create", .words = "NAME",
+	 .summary = "Create a semaphore with N permits.",
+	 .operands = OPERANDS_NAME, .run = cmd_create},
+	&(const struct verb){.id = VERB_TAKE, .name = "take", .words = "NAME",
+	 .summary = "Take permits that nobody is recorded for: 'tsem post' gives them back.",
+	 .operands = OPERANDS_NAME, .run = cmd_take},
+	&(const struct verb){.id = VERB_POST, .name = "post", .words = "NAME",
+	 .summary = "Give back permits that were taken, or add new ones.",
+	 .operands = OPERANDS_NAME, .run = cmd_post},
+	&(const struct verb){.id = VERB_ACQUIRE, .name = "acquire", .words = "NAME",
+	 .summary = "Hold permits for the process PID, until it dies or releases them.",
+	 .operands = OPERANDS_NAME, .run = cmd_acquire},
+	&(const struct verb){.id = VERB_RELEASE, .name = "release", .words = "NAME",
+	 .summary = "Give back the newest hold that 'tsem acquire' made for the process PID.",
+	 .operands = OPERANDS_NAME, .run = cmd_release},
 	&show_verb,
 	&list_verb,
 	&top_verb,
-	&(const struct verb){"set", "NAME",
-	 "Change the capacity; 0 drains. Nobody loses a permit.",
-	 (const int[]){'j', OPT_FOREIGN, 0}, OPERANDS_NAME, 'j', 0, NULL, cmd_set},
-	&(const struct verb){"wait", "NAME",
-	 "Wait until nobody holds and nobody waits.",
-	 (const int[]){OPT_HOLDERS, 'n', 'w', 'E', 'v', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_wait},
-	&(const struct verb){"cancel", "NAME",
-	 "Let everybody who waits give up, with exit status 75.",
-	 (const int[]){OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_cancel},
-	&(const struct verb){"recover", "NAME",
-	 "Give back what dead processes held, and print how many permits came back.",
-	 (const int[]){OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_recover},
-	&(const struct verb){"remove", "NAME",
-	 "Remove a semaphore that nobody uses.",
-	 (const int[]){'f', OPT_FOREIGN, 0}, OPERANDS_NAME, 0, 0, NULL, cmd_remove},
-	&(const struct verb){"help", "[VERB]",
-	 "Explain a verb, or list them all.",
-	 (const int[]){0}, OPERANDS_OPTIONAL_NAME, 0, 0, NULL, cmd_help},
+	&(const struct verb){.id = VERB_SET, .name = "set", .words = "NAME",
+	 .summary = "Change the capacity; 0 drains. Nobody loses a permit.",
+	 .operands = OPERANDS_NAME, .run = cmd_set},
+	&(const struct verb){.id = VERB_WAIT, .name = "wait", .words = "NAME",
+	 .summary = "Wait until nobody holds and nobody waits.",
+	 .operands = OPERANDS_NAME, .run = cmd_wait},
+	&(const struct verb){.id = VERB_CANCEL, .name = "cancel", .words = "NAME",
+	 .summary = "Let everybody who waits give up, with exit status 75.",
+	 .operands = OPERANDS_NAME, .run = cmd_cancel},
+	&(const struct verb){.id = VERB_RECOVER, .name = "recover", .words = "NAME",
+	 .summary = "Give back what dead processes held, and print how many permits came back.",
+	 .operands = OPERANDS_NAME, .run = cmd_recover},
+	&(const struct verb){.id = VERB_REMOVE, .name = "remove", .words = "NAME",
+	 .summary = "Remove a semaphore that nobody uses.",
+	 .operands = OPERANDS_NAME, .run = cmd_remove},
+	&(const struct verb){.id = VERB_HELP, .name = "help", .words = "[VERB]",
+	 .summary = "Explain a verb, or list them all.",
+	 .operands = OPERANDS_OPTIONAL_NAME, .run = cmd_help},
 };
 /* clang-format on */
 
@@ -76,13 +78,12 @@ find_verb(const char *word)
 }
 
 static int
-cmd_help(const struct verb *verb, int argc, char **argv)
+cmd_help(const struct options *o)
 {
-	struct options o;
-	options_parse(verb, argc, argv, &o);
-	if (o.name != NULL && (verb = find_verb(o.name)) == NULL)
-		die(NULL, "unknown verb '%s' (see 'tsem --help')", o.name);
-	if (o.name != NULL)
+	const struct verb *verb = o->name == NULL ? NULL : find_verb(o->name);
+	if (o->name != NULL && verb == NULL)
+		die(NULL, "unknown verb '%s' (see 'tsem --help')", o->name);
+	if (verb != NULL)
 		print_help(verb);
 	else
 		print_usage();
@@ -97,8 +98,10 @@ main(int argc, char **argv)
 		die(NULL, "which verb? (see 'tsem --help')");
 	const char *word = argv[1];
 	const struct verb *verb = find_verb(word);
+	if (verb != NULL && verb->program != NULL)
+		become_program(verb, argv);
 	if (verb != NULL)
-		return verb->run(verb, argc - 1, argv + 1);
+		return dispatch(verb, verb->run, argc - 1, argv + 1);
 	if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)
 		print_usage();
 	else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define NS_PER_SECOND UINT64_C(1000000000)
+#include "clock.h"
+
 #define DURATION_MAX (UINT64_C(100) * 366 * 24 * 3600 * NS_PER_SECOND)
 
 /* Reads digits of `base`; leaves *text behind them. Stops growing, but goes on reading, above `max`. */

@@ -2,368 +2,335 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "help.h"
+#include "clock.h"
 #include "message.h"
 #include "number.h"
-
-const struct description descriptions[] = {
-	{'j', "permits", "N", "permits of the semaphore, or N% of the processors"},
-	{OPT_MAX, "max", "M", "what posting may raise the available permits to"},
-	{'m', "mode", "MODE", "permissions in octal, default 0600"},
-	{OPT_EXIST_OK, "exist-ok", NULL, "fine if it exists with the same number of permits"},
-	{'k', "count", "K", "number of permits, default 1"},
-	{OPT_OWNER, "owner", "PID", "process to hold for, $$ in a script"},
-	{'n', "nonblock", NULL, "do not wait: exit with status 75"},
-	{'w', "timeout", "DUR", "wait so long at most: seconds, or with ms, s, m, h, d"},
-	{'E', "conflict-exit-code", "N", "exit status instead of 75"},
-	{'c', "command", "COMMAND", "run COMMAND with the shell"},
-	{'p', "previous", NULL, "print how many permits were available before"},
-	{'f', "force", NULL, "also while it is in use, or damaged"},
-	{OPT_FOREIGN, "foreign", NULL, "use it although it belongs to another user"},
-	{'J', "json", NULL, "print JSON"},
-	{OPT_STATS, "stats", NULL, "print statistics, too"},
-	{'o', "output", "COLS", "columns to print, separated by commas"},
-	{OPT_NOHEADINGS, "noheadings", NULL, "print no column headings"},
-	{OPT_RAW, "raw", NULL, "print columns without padding"},
-	{'b', "batch", NULL, "print tables one after the other, also on a terminal"},
-	{'d', "delay", "DUR", "time between two looks, default 2s"},
-	{'i', "iterations", "N", "end after so many looks"},
-	{'s', "sort", "COL", "column to sort by, default WAITING"},
-	{OPT_HOLDERS, "holders", NULL, "until nobody holds, even if some wait"},
-	{OPT_ANY, "any", NULL, "of several names, one permit of whichever has one first"},
-	{OPT_ON_RECOVERED, "on-recovered", "COMMAND", "run COMMAND first if a holder died with a permit"},
-	{OPT_JOBSERVER, "jobserver", NULL, "each job of make is a permit: the command's own is the first"},
-	{OPT_JOBSERVER_STYLE, "jobserver-style", "STYLE", "the same, by 'pipe', the default, or 'fifo', which ninja reads"},
-	{'v', "verbose", NULL, "say what happens while waiting"},
-	{'h', "help", NULL, "print this help"},
-	{'V', "version", NULL, "print the version"},
-	{0, NULL, NULL, NULL},
-};
-
-enum { DESCRIPTIONS = sizeof(descriptions) / sizeof(descriptions[0]) - 1 };
 
 #define DELAY_NS UINT64_C(2000000000)
 #define DELAY_MIN_NS UINT64_C(10000000)
 
-const struct description *
-describe_option(int code)
-{
-	const struct description *d = descriptions;
-	while (d->code != code && d->code != 0)
-		d++;
-	return d;
-}
+enum {
+	PID_MAX = (1 << 22) - 1,
+	STATUS_MAX = 255,
+	WAITING_VERBS = VERB_RUN | VERB_TAKE | VERB_ACQUIRE | VERB_WAIT,
+	TABLE_VERBS = VERB_SHOW | VERB_LIST,
+};
 
-bool
-accepts_option(const struct verb *verb, int code)
-{
-	for (const int *accepted = verb->accepts; *accepted != 0; accepted++) {
-		if (*accepted == code)
-			return true;
-	}
-	return code == 'h' || code == 'V';
-}
+static struct options given = {
+	.count = 1,
+	.conflict_status = EXIT_NOT_ACQUIRED,
+	.top = {.delay_ns = DELAY_NS, .sort = TOP_WAITING},
+};
 
 /* ---- values ---- */
 
-static _Noreturn void
-bad_value(const char *name, const char *option, const char *value, enum parsed how, const char *expected)
+static void
+require_parsed(enum parsed how, const struct option_row *row, const char *value, const char *expected)
 {
-	die(name, "%s '%s' is %s (use %s)", option, value, how == PARSE_OUT_OF_RANGE ? "out of range" : "not valid",
+	char option[OPTION_TEXT_MAX];
+	if (how == PARSED)
+		return;
+	option_to_text(row, option);
+	die(given.name, "%s '%s' is %s (use %s)", option, value, how == PARSE_OUT_OF_RANGE ? "out of range" : "not valid",
 	    expected);
 }
 
 static void
-set_permits(struct options *o, const char *value)
-{
-	uint64_t number = 0;
-	enum parsed how;
-	const size_t length = strlen(value);
-	if (length > 1 && value[length - 1] == '%') {
-		char digits[16];
-		snprintf(digits, sizeof(digits), "%.*s", (int)(length - 1 < 15 ? length - 1 : 15), value);
-		how = parse_number(digits, 1, 1000000, &number);
-		const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-		number = number * (uint64_t)(processors > 0 ? processors : 1) / 100;
-		if (number == 0)
-			number = 1;
-	} else {
-		how = parse_number(value, 0, UINT32_MAX, &number);
-	}
-	if (how != PARSED)
-		bad_value(o->name, "-j", value, how, "0 to 4294967295, or a percentage of the processors as in 50%");
-	o->has_permits = true;
-	o->permits = (uint32_t)number;
-}
-
-static void
-set_number(const char *name, const char *option, const char *value, uint64_t min, uint64_t max, uint64_t *number)
+parse_u32(const struct option_row *row, const char *value)
 {
 	char expected[64];
-	const enum parsed how = parse_number(value, min, max, number);
-	snprintf(expected, sizeof(expected), "%llu to %llu", (unsigned long long)min, (unsigned long long)max);
-	if (how != PARSED)
-		bad_value(name, option, value, how, expected);
-}
-
-static void
-set_deadline(struct options *o, uint64_t timeout_ns)
-{
-	enum { NS_PER_SECOND = 1000000000 };
-	clock_gettime(CLOCK_MONOTONIC, &o->deadline);
-	const uint64_t ns = (uint64_t)o->deadline.tv_nsec + timeout_ns % NS_PER_SECOND;
-	o->deadline.tv_sec += (time_t)(timeout_ns / NS_PER_SECOND + ns / NS_PER_SECOND);
-	o->deadline.tv_nsec = (long)(ns % NS_PER_SECOND);
-}
-
-static void
-set_sort(struct options *o, const char *value)
-{
-	o->sort = (enum top_column)columns_find(&top_columns, value);
-}
-
-static void
-set_style(struct options *o, const char *value)
-{
-	if (strcmp(value, "pipe") != 0 && strcmp(value, "fifo") != 0)
-		bad_value(o->name, "--jobserver-style", value, PARSE_NOT_A_NUMBER, "pipe or fifo");
-	o->jobserver = true;
-	o->jobserver_style = value[0] == 'f' ? JOBSERVER_FIFO : JOBSERVER_PIPE;
-}
-
-static void
-set_mode(struct options *o, const char *value)
-{
 	uint64_t number = 0;
-	enum parsed how = parse_mode(value, &number);
-	if (how == PARSED && number == 0)
+	snprintf(expected, sizeof(expected), "%" PRIu32 " to %" PRIu32, row->min, row->max);
+	require_parsed(parse_number(value, row->min, row->max, &number), row, value, expected);
+	*row->number = (uint32_t)number;
+}
+
+static enum parsed
+parse_percentage(const char *value, size_t length, uint64_t *permits)
+{
+	enum { PERCENT_MAX = 1000000 };
+	char digits[16];
+	uint64_t percent = 0;
+	const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	snprintf(digits, sizeof(digits), "%.*s", (int)(length < sizeof(digits) ? length : sizeof(digits) - 1), value);
+	const enum parsed how = parse_number(digits, 1, PERCENT_MAX, &percent);
+	*permits = percent * (uint64_t)(processors > 0 ? processors : 1) / 100;
+	if (*permits == 0)
+		*permits = 1;
+	return how;
+}
+
+static void
+parse_permits(const struct option_row *row, const char *value)
+{
+	uint64_t permits = 0;
+	const size_t length = strlen(value);
+	const bool percentage = length > 1 && value[length - 1] == '%';
+	const enum parsed how =
+		percentage ? parse_percentage(value, length - 1, &permits) : parse_number(value, 0, UINT32_MAX, &permits);
+	require_parsed(how, row, value, "0 to 4294967295, or a percentage of the processors as in 50%");
+	given.has_permits = true;
+	given.permits = (uint32_t)permits;
+}
+
+static void
+parse_access_mode(const struct option_row *row, const char *value)
+{
+	uint64_t mode = 0;
+	enum parsed how = parse_mode(value, &mode);
+	if (how == PARSED && mode == 0)
 		how = PARSE_OUT_OF_RANGE;
-	if (how != PARSED)
-		bad_value(o->name, "--mode", value, how, "octal digits from 1 to 777, such as 0660");
-	o->has_mode = true;
-	o->mode = (mode_t)number;
+	require_parsed(how, row, value, "octal digits from 1 to 777, such as 0660");
+	given.mode = (mode_t)mode;
 }
 
 static void
-set_value(struct options *o, int code, const char *value)
+parse_timeout(const struct option_row *row, const char *value)
 {
-	uint64_t number = 0;
-	enum parsed how;
-	switch (code) {
-	case 'j':
-		set_permits(o, value);
-		break;
-	case OPT_MAX:
-		set_number(o->name, "--max", value, 1, UINT32_MAX, &number);
-		o->max = (uint32_t)number;
-		break;
-	case 'm':
-		set_mode(o, value);
-		break;
-	case 'k':
-		set_number(o->name, "-k", value, 1, UINT32_MAX, &number);
-		o->count = (uint32_t)number;
-		break;
-	case OPT_OWNER:
-		set_number(o->name, "--owner", value, 1, (1U << 22) - 1, &number);
-		o->owner = (pid_t)number;
-		break;
-	case 'w':
-		how = parse_duration(value, &number);
-		if (how != PARSED)
-			bad_value(o->name, "-w", value, how, "seconds, or a number with ms, s, m, h or d, up to 100 years");
-		o->has_timeout = true;
-		set_deadline(o, number);
-		break;
-	case 'E':
-		set_number(o->name, "-E", value, 0, 255, &number);
-		o->conflict_status = (int)number;
-		break;
-	case 'c':
-		o->shell_command = value;
-		break;
-	case OPT_JOBSERVER_STYLE:
-		set_style(o, value);
-		break;
-	case OPT_ON_RECOVERED:
-		o->on_recovered = value;
-		break;
-	case 'o':
-		o->columns = value;
-		break;
-	case 'd':
-		how = parse_duration(value, &o->delay_ns);
-		if (how != PARSED || o->delay_ns < DELAY_MIN_NS)
-			bad_value(o->name, "-d", value, how == PARSED ? PARSE_OUT_OF_RANGE : how,
-			          "seconds, or a number with ms, s, m, h or d, at least 10ms");
-		break;
-	case 'i':
-		set_number(o->name, "-i", value, 1, UINT32_MAX, &number);
-		o->iterations = (uint32_t)number;
-		break;
-	case 's':
-		set_sort(o, value);
-		break;
-	default:
-		break;
-	}
+	uint64_t ns = 0;
+	require_parsed(parse_duration(value, &ns), row, value,
+	               "seconds, or a number with ms, s, m, h or d, up to 100 years");
+	given.has_timeout = true;
+	given.deadline = to_timespec(monotonic_ns() + ns);
 }
 
 static void
-set_flag(struct options *o, int code)
+parse_delay(const struct option_row *row, const char *value)
 {
-	switch (code) {
-	case OPT_EXIST_OK:
-		o->exist_ok = true;
-		break;
-	case 'n':
-		o->nonblock = true;
-		break;
-	case 'b':
-		o->batch = true;
-		break;
-	case 'p':
-		o->print_previous = true;
-		break;
-	case 'f':
-		o->force = true;
-		break;
-	case OPT_FOREIGN:
-		o->foreign = true;
-		break;
-	case 'J':
-		o->json = true;
-		break;
-	case OPT_STATS:
-		o->stats = true;
-		break;
-	case OPT_NOHEADINGS:
-		o->noheadings = true;
-		break;
-	case OPT_RAW:
-		o->raw = true;
-		break;
-	case OPT_HOLDERS:
-		o->holders = true;
-		break;
-	case OPT_ANY:
-		o->any = true;
-		break;
-	case OPT_JOBSERVER:
-		o->jobserver = true;
-		break;
-	case 'v':
-		o->verbose = true;
-		break;
-	default:
-		break;
-	}
+	enum parsed how = parse_duration(value, &given.top.delay_ns);
+	if (how == PARSED && given.top.delay_ns < DELAY_MIN_NS)
+		how = PARSE_OUT_OF_RANGE;
+	require_parsed(how, row, value, "seconds, or a number with ms, s, m, h or d, at least 10ms");
+}
+
+static void
+parse_sort(const struct option_row *row, const char *value)
+{
+	(void)row;
+	given.top.sort = (enum top_column)columns_find(&top_columns, value);
+}
+
+static void
+parse_style(const struct option_row *row, const char *value)
+{
+	const bool known = strcmp(value, "pipe") == 0 || strcmp(value, "fifo") == 0;
+	require_parsed(known ? PARSED : PARSE_NOT_A_NUMBER, row, value, "pipe or fifo");
+	given.jobserver = true;
+	given.jobserver_style = value[0] == 'f' ? JOBSERVER_FIFO : JOBSERVER_PIPE;
+}
+
+static void
+set_option(const struct option_row *row, const char *value)
+{
+	if (row->flag != NULL)
+		*row->flag = true;
+	else if (row->text != NULL)
+		*row->text = value;
+	else if (row->number != NULL)
+		parse_u32(row, value);
+	else
+		row->parse(row, value);
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+const struct option_row option_rows[] = {
+	{.name = "owner", .argument = "PID", .help = "process to hold for, $$ in a script",
+	 .verbs = VERB_ACQUIRE | VERB_RELEASE, .required = VERB_ACQUIRE | VERB_RELEASE,
+	 .number = &given.owner, .min = 1, .max = PID_MAX},
+	{.letter = 'j', .name = "permits", .argument = "N", .help = "permits of the semaphore, or N% of the processors",
+	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .required = VERB_SET, .parse = parse_permits},
+	{.name = "max", .argument = "M", .help = "what posting may raise the available permits to",
+	 .verbs = VERB_CREATE, .number = &given.max, .min = 1, .max = UINT32_MAX},
+	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal, default 0600",
+	 .verbs = VERB_CREATE, .parse = parse_access_mode},
+	{.name = "exist-ok", .help = "fine if it exists with the same number of permits",
+	 .verbs = VERB_CREATE, .flag = &given.exist_ok},
+	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, default 1",
+	 .verbs = VERB_RUN | VERB_TAKE | VERB_POST | VERB_ACQUIRE, .number = &given.count, .min = 1, .max = UINT32_MAX},
+	{.name = "holders", .help = "until nobody holds, even if some wait",
+	 .verbs = VERB_WAIT, .flag = &given.holders},
+	{.letter = 'p', .name = "previous", .help = "print how many permits were available before",
+	 .verbs = VERB_POST, .flag = &given.print_previous},
+	{.letter = 'f', .name = "force", .help = "also while it is in use, or damaged",
+	 .verbs = VERB_REMOVE, .flag = &given.force},
+	{.letter = 'J', .name = "json", .help = "print JSON",
+	 .verbs = TABLE_VERBS, .flag = &given.view.json},
+	{.name = "stats", .help = "print statistics, too",
+	 .verbs = VERB_SHOW, .flag = &given.view.stats},
+	{.letter = 'o', .name = "output", .argument = "COLS", .help = "columns to print, separated by commas",
+	 .verbs = TABLE_VERBS, .text = &given.view.columns},
+	{.name = "noheadings", .help = "print no column headings",
+	 .verbs = TABLE_VERBS, .flag = &given.view.noheadings},
+	{.name = "raw", .help = "print columns without padding",
+	 .verbs = TABLE_VERBS, .flag = &given.view.raw},
+	{.letter = 'b', .name = "batch", .help = "print tables one after the other, also on a terminal",
+	 .verbs = VERB_TOP, .flag = &given.top.batch},
+	{.letter = 'd', .name = "delay", .argument = "DUR", .help = "time between two looks, default 2s",
+	 .verbs = VERB_TOP, .parse = parse_delay},
+	{.letter = 'i', .name = "iterations", .argument = "N", .help = "end after so many looks",
+	 .verbs = VERB_TOP, .number = &given.top.iterations, .min = 1, .max = UINT32_MAX},
+	{.letter = 's', .name = "sort", .argument = "COL", .help = "column to sort by, default WAITING",
+	 .verbs = VERB_TOP, .parse = parse_sort},
+	{.letter = 'n', .name = "nonblock", .help = "do not wait: exit with status 75",
+	 .verbs = WAITING_VERBS, .excludes_next = true, .flag = &given.nonblock},
+	{.letter = 'w', .name = "timeout", .argument = "DUR", .help = "wait so long at most: seconds, or with ms, s, m, h, d",
+	 .verbs = WAITING_VERBS, .parse = parse_timeout},
+	{.letter = 'E', .name = "conflict-exit-code", .argument = "N", .help = "exit status instead of 75",
+	 .verbs = WAITING_VERBS, .number = &given.conflict_status, .max = STATUS_MAX},
+	{.name = "any", .help = "of several names, one permit of whichever has one first",
+	 .verbs = VERB_RUN, .flag = &given.any},
+	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if a holder died with a permit",
+	 .verbs = VERB_RUN, .text = &given.on_recovered},
+	{.name = "jobserver", .help = "each job of make is a permit: the command's own is the first",
+	 .verbs = VERB_RUN, .flag = &given.jobserver},
+	{.name = "jobserver-style", .argument = "STYLE", .help = "the same, by 'pipe', the default, or 'fifo', which ninja reads",
+	 .verbs = VERB_RUN, .parse = parse_style},
+	{.letter = 'v', .name = "verbose", .help = "say what happens while waiting",
+	 .verbs = WAITING_VERBS, .flag = &given.verbose},
+	{.name = "foreign", .help = "use it although it belongs to another user",
+	 .verbs = VERB_ALL & ~(VERB_SHOW | VERB_LIST | VERB_HELP), .flag = &given.foreign},
+	{.letter = 'c', .name = "command", .argument = "COMMAND", .help = "run COMMAND with the shell",
+	 .verbs = VERB_RUN, .replaces_command = true, .text = &given.shell_command},
+	{.letter = 'h', .name = "help", .help = "print this help",
+	 .verbs = VERB_ALL, .flag = &given.help},
+	{.letter = 'V', .name = "version", .help = "print the version",
+	 .verbs = VERB_ALL, .flag = &given.version},
+};
+/* clang-format on */
+
+enum { ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
+const size_t option_rows_n = ROWS;
+
+bool
+verb_accepts(const struct verb *verb, const struct option_row *row)
+{
+	return (row->verbs & verb->id) != 0;
+}
+
+void
+option_to_text(const struct option_row *row, char text[OPTION_TEXT_MAX])
+{
+	if (row->letter != '\0')
+		snprintf(text, OPTION_TEXT_MAX, "-%c", row->letter);
+	else
+		snprintf(text, OPTION_TEXT_MAX, "--%s", row->name);
 }
 
 /* ---- words ---- */
 
-/* What getopt wants to know, for the options that the verb accepts. */
-struct grammar {
-	char shorts[2 * DESCRIPTIONS + 3];
-	struct option longs[DESCRIPTIONS + 1];
+enum { FIRST_CODE = 256 }; /* getopt_long() returns this plus the row, or the letter */
+
+struct parser {
+	const struct verb *verb;
+	int argc;
+	char **argv;
+	bool options_ended; /* by "--" */
+	char shorts[2 * ROWS + 3];
+	struct option longs[ROWS + 1];
 };
 
 static void
-make_grammar(const struct verb *verb, struct grammar *grammar)
+describe_options_to_getopt(struct parser *parser)
 {
-	size_t s = 0;
-	size_t l = 0;
-	grammar->shorts[s++] = '+'; /* stop at the first word that is no option */
-	grammar->shorts[s++] = ':'; /* tell a missing argument from an unknown option */
-	for (size_t i = 0; i < DESCRIPTIONS; i++) {
-		const struct description *d = &descriptions[i];
-		if (!accepts_option(verb, d->code))
+	char *shorts = parser->shorts;
+	struct option *longs = parser->longs;
+	*shorts++ = '+'; /* stop at the first word that is not an option */
+	*shorts++ = ':'; /* tell a missing argument from an unknown option */
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct option_row *row = &option_rows[i];
+		if (!verb_accepts(parser->verb, row))
 			continue;
-		if (d->code < OPT_MAX) {
-			grammar->shorts[s++] = (char)d->code;
-			if (d->argument != NULL)
-				grammar->shorts[s++] = ':';
+		if (row->letter != '\0') {
+			*shorts++ = row->letter;
+			if (row->argument != NULL)
+				*shorts++ = ':';
 		}
-		grammar->longs[l++] = (struct option){
-			.name = d->name,
-			.has_arg = d->argument == NULL ? no_argument : required_argument,
-			.val = d->code,
+		*longs++ = (struct option){
+			.name = row->name,
+			.has_arg = row->argument == NULL ? no_argument : required_argument,
+			.val = FIRST_CODE + (int)i,
 		};
 	}
-	grammar->shorts[s] = '\0';
-	grammar->longs[l] = (struct option){0};
+}
+
+static const struct option_row *
+find_row(int code)
+{
+	const struct option_row *row = option_rows;
+	if (code >= FIRST_CODE)
+		return row + (code - FIRST_CODE);
+	while (row->letter != code)
+		row++;
+	return row;
 }
 
 static _Noreturn void
-bad_option(const struct verb *verb, const struct options *o, int problem, char **argv)
+die_of_option(const struct parser *parser, int problem)
 {
 	const char letter[3] = {'-', (char)optopt, '\0'};
-	const char *last = argv[optind - 1];
+	const char *last = parser->argv[optind - 1];
 	const bool is_long = strncmp(last, "--", 2) == 0;
 	const char *what = problem == ':'           ? "missing argument of option"
 	                   : is_long && optopt != 0 ? "superfluous argument of option"
 	                                            : "unknown option";
-	die(o->name, "%s '%s' (see 'tsem %s --help')", what, is_long ? last : letter, verb->name);
+	die(given.name, "%s '%s' (see 'tsem %s --help')", what, is_long ? last : letter, parser->verb->name);
 }
 
-/* Options up to the next word that is none. Sets *end at "--". */
+/* Up to the next word that is not an option. */
 static void
-parse_options(const struct verb *verb, const struct grammar *grammar, int argc, char **argv, struct options *o,
-              bool *end)
+parse_options(struct parser *parser)
 {
-	while (!*end) {
-		if (optind < argc && strcmp(argv[optind], "--") == 0) {
+	while (!parser->options_ended && !given.help && !given.version) {
+		if (optind < parser->argc && strcmp(parser->argv[optind], "--") == 0) {
 			optind++;
-			*end = true;
-			break;
+			parser->options_ended = true;
+			return;
 		}
-		const int code = getopt_long(argc, argv, grammar->shorts, grammar->longs, NULL);
+		const int code = getopt_long(parser->argc, parser->argv, parser->shorts, parser->longs, NULL);
 		if (code == -1)
-			break;
+			return;
 		if (code == '?' || code == ':')
-			bad_option(verb, o, code, argv);
-		if (code == 'h') {
-			print_help(verb);
-			flush_stdout(NULL);
-			exit(EXIT_DONE);
-		}
-		if (code == 'V') {
-			print_version();
-			flush_stdout(NULL);
-			exit(EXIT_DONE);
-		}
-		if (optarg != NULL)
-			set_value(o, code, optarg);
-		else
-			set_flag(o, code);
+			die_of_option(parser, code);
+		set_option(find_row(code), optarg);
 	}
 }
 
-void
-options_parse(const struct verb *verb, int argc, char **argv, struct options *o)
+static void
+parse_name(const struct parser *parser)
 {
-	struct grammar grammar;
-	bool end = false;
-	*o = (struct options){.count = 1, .conflict_status = EXIT_NOT_ACQUIRED, .delay_ns = DELAY_NS, .sort = TOP_WAITING};
-	make_grammar(verb, &grammar);
-	opterr = 0;
-	optind = 1;
+	const struct verb *verb = parser->verb;
+	if (verb->operands == OPERANDS_NONE)
+		return;
+	if (optind < parser->argc)
+		given.name = parser->argv[optind++];
+	else if (verb->operands != OPERANDS_OPTIONAL_NAME)
+		die(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
+}
 
-	parse_options(verb, &grammar, argc, argv, o, &end);
-	if (verb->operands != OPERANDS_NONE && (optind < argc || verb->operands != OPERANDS_OPTIONAL_NAME)) {
-		if (optind >= argc)
-			die(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
-		o->name = argv[optind++];
-		parse_options(verb, &grammar, argc, argv, o, &end);
-	}
-	if (o->nonblock && o->has_timeout)
-		die(o->name, "-n and -w exclude each other (use one of them)");
-	o->command = argv + optind;
+const struct options *
+options_parse(const struct verb *verb, int argc, char **argv)
+{
+	struct parser parser = {.verb = verb, .argc = argc, .argv = argv};
+	describe_options_to_getopt(&parser);
+	opterr = 0;
+	parse_options(&parser);
+	if (given.help || given.version)
+		return &given;
+	parse_name(&parser);
+	parse_options(&parser);
+	if (given.help || given.version)
+		return &given;
+	if (given.nonblock && given.has_timeout)
+		die(given.name, "-n and -w exclude each other (use one of them)");
+	given.command = argv + optind;
 	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
-		die(o->name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);
+		die(given.name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);
+	return &given;
 }

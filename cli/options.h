@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of all verbs: one table, one parser. A verb says which of them it accepts. */
+/* The options of all verbs: one table, one parser. Each option is one row, and has one field for its value. */
 #ifndef TSEM_CLI_OPTIONS_H
 #define TSEM_CLI_OPTIONS_H
 
@@ -10,85 +10,85 @@
 
 #include "columns.h"
 #include "jobserver/flags.h"
+#include "verb.h"
 
-/* Options without a short form. */
-enum {
-	OPT_MAX = 256,
-	OPT_EXIST_OK,
-	OPT_OWNER,
-	OPT_FOREIGN,
-	OPT_STATS,
-	OPT_NOHEADINGS,
-	OPT_RAW,
-	OPT_HOLDERS,
-	OPT_ANY,
-	OPT_ON_RECOVERED,
-	OPT_JOBSERVER,
-	OPT_JOBSERVER_STYLE
+struct view_options {
+	bool json, stats, noheadings, raw;
+	const char *columns; /* NULL: the default ones */
 };
 
-/* Where the words end that belong to tsem. */
-enum operands {
-	OPERANDS_NONE,             /* no NAME */
-	OPERANDS_NAME,             /* NAME, options before and behind it */
-	OPERANDS_OPTIONAL_NAME,    /* the same, or none */
-	OPERANDS_NAME_AND_COMMAND, /* options end at the first word behind NAME that is none, or at -- */
-};
-
-struct verb {
-	const char *name;
-	const char *words;   /* those behind the options in the usage line, or NULL */
-	const char *summary; /* one line */
-	const int *accepts;  /* option letters and codes, in the order of the usage line, ending with 0; not -h and -V */
-	enum operands operands;
-	int required;                  /* the option without which the verb does nothing, or 0 */
-	int instead;                   /* the option that stands in place of a command, or 0 */
-	const struct columns *columns; /* what -o may name */
-	int (*run)(const struct verb *verb, int argc, char **argv);
-};
-
-struct description {
-	int code;
-	const char *name;     /* --name */
-	const char *argument; /* NULL: takes none */
-	const char *help;
-};
-
-/* All options there are, ending with code 0. */
-extern const struct description descriptions[];
-
-const struct description *describe_option(int code);
-bool accepts_option(const struct verb *verb, int code);
-
-struct options {
-	const char *name;          /* NULL: none was given */
-	char **command;            /* ends with NULL; of length 0 if there is none */
-	const char *shell_command; /* -c */
-	const char *on_recovered;
-
-	bool has_permits;
-	uint32_t permits; /* -j */
-	uint32_t max;
-	bool has_mode;
-	mode_t mode;
-	uint32_t count; /* -k */
-	pid_t owner;    /* 0: none given */
-	bool nonblock;
-	bool has_timeout;
-	struct timespec deadline; /* -w, from when it was read */
-	int conflict_status;      /* -E */
-
-	bool verbose, json, force, foreign, exist_ok, print_previous, stats, noheadings, raw, holders, any, jobserver;
-	enum jobserver_style jobserver_style;
-	const char *columns; /* -o */
-
+struct top_options {
 	bool batch;
 	uint64_t delay_ns;
-	uint32_t iterations; /* 0: without end */
+	uint32_t iterations; /* 0: no limit */
 	enum top_column sort;
 };
 
-/* Parses the words behind the verb. Exits if they ask for help or contain a mistake. */
-void options_parse(const struct verb *verb, int argc, char **argv, struct options *options);
+/* What the words after the verb say. */
+struct options {
+	bool help, version;
+	const char *name; /* NULL: not given */
+	char **command;   /* ends with NULL */
+	bool foreign;
+
+	bool has_permits;
+	uint32_t permits;
+	uint32_t max;
+	mode_t mode;
+	bool exist_ok;
+
+	uint32_t count;
+	uint32_t owner; /* 0: not given */
+	bool nonblock;
+	bool has_timeout;
+	struct timespec deadline; /* the timeout counts from when it is parsed */
+	uint32_t conflict_status;
+	bool verbose;
+
+	bool print_previous;
+	bool force;
+	bool holders;
+
+	bool any;
+	const char *shell_command;
+	const char *on_recovered;
+	bool jobserver;
+	enum jobserver_style jobserver_style;
+
+	struct view_options view;
+	struct top_options top;
+};
+
+struct option_row {
+	char letter; /* 0: none */
+	const char *name;
+	const char *argument; /* NULL: takes none */
+	const char *help;
+	unsigned verbs;        /* those that accept it: a set of enum verb_id */
+	unsigned required;     /* those that need it */
+	bool excludes_next;    /* cannot be combined with the option of the next row */
+	bool replaces_command; /* stands in place of the command of `tsem run` */
+
+	/* Where the value goes: one of these, or a function for all others. */
+	bool *flag;
+	const char **text;
+	uint32_t *number;
+	uint32_t min, max; /* of the number */
+	void (*parse)(const struct option_row *row, const char *value);
+};
+
+/* In the order of usage lines and help. */
+extern const struct option_row option_rows[];
+extern const size_t option_rows_n;
+
+enum { OPTION_TEXT_MAX = 32 };
+
+/* As usage lines and messages name it: "-j", or "--max" if it has no letter. */
+void option_to_text(const struct option_row *row, char text[OPTION_TEXT_MAX]);
+
+bool verb_accepts(const struct verb *verb, const struct option_row *row);
+
+/* Parses the words after the verb, of which argv[0] is the verb. Stops early at --help and --version. Dies of a mistake. */
+const struct options *options_parse(const struct verb *verb, int argc, char **argv);
 
 #endif

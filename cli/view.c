@@ -1,24 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of the table of verbs that the command shares with the programs that do the work. */
-#include "columns.h"
 #include "view.h"
 
-/* clang-format off */
+#include "columns.h"
+
 const struct verb show_verb = {
-	"show", "NAME",
-	"Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
-	(const int[]){'J', OPT_STATS, 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NAME, 0, 0, &show_columns, cmd_view,
+	.id = VERB_SHOW,
+	.name = "show",
+	.words = "NAME",
+	.summary = "Show a semaphore: its state, who holds, and who waits, in the order of the queue.",
+	.operands = OPERANDS_NAME,
+	.columns = &show_columns,
+	.program = "tsem-view",
 };
 
 const struct verb list_verb = {
-	"list", NULL,
-	"List all semaphores.",
-	(const int[]){'J', 'o', OPT_NOHEADINGS, OPT_RAW, 0}, OPERANDS_NONE, 0, 0, &list_columns, cmd_view,
+	.id = VERB_LIST,
+	.name = "list",
+	.summary = "List all semaphores.",
+	.operands = OPERANDS_NONE,
+	.columns = &list_columns,
+	.program = "tsem-view",
 };
 
 const struct verb top_verb = {
-	"top", "[NAME]",
-	"Show all semaphores, or one, live; keys recover, cancel, and change the capacity.",
-	(const int[]){'b', 'd', 'i', 's', OPT_FOREIGN, 0}, OPERANDS_OPTIONAL_NAME, 0, 0, &top_columns, cmd_view,
+	.id = VERB_TOP,
+	.name = "top",
+	.words = "[NAME]",
+	.summary = "Show all semaphores, or one, live; keys recover, cancel, and change the capacity.",
+	.operands = OPERANDS_OPTIONAL_NAME,
+	.columns = &top_columns,
+	.program = "tsem-top",
 };
-/* clang-format on */

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Verbs whose work is done by programs of their own: one prints tables and JSON, the other one draws on the screen. */
+/* The verbs that are programs of their own: tsem-view prints tables and JSON, tsem-top draws on the screen. */
 #ifndef TSEM_CLI_VIEW_H
 #define TSEM_CLI_VIEW_H
 
-#include "cmd.h"
+#include "verb.h"
 
+/* The command knows them, too, for `tsem help`. */
 extern const struct verb show_verb;
 extern const struct verb list_verb;
 extern const struct verb top_verb;
 
-/* ---- inside such a program ---- */
+struct view_verb {
+	const struct verb *verb;
+	int (*run)(const struct options *o);
+};
 
-/* What it does; NULL ends it. */
-extern const struct verb *const view_verbs[];
-
-/* Does it with the parsed options. */
-int view_run(const struct verb *verb, const struct options *o);
-
-int cmd_show(const struct options *o);
-int cmd_list(const struct options *o);
-int cmd_top(const struct options *o);
+/* Those that such a program does; the last row is zero. */
+extern const struct view_verb view_verbs[];
 
 #endif

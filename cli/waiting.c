@@ -171,7 +171,7 @@ status_of_wait(const struct options *o, const struct request *request, int error
 			complain(o->name, error == -ECANCELED ? "the wait was cancelled"
 			                  : o->nonblock       ? "not enough permits are free"
 			                                      : "not enough permits came free in time");
-		return o->conflict_status;
+		return (int)o->conflict_status;
 	case -EINVAL:
 		die_of_count(o, request);
 	case -EOVERFLOW:

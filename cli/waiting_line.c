@@ -9,16 +9,15 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
 #include "process.h"
 #include "utf8.h"
 
 static double
-seconds_since(const struct timespec *then)
+seconds_since(uint64_t then_ns)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+	return (double)(monotonic_ns() - then_ns) / 1e9;
 }
 
 /* ---- what it says ---- */
@@ -126,7 +125,7 @@ describe_wait(const struct waiting_line *line, uint32_t position, char text[TEXT
 		name += strcspn(name, ",") + 1;
 	describe_obstacle(line->sems[line->at], obstacle);
 	snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u in the queue%s%.*s, %s", NAMES_BYTES_MAX,
-	         line->o->name, seconds_since(&line->began), position, line->n > 1 ? " of " : "",
+	         line->o->name, seconds_since(line->began_ns), position, line->n > 1 ? " of " : "",
 	         line->n > 1 ? (int)strcspn(name, ",") : 0, name, obstacle);
 }
 
@@ -216,8 +215,8 @@ stop_if_told(struct waiting_line *line)
 void
 waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o)
 {
-	*line = (struct waiting_line){.sems = sems, .n = n, .o = o, .terminal = isatty(STDERR_FILENO) == 1};
-	clock_gettime(CLOCK_MONOTONIC, &line->began);
+	*line = (struct waiting_line){
+		.sems = sems, .n = n, .o = o, .terminal = isatty(STDERR_FILENO) == 1, .began_ns = monotonic_ns()};
 	if (!line->terminal)
 		return;
 	sigset_t stop;
@@ -240,7 +239,7 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	if (line->terminal)
 		stop_if_told(line);
 	const bool on_screen = line->terminal && is_in_foreground();
-	if (!line->o->verbose && (!on_screen || seconds_since(&line->began) < 1))
+	if (!line->o->verbose && (!on_screen || seconds_since(line->began_ns) < 1))
 		return;
 	line->at = find_ours(line);
 	if (!on_screen && line->position == position && line->at == was_at)
@@ -259,7 +258,7 @@ waiting_line_finish(struct waiting_line *line, bool admitted)
 {
 	erase(line);
 	if (line->told && admitted && line->o->verbose)
-		complain(line->o->name, "admitted after %.1f s", seconds_since(&line->began));
+		complain(line->o->name, "admitted after %.1f s", seconds_since(line->began_ns));
 	if (line->terminal)
 		sigprocmask(SIG_SETMASK, &line->mask, NULL);
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "options.h"
 #include "tsem.h"
@@ -16,7 +15,7 @@ struct waiting_line {
 	size_t n;
 	size_t at; /* the one that is waited for; of --any, the first */
 	const struct options *o;
-	struct timespec began;
+	uint64_t began_ns;
 	bool terminal;
 	bool told;         /* at all */
 	bool shown;        /* it is on the screen now */

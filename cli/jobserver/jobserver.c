@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "jobserver/flags.h"
 #include "message.h"
 #include "spawn.h"
@@ -27,9 +27,7 @@ enum {
 static uint64_t
 now_ms(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return monotonic_ns() / NS_PER_MS;
 }
 
 int

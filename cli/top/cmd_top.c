@@ -4,10 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "message.h"
+#include "top/cmd_top.h"
 #include "top/screen.h"
 #include "top/top.h"
-#include "view.h"
 #include "view/show_table.h"
 
 /* ---- reading ---- */
@@ -85,7 +86,7 @@ static int
 run_top(struct top *top)
 {
 	uint64_t due = monotonic_ns();
-	for (uint32_t done = 0; top->o->iterations == 0 || done < top->o->iterations; done++) {
+	for (uint32_t done = 0; top->o->top.iterations == 0 || done < top->o->top.iterations; done++) {
 		int rc = top_read(top);
 		if (rc < 0)
 			return rc;
@@ -100,7 +101,7 @@ run_top(struct top *top)
 static int
 top_on_screen(const struct options *o)
 {
-	struct top top = {.o = o, .delay_ns = o->delay_ns, .sort = o->sort};
+	struct top top = {.o = o, .delay_ns = o->top.delay_ns, .sort = o->top.sort};
 	if (o->name != NULL) {
 		snprintf(top.one, sizeof(top.one), "%s", o->name);
 		read_one(&top);
@@ -123,6 +124,7 @@ top_on_screen(const struct options *o)
 int
 cmd_top(const struct options *o)
 {
+	require_stdout(o->name);
 	const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-	return terminal && !o->batch ? top_on_screen(o) : top_plain(o);
+	return terminal && !o->top.batch ? top_on_screen(o) : top_plain(o);
 }

@@ -6,22 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "top/pen.h"
 #include "view/describe.h"
 #include "view/snapshot.h"
 #include "view/statistics.h"
 
 #define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
-
-uint64_t
-monotonic_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- reading ---- */
 

@@ -32,8 +32,6 @@ struct top_model {
 
 void history_push(struct history *history, uint32_t waiting);
 
-uint64_t monotonic_ns(void);
-
 /* Reads them all. What could not be read is counted, and passed over. 0, or a negative errno. */
 int top_sample(struct top_model *model);
 

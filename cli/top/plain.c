@@ -5,7 +5,8 @@
 #include <time.h>
 
 #include "top/top.h"
-#include "view.h"
+#include "clock.h"
+#include "message.h"
 #include "view/describe.h"
 #include "view/show_table.h"
 #include "view/snapshot.h"
@@ -32,9 +33,9 @@ print_all(const struct options *o, struct top_model *model)
 	int rc = top_sample(model);
 	if (rc < 0)
 		die_error(NULL, rc);
-	table_init(&table, o, &top_columns);
+	table_init(&table, &o->view, &top_columns);
 	print_time();
-	top_sort(model, o->sort, false);
+	top_sort(model, o->top.sort, false);
 	for (size_t i = 0; rc == 0 && i < model->n; i++)
 		rc = table_add(&table, to_cell, &model->lines[model->order[i]], NULL);
 	if (rc == 0)
@@ -54,7 +55,7 @@ print_one(const struct options *o, bool first)
 		die_of_opening(o->name, rc);
 	print_time();
 	if (rc == 0)
-		show_table(o, &snapshot);
+		show_table(o->name, &o->view, &snapshot);
 	else
 		printf("%s: no such semaphore\n", o->name);
 	snapshot_free(&snapshot);
@@ -65,10 +66,10 @@ top_plain(const struct options *o)
 {
 	struct top_model model = {.n = 0};
 	uint64_t due = monotonic_ns();
-	for (uint32_t done = 0; o->iterations == 0 || done < o->iterations; done++) {
+	for (uint32_t done = 0; o->top.iterations == 0 || done < o->top.iterations; done++) {
 		if (done > 0) {
-			due += o->delay_ns;
-			const struct timespec until = {(time_t)(due / 1000000000), (long)(due % 1000000000)};
+			due += o->top.delay_ns;
+			const struct timespec until = to_timespec(due);
 			while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 				continue;
 			putchar('\n');

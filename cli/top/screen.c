@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "ending.h"
-#include "top/model.h"
 #include "top/pen.h"
 #include "top/terminal.h"
 #include "view/color.h"
@@ -168,8 +168,7 @@ screen_wait(uint64_t until_ns)
 		const uint64_t now = monotonic_ns();
 		if (now >= until_ns)
 			return SCREEN_TICK;
-		const uint64_t left = until_ns - now;
-		const struct timespec timeout = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+		const struct timespec timeout = to_timespec(until_ns - now);
 		struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 		const int ready = ppoll(&input, 1, &timeout, &outside);
 		if (ready > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)

@@ -2,11 +2,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "view.h"
+#include "message.h"
 #include "view/describe.h"
 #include "view/json.h"
 #include "view/snapshot.h"
 #include "view/table.h"
+#include "view/verbs.h"
 
 struct listing {
 	json_t *json; /* of -J, else NULL */
@@ -56,7 +57,7 @@ list_one(const char *name, void *arg)
 }
 
 static void
-list_table(const struct options *o)
+list_table(const struct view_options *o)
 {
 	struct table table;
 	struct listing listing = {.table = &table};
@@ -70,7 +71,7 @@ list_table(const struct options *o)
 }
 
 static void
-list_json(const struct options *o)
+list_json(const struct view_options *o)
 {
 	struct selection keys;
 	struct listing listing = {.keys = o->columns == NULL ? NULL : &keys};
@@ -91,10 +92,11 @@ list_json(const struct options *o)
 int
 cmd_list(const struct options *o)
 {
-	if (o->json)
-		list_json(o);
+	require_stdout(o->name);
+	if (o->view.json)
+		list_json(&o->view);
 	else
-		list_table(o);
+		list_table(&o->view);
 	flush_stdout(NULL);
 	return EXIT_DONE;
 }

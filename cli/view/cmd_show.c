@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "view.h"
+#include "message.h"
 #include "view/json.h"
 #include "view/show_table.h"
 #include "view/snapshot.h"
 #include "view/statistics.h"
+#include "view/verbs.h"
 
 static json_t *
 histogram_to_json(const struct tsem_stat *stat)
@@ -49,12 +50,12 @@ owners_to_json(const struct snapshot *snapshot, bool holders, const struct selec
 }
 
 static void
-show_json(const struct options *o, const struct snapshot *snapshot)
+show_json(const char *name, const struct view_options *o, const struct snapshot *snapshot)
 {
 	struct selection chosen;
 	columns_choose(&chosen, &show_columns, o->columns);
 	const struct selection *keys = o->columns == NULL ? NULL : &chosen;
-	json_t *top = stat_to_json(o->name, &snapshot->stat, NULL);
+	json_t *top = stat_to_json(name, &snapshot->stat, NULL);
 	int rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));
 	if (rc == 0)
 		rc = json_object_set_new(top, "waiters", owners_to_json(snapshot, false, keys));
@@ -65,20 +66,21 @@ show_json(const struct options *o, const struct snapshot *snapshot)
 	else
 		json_decref(top);
 	if (rc < 0)
-		die_error(o->name, -ENOMEM);
+		die_error(name, -ENOMEM);
 }
 
 int
 cmd_show(const struct options *o)
 {
 	struct snapshot snapshot = {.n = 0};
+	require_stdout(o->name);
 	const int rc = snapshot_of(o->name, &snapshot);
 	if (rc < 0)
 		die_of_opening(o->name, rc);
-	if (o->json)
-		show_json(o, &snapshot);
+	if (o->view.json)
+		show_json(o->name, &o->view, &snapshot);
 	else
-		show_table(o, &snapshot);
+		show_table(o->name, &o->view, &snapshot);
 	flush_stdout(o->name);
 	snapshot_free(&snapshot);
 	return EXIT_DONE;

@@ -7,9 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
 #include "process.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* ---- values ---- */
 

@@ -57,7 +57,7 @@ color_of(const struct tsem_owner *owner)
 }
 
 void
-show_table(const struct options *o, const struct snapshot *snapshot)
+show_table(const char *name, const struct view_options *o, const struct snapshot *snapshot)
 {
 	const struct tsem_stat *stat = &snapshot->stat;
 	struct table table;
@@ -66,12 +66,12 @@ show_table(const struct options *o, const struct snapshot *snapshot)
 	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
 		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
 	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
-		print_summary(o->name, stat);
+		print_summary(name, stat);
 	if (rc == 0 && o->stats)
 		print_statistics(stat);
 	if (rc == 0 && (stat->held > 0 || stat->waiting > 0))
 		rc = table_print(&table);
 	table_free(&table);
 	if (rc < 0)
-		die_error(o->name, rc);
+		die_error(name, rc);
 }

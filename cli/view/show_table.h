@@ -6,7 +6,7 @@
 #include "options.h"
 #include "view/snapshot.h"
 
-void show_table(const struct options *o, const struct snapshot *snapshot);
+void show_table(const char *name, const struct view_options *o, const struct snapshot *snapshot);
 
 /* Explains an error of opening a semaphore to look at it. */
 _Noreturn void die_of_opening(const char *name, int error);

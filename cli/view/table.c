@@ -19,7 +19,7 @@ add_column(struct table *table, const struct column *column)
 }
 
 void
-table_init(struct table *table, const struct options *o, const struct columns *columns)
+table_init(struct table *table, const struct view_options *o, const struct columns *columns)
 {
 	*table = (struct table){.sparse = o->columns == NULL && !o->raw && !o->noheadings};
 	columns_choose(&table->selection, columns, o->columns);

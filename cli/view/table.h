@@ -16,7 +16,7 @@ struct table {
 };
 
 /* The columns of -o, or the default ones. */
-void table_init(struct table *table, const struct options *o, const struct columns *columns);
+void table_init(struct table *table, const struct view_options *o, const struct columns *columns);
 
 /*
  * Adds a line: to_cell(arg, column, text) writes the text of a column, an empty one for none. `color` is one that

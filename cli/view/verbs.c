@@ -2,11 +2,10 @@
 #include <stddef.h>
 
 #include "view.h"
+#include "view/verbs.h"
 
-const struct verb *const view_verbs[] = {&show_verb, &list_verb, NULL};
-
-int
-view_run(const struct verb *verb, const struct options *o)
-{
-	return verb == &list_verb ? cmd_list(o) : cmd_show(o);
-}
+const struct view_verb view_verbs[] = {
+	{&show_verb, cmd_show},
+	{&list_verb, cmd_list},
+	{NULL, NULL},
+};
