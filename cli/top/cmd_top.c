@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "top/cmd_top.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +8,9 @@
 
 #include "clock.h"
 #include "message.h"
-#include "top/cmd_top.h"
+#include "top/draw.h"
+#include "top/keys.h"
+#include "top/plain.h"
 #include "top/screen.h"
 #include "top/top.h"
 #include "view/show_table.h"
@@ -39,7 +43,7 @@ find_selected(struct top *top)
 		top->selected[0] = '\0';
 }
 
-int
+static int
 top_read(struct top *top)
 {
 	if (top->one[0] != '\0') {

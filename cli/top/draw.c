@@ -4,32 +4,11 @@
 
 #include <ncurses.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "top/act.h"
-
-enum ink
-ink_of(const struct tsem_stat *stat)
-{
-	return stat->waiting > 0 ? INK_BAD : stat->available == 0 ? INK_BUSY : INK_GOOD;
-}
-
-/* ---- the frame ---- */
-
-void
-draw_title(const struct top *top, const char *text)
-{
-	char line[512];
-	char clock[16] = "";
-	const time_t now = time(NULL);
-	struct tm tm;
-	if (localtime_r(&now, &tm) != NULL)
-		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
-	snprintf(line, sizeof(line), "tsem top %s, every %.4g s: %s", clock, (double)top->delay_ns / 1e9, text);
-	struct pen pen = pen_at(0);
-	pen_write(&pen, INK_TITLE, line);
-	pen_finish(&pen, INK_PLAIN);
-}
+#include "top/draw_all.h"
+#include "top/draw_one.h"
+#include "top/frame.h"
 
 static void
 draw_question(const struct top *top, char *text, size_t size)
@@ -67,12 +46,6 @@ draw_last_line(const struct top *top)
 	const bool asks = top->asking == ASK_NUMBER || top->asking == ASK_CONFIRM;
 	pen_write(&pen, asks ? INK_TITLE : INK_DIM, text);
 	pen_finish(&pen, INK_PLAIN);
-}
-
-size_t
-room_for_list(int from)
-{
-	return LINES - 1 > from ? (size_t)(LINES - 1 - from) : 0;
 }
 
 /* ---- help ---- */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #define NCURSES_WIDECHAR 1
+#include "top/draw_all.h"
+
 #include <inttypes.h>
 #include <ncurses.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "top/draw.h"
+#include "top/frame.h"
 #include "view/describe.h"
 
 enum { NAME_WIDTH_MIN = 8, NAME_WIDTH_MAX = 40, GAP = 2, BAR_WIDTH_MIN = 8, BAR_WIDTH_MAX = 30, TREND_MAX = 60 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define NCURSES_WIDECHAR 1
+#include "top/draw_one.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <ncurses.h>
@@ -7,7 +9,7 @@
 
 #include "message.h"
 #include "process.h"
-#include "top/draw.h"
+#include "top/frame.h"
 #include "view/describe.h"
 
 enum { DRAWING_MIN = 8, DRAWING_MAX = 60 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #define NCURSES_WIDECHAR 1
+#include "top/keys.h"
+
 #include <ctype.h>
 #include <ncurses.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 
 #include "number.h"
 #include "top/act.h"
-#include "top/top.h"
 
 enum { KEY_ESCAPE = 27, DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "top/pen.h"
+#include "top/chart.h"
 #include "view/describe.h"
 #include "view/snapshot.h"
 #include "view/statistics.h"
@@ -52,16 +52,6 @@ find_old(struct sampling *sampling, const char *name, const struct tsem_stat *st
 	const struct top_line *line = &old->lines[sampling->passed];
 	const bool same = strcmp(line->name, name) == 0 && memcmp(line->stat.uuid, stat->uuid, sizeof(stat->uuid)) == 0;
 	return same ? line : NULL;
-}
-
-void
-history_push(struct history *history, uint32_t waiting)
-{
-	if (history->n == HISTORY_MAX) {
-		memmove(history->waiting, history->waiting + 1, (HISTORY_MAX - 1) * sizeof(history->waiting[0]));
-		history->n--;
-	}
-	history->waiting[history->n++] = waiting;
 }
 
 static uint64_t

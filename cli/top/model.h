@@ -4,15 +4,10 @@
 #define TSEM_CLI_TOP_MODEL_H
 
 #include "columns.h"
+#include "top/chart.h"
 #include "tsem.h"
 
-enum { NAME_BYTES_MAX = 256, HISTORY_MAX = 120 };
-
-/* How many waited at the last ticks, the newest last. */
-struct history {
-	uint32_t waiting[HISTORY_MAX];
-	size_t n;
-};
+enum { NAME_BYTES_MAX = 256 };
 
 struct top_line {
 	char name[NAME_BYTES_MAX];
@@ -29,8 +24,6 @@ struct top_model {
 	uint64_t unreadable;
 	uint64_t at_ns;
 };
-
-void history_push(struct history *history, uint32_t waiting);
 
 /* Reads them all. What could not be read is counted, and passed over. 0, or a negative errno. */
 int top_sample(struct top_model *model);

@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Bars, sparklines, and text that never leaves its place on the screen, however small that is. */
+/* Text that never leaves its place on the screen, however small the screen is. */
 #ifndef TSEM_CLI_TOP_PEN_H
 #define TSEM_CLI_TOP_PEN_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct history;
-
-/* The end of the history in at most `width` characters, the highest one being the most that waited. */
-void sparkline(const struct history *history, size_t width, char *text);
-
-/* As much of it as that share, from 0 to 1, is filled. */
-void bar(double share, size_t width, char *text);
-
-/* Bytes that those texts need. */
-#define DRAWN_BYTES(width) (3 * (width) + 1)
 
 enum ink { INK_PLAIN, INK_GOOD, INK_BUSY, INK_BAD, INK_DIM, INK_TITLE, INK_SELECTED };
 

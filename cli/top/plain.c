@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tsem top` prints where there is no terminal: one table after the other. */
+#include "top/plain.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
 
-#include "top/top.h"
+#include "top/model.h"
 #include "clock.h"
 #include "message.h"
 #include "view/describe.h"

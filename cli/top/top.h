@@ -37,16 +37,4 @@ struct top {
 	char said[256]; /* on the last line */
 };
 
-/* Reads what is shown anew. 0, or a negative errno that ends it all. */
-int top_read(struct top *top);
-
-/* Draws everything. */
-void top_draw(struct top *top);
-
-/* What a key does. False: the end. */
-bool top_key(struct top *top, int key);
-
-/* Without a terminal. Returns the exit status. */
-int top_plain(const struct options *o);
-
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "top/chart.h"
 #include "top/model.h"
-#include "top/pen.h"
 #include "view/describe.h"
 
 static struct top_model model;

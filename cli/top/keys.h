@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TSEM_CLI_TOP_KEYS_H
+#define TSEM_CLI_TOP_KEYS_H
+
+#include "top/top.h"
+
+/* Does what the key asks for. False: the key ends the program. */
+bool top_key(struct top *top, int key);
+
+#endif
