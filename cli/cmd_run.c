@@ -10,21 +10,21 @@
 #include <unistd.h>
 
 #include "cmd.h"
-#include "ending.h"
+#include "termination.h"
 #include "group.h"
 #include "jobserver/flags.h"
 #include "jobserver/jobserver.h"
 #include "spawn.h"
 #include "waiting.h"
 
-/* Dies of an interactive signal as the command did, so that the shell loop around us stops, too. */
+/* Dies of an interactive signal as the command did, so that a shell loop around this process stops as well. */
 static void
 die_as_command(int number)
 {
 	const struct rlimit no_core = {0};
 	if (number != SIGINT && number != SIGQUIT)
 		return;
-	setrlimit(RLIMIT_CORE, &no_core); /* the command has dumped one already, if it was to */
+	setrlimit(RLIMIT_CORE, &no_core); /* the command's own core is enough */
 	die_of_signal(number);
 }
 
@@ -37,19 +37,19 @@ status_of_command(const siginfo_t *info)
 	return EXIT_SIGNAL_BASE + info->si_status;
 }
 
-/* ---- what the command is told ---- */
+/* ---- the environment of the command ---- */
 
-/* The slots of all holds, in order, as "0,3". */
+/* TSEM_SLOTS lists the slots of all holds, such as "0,3". */
 static void
-set_slots(const struct luggage *luggage)
+set_slots(const struct holds *holds)
 {
 	static uint32_t slots[TSEM_SLOTS_MAX];
 	static char text[TSEM_SLOTS_MAX * 5];
 	size_t length = 0;
 	unsetenv("TSEM_SLOT");
 	unsetenv("TSEM_SLOTS");
-	for (size_t i = 0; i < luggage->n; i++) {
-		const size_t n = tsem_hold_slots(&luggage->holds[i], slots, TSEM_SLOTS_MAX);
+	for (size_t i = 0; i < holds->n; i++) {
+		const size_t n = tsem_hold_slots(&holds->all[i], slots, TSEM_SLOTS_MAX);
 		for (size_t j = 0; j < n && length + 6 < sizeof(text); j++)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", slots[j]);
 	}
@@ -61,23 +61,23 @@ set_slots(const struct luggage *luggage)
 }
 
 static bool
-is_recovered(const struct luggage *luggage)
+is_recovered(const struct holds *holds)
 {
 	bool recovered = false;
-	for (size_t i = 0; i < luggage->n; i++)
-		recovered = recovered || tsem_hold_recovered(&luggage->holds[i]);
+	for (size_t i = 0; i < holds->n; i++)
+		recovered = recovered || tsem_hold_recovered(&holds->all[i]);
 	return recovered;
 }
 
 static void
-set_environment(const struct options *o, const char *name, const struct luggage *luggage)
+set_environment(const struct options *o, const char *name, const struct holds *holds)
 {
 	char count[16];
 	snprintf(count, sizeof(count), "%u", o->count);
 	setenv("TSEM_NAME", name, 1);
 	setenv("TSEM_COUNT", count, 1);
-	set_slots(luggage);
-	if (is_recovered(luggage))
+	set_slots(holds);
+	if (is_recovered(holds))
 		setenv("TSEM_RECOVERED", "1", 1);
 	else
 		unsetenv("TSEM_RECOVERED");
@@ -85,15 +85,15 @@ set_environment(const struct options *o, const char *name, const struct luggage 
 
 /* ---- the command ---- */
 
-/* `unused`: what came with a hold nobody got to hear, so it is told to the next one. */
+/* `unused`: the command did not start, so the next holder must still learn that an earlier one died. */
 static void
-give_back(const struct luggage *luggage, bool abandoned, bool unused)
+give_back(const struct holds *holds, bool abandoned, bool unused)
 {
-	for (size_t i = 0; i < luggage->n; i++) {
+	for (size_t i = 0; i < holds->n; i++) {
 		if (unused && !abandoned)
-			give_back_unused(&luggage->holds[i]);
+			give_back_unused(&holds->all[i]);
 		else
-			tsem_reap(&luggage->holds[i], abandoned ? TSEM_ABANDONED : 0);
+			tsem_reap(&holds->all[i], abandoned ? TSEM_ABANDONED : 0);
 	}
 }
 
@@ -119,23 +119,23 @@ die_of_fork(const struct options *o, int error)
 {
 	if (error == -ENOMEM)
 		die_error(o->name, error);
-	die(o->name, "cannot start another process: %s (end some, or raise 'ulimit -u')", strerror(-error));
+	die(o->name, "cannot start another process: %s (end some processes, or raise 'ulimit -u')", strerror(-error));
 }
 
-/* Runs the command as the owner of the holds, and gives them back the moment it has ended. */
+/* Runs the command as the owner of the holds, and gives them back as soon as it ends. */
 static int
-run_command(const struct options *o, char **command, const struct luggage *luggage, struct jobserver *jobserver)
+run_command(const struct options *o, char **command, const struct holds *holds, struct jobserver *jobserver)
 {
 	struct spawned spawned;
 	siginfo_t end;
 	sigset_t mask;
 	spawn_block_signals(&mask);
-	spawn_let_pending_signals_end_us(&mask);
-	int rc = spawn_command(command, &mask, luggage, &spawned);
+	spawn_deliver_pending_signals(&mask);
+	int rc = spawn_command(command, &mask, holds, &spawned);
 	if (rc < 0) {
 		if (jobserver != NULL)
 			jobserver_close(jobserver, 0);
-		give_back(luggage, false, true);
+		give_back(holds, false, true);
 		die_of_fork(o, rc);
 	}
 
@@ -148,10 +148,10 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	const bool abandoned = end.si_code != CLD_EXITED || repair_failed;
 	if (jobserver != NULL)
 		jobserver_close(jobserver, abandoned ? TSEM_ABANDONED : 0);
-	give_back(luggage, abandoned, spawned.adopt_error != 0 || spawned.exec_error != 0);
+	give_back(holds, abandoned, spawned.adopt_error != 0 || spawned.exec_error != 0);
 	waitpid(spawned.pid, NULL, 0);
 	if (spawned.adopt_error == -EXDEV)
-		die(o->name, "the command would get a PID namespace of its own (use 'unshare --fork')");
+		die(o->name, "the command would start in a new PID namespace (use 'unshare --fork')");
 	if (spawned.adopt_error == -EPERM)
 		die(o->name, "the permit was lost before the command started (try again)");
 	if (spawned.adopt_error < 0)
@@ -164,12 +164,12 @@ run_command(const struct options *o, char **command, const struct luggage *lugga
 	return status_of_command(&end);
 }
 
-/* One process from the repair to the end of the command, so that the permits never change hands in between. */
+/* One process runs the repair and then the command, so that the permits have one owner throughout. */
 static int
-repair_and_run(const struct options *o, char **command, const struct luggage *luggage, struct jobserver *jobserver)
+repair_and_run(const struct options *o, char **command, const struct holds *holds, struct jobserver *jobserver)
 {
 	static char script[] = "/bin/sh -c \"$0\" || { echo \"tsem: $TSEM_NAME: the command of --on-recovered failed"
-						   " (the other one was not run)\" >&2; exit 125; }; exec \"$@\"";
+						   " (the main command was not run)\" >&2; exit 125; }; exec \"$@\"";
 	size_t n = 0;
 	while (command[n] != NULL)
 		n++;
@@ -181,7 +181,7 @@ repair_and_run(const struct options *o, char **command, const struct luggage *lu
 	argv[2] = script;
 	argv[3] = (char *)(uintptr_t)o->on_recovered;
 	memcpy(argv + 4, command, n * sizeof(*argv));
-	const int status = run_command(o, argv, luggage, jobserver);
+	const int status = run_command(o, argv, holds, jobserver);
 	free(argv);
 	return status;
 }
@@ -198,22 +198,22 @@ die_of_jobserver(const struct options *o, int error)
 static int
 run_with(const struct options *o, const struct group *group, const struct request *request, char **command)
 {
-	const struct luggage luggage = {.holds = request->holds, .n = granted(request)};
-	set_environment(o, request->any ? group->names[request->which] : o->name, &luggage);
-	const bool repair = o->on_recovered != NULL && is_recovered(&luggage);
+	const struct holds holds = {.all = request->holds, .n = granted(request)};
+	set_environment(o, request->any ? group->names[request->which] : o->name, &holds);
+	const bool repair = o->on_recovered != NULL && is_recovered(&holds);
 	struct jobserver jobserver;
 	if (o->jobserver) {
 		const int rc = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
 		if (rc < 0) {
-			give_back(&luggage, false, true);
+			give_back(&holds, false, true);
 			die_of_jobserver(o, rc);
 		}
 	}
 	struct jobserver *server = o->jobserver ? &jobserver : NULL;
-	return repair ? repair_and_run(o, command, &luggage, server) : run_command(o, command, &luggage, server);
+	return repair ? repair_and_run(o, command, &holds, server) : run_command(o, command, &holds, server);
 }
 
-/* Waits for the permits; a semaphore that is removed meanwhile is created anew if -j says how. */
+/* If the semaphore is removed during the wait, -j creates it again. */
 static int
 acquire_and_run(const struct options *o, char **command)
 {
@@ -240,11 +240,12 @@ prepare_jobserver(const struct options *o)
 {
 	const char *outer = getenv("TSEM_JOBSERVER");
 	if (strchr(o->name, ',') != NULL)
-		die(o->name, "the tokens of a jobserver are permits of one semaphore (give one name)");
+		die(o->name, "--jobserver needs one semaphore, because its tokens are permits of it (give one name)");
 	if (o->count != 1)
 		die(o->name, "-k and --jobserver exclude each other (each token is one permit)");
 	if (outer != NULL && strcmp(outer, o->name) == 0)
-		die(o->name, "already under its jobserver (run the command without tsem: MAKEFLAGS says what to use)");
+		die(o->name,
+		    "already under this jobserver (run the command without tsem: it finds the jobserver in MAKEFLAGS)");
 	if (o->shell_command == NULL)
 		jobserver_adapt_make(o->name, o->command);
 }
@@ -253,9 +254,9 @@ int
 cmd_run(const struct options *o)
 {
 	if (o->shell_command == NULL && o->command[0] == NULL)
-		die(o->name, "run what? (tsem run %s COMMAND, or see 'tsem run --help')", o->name);
+		die(o->name, "run needs a command (tsem run %s COMMAND, or see 'tsem run --help')", o->name);
 	if (o->shell_command != NULL && o->command[0] != NULL)
-		die(o->name, "unexpected word '%s' behind -c (put the whole command into its argument)", o->command[0]);
+		die(o->name, "unexpected word '%s' after -c (put the whole command into its argument)", o->command[0]);
 	if (o->jobserver)
 		prepare_jobserver(o);
 

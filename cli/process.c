@@ -8,7 +8,7 @@
 
 #include "utf8.h"
 
-/* Copies what can be shown: separators become spaces, and what is no character becomes '?'. */
+/* Control characters, such as the separators of arguments, become spaces; malformed bytes become '?'. */
 static void
 copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
 {
@@ -31,27 +31,28 @@ copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
 	text[out] = '\0';
 }
 
-static size_t
-read_file(pid_t pid, const char *file, unsigned char *bytes, size_t size)
+size_t
+read_proc(pid_t pid, const char *file, char *text, size_t size)
 {
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	ssize_t n = read(fd, bytes, size);
+	const ssize_t n = read(fd, text, size - 1);
 	close(fd);
+	text[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
 }
 
 void
 process_command(pid_t pid, char *text, size_t size)
 {
-	unsigned char bytes[4096];
-	size_t n = pid > 0 ? read_file(pid, "cmdline", bytes, sizeof(bytes)) : 0;
+	char bytes[4096];
+	size_t n = pid > 0 ? read_proc(pid, "cmdline", bytes, sizeof(bytes)) : 0;
 	if (n == 0 && pid > 0)
-		n = read_file(pid, "comm", bytes, sizeof(bytes));
-	copy_printable(text, size, bytes, n);
+		n = read_proc(pid, "comm", bytes, sizeof(bytes));
+	copy_printable(text, size, (const unsigned char *)bytes, n);
 	if (text[0] == '\0')
 		snprintf(text, size, "?");
 }
@@ -63,20 +64,23 @@ owner_command(const struct tsem_owner *owner, char *text, size_t size)
 	process_command(known ? owner->pid : 0, text, size);
 }
 
-/*
- * The name of the program in there may contain anything, so the state is behind the last parenthesis. The first thread's file
- * has the same state; for the whole process's the kernel would add up all threads each time.
- */
+/* The name may contain any byte, so the last parenthesis ends it. */
+const char *
+fields_after_name(const char *stat)
+{
+	const char *end = strrchr(stat, ')');
+	return end == NULL ? NULL : end + 1;
+}
+
 bool
 process_is_stopped(const struct tsem_owner *owner)
 {
-	unsigned char stat[512];
+	char file[32];
+	char stat[512];
 	if (owner->alive == TSEM_DEAD || owner->foreign_pid || owner->pid <= 0)
 		return false;
-	char file[32];
+	/* The first thread's file shows the same state; for the process's file the kernel would add up all threads. */
 	snprintf(file, sizeof(file), "task/%d/stat", (int)owner->pid);
-	const size_t n = read_file(owner->pid, file, stat, sizeof(stat) - 1);
-	stat[n] = '\0';
-	const char *end = strrchr((const char *)stat, ')');
-	return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+	const char *fields = read_proc(owner->pid, file, stat, sizeof(stat)) > 0 ? fields_after_name(stat) : NULL;
+	return fields != NULL && fields[0] == ' ' && (fields[1] == 'T' || fields[1] == 't');
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading about other processes, for people to look at. */
+/* What /proc tells about other processes. */
 #ifndef TSEM_CLI_PROCESS_H
 #define TSEM_CLI_PROCESS_H
 
@@ -9,13 +9,22 @@
 
 #include "tsem.h"
 
-/* The command line of an owner: "?" if it is dead, or its pid is not ours to look up. */
+/* The command line of an owner, or "?" if the owner is dead or its pid belongs to another PID namespace. */
 void owner_command(const struct tsem_owner *owner, char *text, size_t size);
 
 /* The command line, arguments separated by spaces, as valid UTF-8 without control characters; "?" if unknown. */
 void process_command(pid_t pid, char *text, size_t size);
 
-/* Stopped by a signal, or by a debugger. False if that cannot be looked up. */
+/* Whether a signal or a debugger has stopped the process. False if that is unknown. */
 bool process_is_stopped(const struct tsem_owner *owner);
+
+/*
+ * Reads /proc/PID/FILE, such as "stat" or "task/TID/stat", and ends it with a null byte. Returns its length, 0 if the file
+ * is unreadable or the process is gone.
+ */
+size_t read_proc(pid_t pid, const char *file, char *text, size_t size);
+
+/* What follows the name in the text of a stat file: " S 1 ..."; NULL if it is malformed. */
+const char *fields_after_name(const char *stat);
 
 #endif

@@ -10,31 +10,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int passed_on[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP};
+static const int forwarded[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP};
 
 static void
-signals_of_interest(sigset_t *set)
+set_of_signals(sigset_t *set)
 {
 	sigemptyset(set);
-	for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
-		sigaddset(set, passed_on[i]);
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaddset(set, forwarded[i]);
 	sigaddset(set, SIGCHLD);
 }
 
-/* Ignored, SIGCHLD would let children vanish before we have seen how they ended. */
+/* With SIGCHLD ignored, the kernel would reap the command before waitid() can report its end. */
 static bool child_was_ignored;
 
 void
 spawn_block_signals(sigset_t *old)
 {
 	sigset_t set;
-	signals_of_interest(&set);
+	set_of_signals(&set);
 	sigprocmask(SIG_BLOCK, &set, old);
 	child_was_ignored = signal(SIGCHLD, SIG_DFL) == SIG_IGN;
 }
 
 void
-spawn_let_pending_signals_end_us(const sigset_t *old)
+spawn_deliver_pending_signals(const sigset_t *old)
 {
 	sigset_t pending;
 	sigset_t blocked;
@@ -47,20 +47,18 @@ spawn_let_pending_signals_end_us(const sigset_t *old)
 }
 
 /*
- * vfork: the parent stands still until the command executes, and nothing is copied. The child touches only the record
- * in shared memory, its own identity, and *spawned. It makes the holds its own before it executes, so that no instant
- * exists in which the command runs and they are not its own.
- *
- * No handler is installed at this point, so the child may restore the mask before it executes.
+ * vfork() copies nothing and suspends the parent until the child executes the command. The child writes only the record in
+ * shared memory, its own identity, and *spawned. It adopts the holds before it executes, so that the command never runs
+ * without owning them. It may restore the signal mask, because no handler is installed at this point.
  */
 static pid_t
-vfork_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned)
+vfork_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned)
 {
 	const pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): see above */
 	if (pid != 0)
 		return pid;
-	for (size_t i = 0; i < luggage->n && spawned->adopt_error == 0; i++)
-		spawned->adopt_error = tsem_adopt(&luggage->holds[i]);
+	for (size_t i = 0; i < holds->n && spawned->adopt_error == 0; i++)
+		spawned->adopt_error = tsem_adopt(&holds->all[i]);
 	if (spawned->adopt_error == 0) {
 		if (child_was_ignored)
 			signal(SIGCHLD, SIG_IGN);
@@ -72,53 +70,53 @@ vfork_command(char **argv, const sigset_t *mask, const struct luggage *luggage, 
 }
 
 int
-spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned)
+spawn_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned)
 {
 	*spawned = (struct spawned){0};
-	const pid_t pid = vfork_command(argv, mask, luggage, spawned);
+	const pid_t pid = vfork_command(argv, mask, holds, spawned);
 	if (pid < 0)
 		return -errno;
 	spawned->pid = pid;
 	return 0;
 }
 
-/* How the one command has been stopped. */
+/* State of the command. There is only one. */
 static struct {
 	bool stopped;
-	int by;    /* the signal; 0: this process has stopped with it already */
-	bool told; /* this process has received SIGTSTP, too; the terminal sends it to the whole group */
-} standstill;
+	int signal;         /* that stopped it; 0: this process has stopped with it already */
+	bool received_tstp; /* this process did, too: the terminal sends SIGTSTP to the whole process group */
+} stop;
 
-/* What a process sent; what the terminal sent, it sent to the whole process group, and the command has it already. */
+/* Forwards what a process sent. The command already has what the terminal sent to the whole process group. */
 static void
-pass_on(pid_t pid, int number, int code)
+forward(pid_t pid, int number, int code)
 {
 	if (number == SIGTSTP || number == SIGCONT)
-		standstill.told = number == SIGTSTP;
+		stop.received_tstp = number == SIGTSTP;
 	if (number != SIGCHLD && code <= 0)
 		kill(pid, number);
 }
 
 enum command_state
-spawn_look(pid_t pid, siginfo_t *info)
+spawn_poll(pid_t pid, siginfo_t *info)
 {
 	for (;;) {
 		*info = (siginfo_t){0};
 		if (waitid(P_PID, (id_t)pid, info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) != 0
 		    || info->si_pid != pid)
-			return standstill.stopped ? COMMAND_STOPPED : COMMAND_RUNS;
+			return stop.stopped ? COMMAND_STOPPED : COMMAND_RUNS;
 		if (info->si_code != CLD_STOPPED && info->si_code != CLD_CONTINUED)
 			return COMMAND_ENDED;
 		*info = (siginfo_t){0};
 		waitid(P_PID, (id_t)pid, info, WSTOPPED | WCONTINUED | WNOHANG);
-		standstill.stopped = info->si_code == CLD_STOPPED;
-		standstill.by = standstill.stopped ? info->si_status : 0;
+		stop.stopped = info->si_code == CLD_STOPPED;
+		stop.signal = stop.stopped ? info->si_status : 0;
 	}
 }
 
 /* ---- job control ---- */
 
-/* Of the terminal that sends the keys' signals, wherever the standard descriptors lead. */
+/* Asks the controlling terminal, because the standard descriptors may be redirected. */
 static bool
 is_in_foreground(void)
 {
@@ -129,7 +127,7 @@ is_in_foreground(void)
 	return is;
 }
 
-/* A shell that gives its jobs groups of their own sees one of them stop. The parent in the same group, a script, does not. */
+/* A shell with job control gives each job its own process group. A script, which shares ours, would not notice the stop. */
 static bool
 is_a_job(void)
 {
@@ -137,32 +135,32 @@ is_a_job(void)
 }
 
 /*
- * Another process that stops the command alone, as cpulimit does, continues it as well, and the caller must not be left
- * waiting then. But a program that catches Ctrl-Z may stop itself by SIGSTOP; and a program that reads the key itself may
- * stop by SIGTSTP, and no other process receives that.
+ * A process such as cpulimit that stops only the command also continues it, and this process must not stay stopped then. But
+ * a program that catches Ctrl-Z may stop itself by SIGSTOP, and a program that reads the key itself may stop by a SIGTSTP
+ * that no other process receives.
  */
 static bool
 is_job_control(void)
 {
-	if (standstill.by == 0 || standstill.by == SIGSTOP)
-		return standstill.told && is_in_foreground();
-	return standstill.told || (is_a_job() && is_in_foreground());
+	if (stop.signal == 0 || stop.signal == SIGSTOP)
+		return stop.received_tstp && is_in_foreground();
+	return stop.received_tstp || (is_a_job() && is_in_foreground());
 }
 
-/* The kernel discards SIGTSTP in an orphaned process group, which no shell could continue. */
+/* In an orphaned process group, which no shell could continue, the kernel discards the SIGTSTP. */
 void
 spawn_stop_with_command(void)
 {
-	sigset_t stop;
+	sigset_t set;
 	if (!is_job_control())
 		return;
-	standstill.by = 0;
-	standstill.told = false;
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGTSTP);
+	stop.signal = 0;
+	stop.received_tstp = false;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
 	raise(SIGTSTP);
-	sigprocmask(SIG_UNBLOCK, &stop, NULL);
-	sigprocmask(SIG_BLOCK, &stop, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
 void
@@ -170,14 +168,14 @@ spawn_wait(pid_t pid, siginfo_t *info)
 {
 	sigset_t set;
 	enum command_state state;
-	signals_of_interest(&set);
-	while ((state = spawn_look(pid, info)) != COMMAND_ENDED) {
+	set_of_signals(&set);
+	while ((state = spawn_poll(pid, info)) != COMMAND_ENDED) {
 		siginfo_t sent;
 		if (state == COMMAND_STOPPED)
 			spawn_stop_with_command();
 		const int number = sigwaitinfo(&set, &sent);
 		if (number > 0)
-			pass_on(pid, number, sent.si_code);
+			forward(pid, number, sent.si_code);
 	}
 }
 
@@ -185,15 +183,15 @@ int
 spawn_open_signals(void)
 {
 	sigset_t set;
-	signals_of_interest(&set);
+	set_of_signals(&set);
 	const int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
 
 void
-spawn_pass_signals_on(int fd, pid_t pid)
+spawn_forward_signals(int fd, pid_t pid)
 {
 	struct signalfd_siginfo sent;
 	while (read(fd, &sent, sizeof(sent)) == (ssize_t)sizeof(sent))
-		pass_on(pid, (int)sent.ssi_signo, sent.ssi_code);
+		forward(pid, (int)sent.ssi_signo, sent.ssi_code);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting the command of `tsem run`, and standing between it and the world until it ends. */
+/* Starting the command of `tsem run`, forwarding signals to it, and waiting for its end. */
 #ifndef TSEM_CLI_SPAWN_H
 #define TSEM_CLI_SPAWN_H
 
@@ -8,9 +8,9 @@
 
 #include "tsem.h"
 
-/* The holds that go to the command. */
-struct luggage {
-	tsem_hold *holds;
+/* The holds that the command owns while it runs. */
+struct holds {
+	tsem_hold *all;
 	size_t n;
 };
 
@@ -20,38 +20,38 @@ struct spawned {
 	int exec_error;  /* 0, or the errno of exec */
 };
 
-/* Blocks the signals that `tsem run` passes on; `old`: the mask from before, which the command gets back. */
+/* Blocks the signals that `tsem run` forwards. `old`: the previous mask, for the command. */
 void spawn_block_signals(sigset_t *old);
 
 /*
- * A Ctrl-C that came before the command existed goes to nobody else: it ends us here, or, if it is ignored, nothing
- * happens. What we hold comes back, as from any dead process.
+ * Delivers a terminating signal that arrived before the command exists. It ends this process here unless it is ignored; the
+ * holds are recovered as from any dead process.
  */
-void spawn_let_pending_signals_end_us(const sigset_t *old);
+void spawn_deliver_pending_signals(const sigset_t *old);
 
 /* Starts the command as the new owner of the holds. 0, or a negative errno if there is no child. */
-int spawn_command(char **argv, const sigset_t *mask, const struct luggage *luggage, struct spawned *spawned);
+int spawn_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned);
 
-/* Opens a descriptor that becomes readable with those signals; or a negative errno. */
+/* A descriptor that becomes readable when a signal arrives, or a negative errno. */
 int spawn_open_signals(void);
 
-/* Reads what has come and passes it on. */
-void spawn_pass_signals_on(int fd, pid_t pid);
+/* Forwards the signals that have arrived at the descriptor. */
+void spawn_forward_signals(int fd, pid_t pid);
 
 enum command_state { COMMAND_RUNS, COMMAND_STOPPED, COMMAND_ENDED };
 
-/* Without waiting. An end is left to be seen. `info`: what waitid() said of the end. */
-enum command_state spawn_look(pid_t pid, siginfo_t *info);
+/* Does not block, and leaves the command a zombie when it has ended. `info`: what waitid() reported. */
+enum command_state spawn_poll(pid_t pid, siginfo_t *info);
 
 /*
- * While the command is stopped: stops this process, too, where that is job control, so that the shell that started it sees
- * the stop. Otherwise it returns at once, and the caller goes on waiting for what comes next.
+ * While the command is stopped: stops this process as well if a shell does job control, so that the shell sees the stop.
+ * Otherwise returns at once.
  */
 void spawn_stop_with_command(void);
 
 /*
- * Waits until the command has ended, passing signals on, and stopping with it where that is job control. It stays a zombie, so that nobody
- * takes it for vanished before its holds have been given back. `info`: what waitid() said.
+ * Forwards signals and stops with the command until it ends. The command stays a zombie, because other processes must not
+ * find its pid gone before its holds are released. `info`: what waitid() reported.
  */
 void spawn_wait(pid_t pid, siginfo_t *info);
 

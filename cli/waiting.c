@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "ending.h"
+#include "termination.h"
 #include "message.h"
 #include "waiting_line.h"
 
@@ -73,7 +73,7 @@ static int
 progress(void *arg, uint32_t position)
 {
 	waiting_line_renew(arg, position);
-	return ending_signal();
+	return termination_signal();
 }
 
 static int
@@ -92,7 +92,7 @@ wait_with_line(const struct options *o, struct request *request)
 	int rc;
 	do {
 		rc = wait_in_line(o, request, &wait);
-	} while (rc == -EINTR && ending_signal() == 0);
+	} while (rc == -EINTR && termination_signal() == 0);
 	waiting_line_finish(&line, rc == 0);
 	return rc;
 }
@@ -131,19 +131,19 @@ granted(const struct request *request)
 int
 wait_for_permits(const struct options *o, struct request *request)
 {
-	struct ending ending;
+	struct termination termination;
 	if (o->nonblock)
 		return try(o, request);
 	/* A waiter that is told to end gives up its place first, so that the others need not find out that it is dead. */
-	ending_begin(&ending);
+	termination_defer(&termination);
 	const int rc = wait_with_line(o, request);
 	/* First: a signal between the look at what was noted and this would be swallowed. */
-	ending_finish(&ending);
-	if (ending_signal() == 0)
+	termination_restore(&termination);
+	if (termination_signal() == 0)
 		return rc;
 	if (rc == 0)
 		undo_wait(o, request);
-	die_of_signal(ending_signal());
+	die_of_signal(termination_signal());
 	return rc;
 }
 

@@ -14,7 +14,7 @@ starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* One digit or more, and nothing else, in the first `n` bytes. */
+/* Whether the first `n` bytes are digits only, at least one. */
 static bool
 is_number(const char *text, size_t n)
 {
@@ -23,7 +23,7 @@ is_number(const char *text, size_t n)
 
 /* ---- MAKEFLAGS ---- */
 
-/* Words end at spaces that no backslash stands in front of. */
+/* A space ends a word unless a backslash precedes it. */
 static size_t
 word_length(const char *text)
 {
@@ -40,7 +40,7 @@ next_word(const char *word)
 	return word + strspn(word, " ");
 }
 
-/* -j, --jobs: a number may be the next word. */
+/* After -j and --jobs, the next word may be the number. */
 static bool
 is_jobs_alone(const char *word, size_t n)
 {
@@ -54,7 +54,7 @@ is_about_jobs(const char *word, size_t n)
 	       || starts_with(word, "--jobs=") || starts_with(word, "--jobserver-");
 }
 
-/* The letters of options come first in there, without a dash; whoever looks for them takes the first word for them. */
+/* make puts the letters of options first, without a dash, and always reads the first word as such letters. */
 static bool
 is_letters(const char *word, size_t n)
 {
@@ -77,7 +77,7 @@ jobserver_makeflags(const char *old, const char *auth)
 	} else {
 		word += strspn(word, " ");
 	}
-	/* Behind "--" there are variables, which may contain anything. */
+	/* Variables follow "--" and may contain anything. */
 	while (*word != '\0' && !(word_length(word) == 2 && starts_with(word, "--"))) {
 		const size_t n = word_length(word);
 		const char *next = next_word(word);
@@ -104,14 +104,13 @@ is_make(const char *command)
 	return strcmp(base, "make") == 0 || strcmp(base, "gmake") == 0;
 }
 
-/* What a word of make's arguments is about. */
 struct argument {
 	bool takes_next; /* the next word is its value */
-	char *jobs;      /* the letter j in it, or --jobs; NULL if it is about something else */
-	char *number;    /* what stands behind that in the same word */
+	char *jobs;      /* its letter j, or --jobs; NULL for other options */
+	char *number;    /* the rest of the word after `jobs` */
 };
 
-/* Letters behind one dash: some have a value, which is the rest of the word. */
+/* The first letter that takes a value takes the rest of the word. */
 static struct argument
 read_letters(char *word)
 {
@@ -166,8 +165,8 @@ jobserver_adapt_make(const char *name, char **command)
 		}
 		const bool in_next = *argument.number == '\0' && next != NULL && is_number(next, strlen(next));
 		if (*argument.number != '\0' || in_next)
-			die(name, "%s %s%s%s would be a limit of its own (leave it out: the limit is the semaphore's)", command[0],
-			    *word, in_next ? " " : "", in_next ? next : "");
+			die(name, "%s %s%s%s sets a limit of its own (leave it out: the semaphore is the limit)", command[0], *word,
+			    in_next ? " " : "", in_next ? next : "");
 		if (argument.jobs == *word + 1 || argument.jobs == *word)
 			remove_word(word);
 		else

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What GNU make reads: MAKEFLAGS, and the -j among its arguments. */
+/* What GNU make reads: MAKEFLAGS, and -j among its arguments. */
 #ifndef TSEM_CLI_JOBSERVER_FLAGS_H
 #define TSEM_CLI_JOBSERVER_FLAGS_H
 
-/* How make and its clients reach a jobserver: by two descriptors, or by the path of a named pipe. */
+/* Clients reach a jobserver by two descriptors, or by the path of a named pipe. */
 enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
 
 /*
- * MAKEFLAGS that say what `old` (or NULL) says, but with `auth` as the jobserver in place of any other one and of any number
- * of jobs. To be freed; NULL: no memory.
+ * A copy of the MAKEFLAGS `old`, which may be NULL, with `auth` in place of any other jobserver and any number of jobs. The
+ * caller frees it. NULL if there is no memory.
  */
 char *jobserver_makeflags(const char *old, const char *auth);
 

@@ -16,12 +16,12 @@
 #include "waiting.h"
 
 enum {
-	PATIENCE_MS = 50,   /* how long an unclaimed token may lie while others wait */
-	REST_MS = 50,       /* how long nothing is asked for after that; twice as long each time, */
-	REST_MAX_MS = 400,  /* up to this, until a token is claimed */
-	LOOK_MS = 500,      /* between looks for lost tokens */
-	LOOK_SHARE = 100,   /* of the time, at most one part in so many is spent on them */
-	TRY_AGAIN_MS = 100, /* after a request that failed */
+	UNCLAIMED_MS = 50,    /* after this long, an unclaimed token gives way to waiters */
+	BACKOFF_MS = 50,      /* then the jobserver requests no permit for this long, doubled each time */
+	BACKOFF_MAX_MS = 400, /* until a token is claimed */
+	SCAN_MS = 500,        /* between scans for lost tokens */
+	SCAN_SHARE = 100,     /* scans take at most one part in this many of the time */
+	RETRY_MS = 100,       /* after a request that failed */
 };
 
 static uint64_t
@@ -34,7 +34,7 @@ int
 jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver_style style)
 {
 	*js = (struct jobserver){
-		.name = name, .sem = sem, .request = {.ready = -1}, .family_jobs = SIZE_MAX, .rest_ms = REST_MS};
+		.name = name, .sem = sem, .request = {.ready = -1}, .tree_jobs = SIZE_MAX, .backoff_ms = BACKOFF_MS};
 	int rc = token_pipes_open(&js->pipes, style);
 	if (rc < 0)
 		return rc;
@@ -43,7 +43,7 @@ jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver
 		token_pipes_close(&js->pipes);
 		return -ENOMEM;
 	}
-	family_adopt_orphans();
+	adopt_orphans();
 	setenv("MAKEFLAGS", flags, 1);
 	setenv("TSEM_JOBSERVER", name, 1);
 	free(flags);
@@ -56,16 +56,16 @@ static size_t
 count_claimed(const struct jobserver *js)
 {
 	const size_t unclaimed = token_is_unclaimed(&js->pipes) ? 1 : 0;
-	return js->out > unclaimed ? js->out - unclaimed : 0; /* what lies there may be of a client's own making */
+	return js->out > unclaimed ? js->out - unclaimed : 0; /* a client may have written the unclaimed one itself */
 }
 
-/* A token has come back, or is gone: its permit is for whoever is first in line. */
+/* A token has been returned or lost, so the first waiter of the semaphore gets its permit. */
 static void
 give_back_permit(struct jobserver *js)
 {
 	if (js->out > 0)
 		tsem_end_loan(&js->holds[--js->out]);
-	js->traffic++;
+	js->moves++;
 }
 
 static bool
@@ -82,7 +82,7 @@ make_room(struct jobserver *js)
 	return true;
 }
 
-/* First the permit becomes the command's, then the token can be claimed: whenever we die, there is no token without. */
+/* The command owns the permit before the token can be claimed. If this process dies, each token still has a permit. */
 static void
 offer_token(struct jobserver *js, tsem_hold *hold)
 {
@@ -97,7 +97,7 @@ offer_token(struct jobserver *js, tsem_hold *hold)
 	}
 	js->offered = true;
 	js->offered_ms = now_ms();
-	js->traffic++;
+	js->moves++;
 }
 
 static void
@@ -108,7 +108,7 @@ retract_token(struct jobserver *js)
 	js->offered = false;
 }
 
-/* Clients that return more than they claimed, or claim what was lost, are not believed. */
+/* Ignores tokens that clients return beyond those that are claimed. */
 static void
 take_returned(struct jobserver *js)
 {
@@ -122,17 +122,17 @@ take_returned(struct jobserver *js)
 /* ---- the next permit ---- */
 
 static void
-refuse(struct jobserver *js, int error)
+handle_failed_request(struct jobserver *js, int error)
 {
-	/* After 'tsem cancel' it waits again, as a new arrival; when all records are in use, a little later. */
+	/* These pass: a cancelled request starts again as a new arrival, the others succeed once records or threads are free. */
 	if (error == -ECANCELED || error == -EUSERS || error == -EAGAIN)
 		return;
 	js->refused = true;
-	complain(js->name, "no more permits for this build: %s; it goes on with those it has", error_text(error));
+	complain(js->name, "this build gets no more permits: %s; it continues with those it has", error_text(error));
 }
 
 static void
-ask_for_permit(struct jobserver *js)
+request_permit(struct jobserver *js)
 {
 	tsem_hold hold;
 	int rc = tsem_try_acquire(js->sem, 1, &hold);
@@ -141,16 +141,16 @@ ask_for_permit(struct jobserver *js)
 	else if (rc == -EAGAIN)
 		rc = request_start(&js->request);
 	if (rc < 0)
-		refuse(js, rc);
+		handle_failed_request(js, rc);
 }
 
 static void
-see_to_the_offer(struct jobserver *js)
+update_offer(struct jobserver *js)
 {
 	if (js->offered && !token_is_unclaimed(&js->pipes)) {
 		js->offered = false;
-		js->rest_ms = REST_MS;
-		js->traffic++;
+		js->backoff_ms = BACKOFF_MS;
+		js->moves++;
 	}
 	struct pollfd ready = {.fd = js->request.ready, .events = POLLIN};
 	if (js->request.pending && poll(&ready, 1, 0) == 1) {
@@ -159,76 +159,77 @@ see_to_the_offer(struct jobserver *js)
 		if (rc == 0)
 			offer_token(js, &hold);
 		else
-			refuse(js, rc);
+			handle_failed_request(js, rc);
 	}
-	if (!js->offered && !js->request.pending && !js->refused && now_ms() >= js->ask_ms)
-		ask_for_permit(js);
+	if (!js->offered && !js->request.pending && !js->refused && now_ms() >= js->request_at_ms)
+		request_permit(js);
 }
 
 /*
- * Nobody claims it, and somebody waits for it. Nobody can be asked whether the build wants another: so we offer one again and
- * again, behind the others in line and less and less often, or they would have every other turn only.
+ * An unclaimed token keeps a permit from waiters. The build cannot tell whether it wants another token, so the jobserver
+ * offers one again later. It does so as a new arrival and at growing intervals: otherwise it would get every other permit.
  */
 static void
-be_considerate(struct jobserver *js)
+yield_unclaimed_token(struct jobserver *js)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	if (!js->offered || now_ms() - js->offered_ms < PATIENCE_MS)
+	if (!js->offered || now_ms() - js->offered_ms < UNCLAIMED_MS)
 		return;
 	if (tsem_stat(js->sem, &stat) != 0 || stat.waiting == 0)
 		return;
 	retract_token(js);
-	js->ask_ms = now_ms() + js->rest_ms;
-	js->rest_ms = js->rest_ms < REST_MAX_MS / 2 ? js->rest_ms * 2 : REST_MAX_MS;
+	js->request_at_ms = now_ms() + js->backoff_ms;
+	js->backoff_ms = js->backoff_ms < BACKOFF_MAX_MS / 2 ? js->backoff_ms * 2 : BACKOFF_MAX_MS;
 }
 
 /* ---- lost tokens ---- */
 
 /*
- * A token stands for a job, and a job has a thread: so beyond the threads of the build, of which one uses the command's own
- * permit, tokens are lost. But a thread that runs may have a token more: it has just read it, or is about to return it.
+ * Each token stands for a job, and each job has at least one thread. One thread uses the command's own permit, so claimed
+ * tokens beyond the other threads are lost. A running thread may hold one more token, just read or about to be returned.
  */
 static size_t
-count_possible_jobs(const struct jobserver *js, const struct family *family)
+count_possible_jobs(const struct jobserver *js, const struct process_tree *tree)
 {
-	if (!family->known || family->threads == 0)
+	if (!tree->known || tree->threads == 0)
 		return SIZE_MAX;
-	const bool quiet = family->asleep && js->family.asleep && family->fingerprint == js->family.fingerprint;
-	return (quiet ? family->threads : 2 * family->threads) - 1;
+	const bool quiet = tree->asleep && js->tree.asleep && tree->fingerprint == js->tree.fingerprint;
+	return (quiet ? tree->threads : 2 * tree->threads) - 1;
 }
 
-/* What has not been seen yet, behind the look at the family: who did it may have been missed by that. */
+/* A token that moves during the scan may belong to a process that the scan missed. */
 static bool
-has_traffic_to_see(const struct jobserver *js)
+has_unseen_moves(const struct jobserver *js)
 {
 	return token_is_returned(&js->pipes) || (js->offered && !token_is_unclaimed(&js->pipes));
 }
 
-/* Only what two looks agree on, and no token has moved between them. */
+/* A token is lost if two scans agree and no token has moved between them. */
 static void
-look_for_lost_tokens(struct jobserver *js)
+recover_lost_tokens(struct jobserver *js)
 {
 	const uint64_t began = now_ms();
-	if (began < js->look_ms)
+	if (began < js->scan_at_ms)
 		return;
 	const size_t claimed = count_claimed(js);
-	const struct family family = claimed > 0 ? family_look(claimed + 1) : (struct family){.known = false};
-	const size_t jobs = count_possible_jobs(js, &family);
-	const size_t possible = jobs > js->family_jobs ? jobs : js->family_jobs;
-	if (js->traffic == js->family_traffic && !has_traffic_to_see(js)) {
+	const struct process_tree tree =
+		claimed > 0 ? process_tree_scan(claimed + 1) : (struct process_tree){.known = false};
+	const size_t jobs = count_possible_jobs(js, &tree);
+	const size_t possible = jobs > js->tree_jobs ? jobs : js->tree_jobs;
+	if (js->moves == js->tree_moves && !has_unseen_moves(js)) {
 		for (size_t lost = claimed > possible ? claimed - possible : 0; lost > 0; lost--)
 			give_back_permit(js);
 	}
-	js->family = family;
-	js->family_jobs = jobs;
-	js->family_traffic = js->traffic;
+	js->tree = tree;
+	js->tree_jobs = jobs;
+	js->tree_moves = js->moves;
 	const uint64_t end = now_ms();
-	js->look_ms = end + LOOK_MS + (end - began) * LOOK_SHARE;
+	js->scan_at_ms = end + SCAN_MS + (end - began) * SCAN_SHARE;
 }
 
 /* ---- serving ---- */
 
-/* Orphans of the build, which have become our children. */
+/* Orphans of the build are children of this process, see adopt_orphans(). */
 static void
 reap_orphans(pid_t command)
 {
@@ -239,18 +240,18 @@ reap_orphans(pid_t command)
 	}
 }
 
-/* Until when nothing has to be done unless something happens. */
+/* The time until the next action that no event announces. */
 static int
 poll_timeout(const struct jobserver *js)
 {
 	const uint64_t now = now_ms();
 	uint64_t until = UINT64_MAX;
 	if (js->offered)
-		until = js->offered_ms + PATIENCE_MS > now ? js->offered_ms + PATIENCE_MS : now + PATIENCE_MS;
+		until = js->offered_ms + UNCLAIMED_MS > now ? js->offered_ms + UNCLAIMED_MS : now + UNCLAIMED_MS;
 	else if (!js->request.pending && !js->refused && !js->stopped)
-		until = js->ask_ms > now ? js->ask_ms : now + TRY_AGAIN_MS;
-	if (count_claimed(js) > 0 && js->look_ms < until)
-		until = js->look_ms;
+		until = js->request_at_ms > now ? js->request_at_ms : now + RETRY_MS;
+	if (count_claimed(js) > 0 && js->scan_at_ms < until)
+		until = js->scan_at_ms;
 	if (until == UINT64_MAX)
 		return -1;
 	return until > now ? (int)(until - now) : 0;
@@ -275,27 +276,27 @@ jobserver_serve(struct jobserver *js, pid_t pid, siginfo_t *info)
 	const int signals = spawn_open_signals();
 	const int rc = signals < 0 ? signals : request_open(&js->request, js->sem);
 	js->pid = pid;
-	if (rc < 0) { /* nothing can be served without; the build has its implicit slot */
-		refuse(js, rc);
+	if (rc < 0) { /* the build continues with its implicit slot */
+		handle_failed_request(js, rc);
 		spawn_wait(pid, info);
 		return;
 	}
-	while ((state = spawn_look(pid, info)) != COMMAND_ENDED) {
+	while ((state = spawn_poll(pid, info)) != COMMAND_ENDED) {
 		js->stopped = state == COMMAND_STOPPED;
 		if (js->stopped) {
-			/* A stopped build claims nothing. */
+			/* A stopped build claims no token, so its unused permit goes to the waiters. */
 			retract_token(js);
 			request_cancel(&js->request);
 			spawn_stop_with_command();
 		}
 		reap_orphans(pid);
 		take_returned(js);
-		look_for_lost_tokens(js);
-		be_considerate(js);
+		recover_lost_tokens(js);
+		yield_unclaimed_token(js);
 		if (!js->stopped)
-			see_to_the_offer(js);
+			update_offer(js);
 		wait_for_events(js, signals);
-		spawn_pass_signals_on(signals, pid);
+		spawn_forward_signals(signals, pid);
 	}
 	close(signals);
 }

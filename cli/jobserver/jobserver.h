@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A jobserver as GNU make knows it, whose tokens are permits of a semaphore. The command's own hold is make's implicit
- * slot. Each token stands for one more hold, which belongs to the command's process from before the token can be claimed.
+ * A jobserver for GNU make whose tokens are permits of a semaphore. The command's own hold is make's implicit slot. Each
+ * token stands for one more hold, which the command's process owns before the token can be claimed.
  *
- * At most one token lies unclaimed in the pipe; as soon as it is claimed, this process waits in line for another permit. A
- * token that comes back gives its permit back to the semaphore, and so do one that nobody claims while others wait, and
- * those that are lost for certain. So the build is one participant among others, and has no more than it uses.
+ * At most one token lies unclaimed in the pipe. As soon as it is claimed, this process queues for another permit. A token's
+ * permit goes back to the semaphore when the token is returned, when it is certainly lost, and when it stays unclaimed while
+ * the semaphore has waiters. So the build competes as one process, and holds no more permits than it uses.
  */
 #ifndef TSEM_CLI_JOBSERVER_H
 #define TSEM_CLI_JOBSERVER_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jobserver/family.h"
+#include "jobserver/process_tree.h"
 #include "jobserver/pipes.h"
 #include "jobserver/request.h"
 #include "tsem.h"
@@ -25,34 +25,34 @@ struct jobserver {
 	tsem *sem;
 	pid_t pid; /* of the command */
 	struct token_pipes pipes;
-	struct request_in_line request;
-	bool refused; /* there will be no more permits */
-	bool stopped; /* the command is, so it is offered nothing */
+	struct queued_request request;
+	bool refused; /* the semaphore gives no more permits */
+	bool stopped; /* the command is */
 
-	/* What was handed over for tokens. Which of them a token is, nobody can tell: they are a stack. */
+	/* The holds lent for tokens. Tokens are all alike, so any hold may end with any token: the holds are a stack. */
 	tsem_hold *holds;
 	size_t out;
 	size_t room;
 
-	bool offered; /* when we last looked */
+	bool offered; /* a token was unclaimed at the last check */
 	uint64_t offered_ms;
-	uint64_t rest_ms; /* how long to rest after the next token that nobody claims */
-	uint64_t ask_ms;  /* when to ask again */
-	uint64_t traffic; /* tokens that were offered, claimed or returned */
+	uint64_t backoff_ms; /* the pause after the next unclaimed token */
+	uint64_t request_at_ms;
+	uint64_t moves; /* tokens offered, claimed or returned so far */
 
-	struct family family; /* when we last looked for lost tokens */
-	uint64_t family_traffic;
-	size_t family_jobs;
-	uint64_t look_ms; /* when to look again */
+	struct process_tree tree; /* at the last scan */
+	uint64_t tree_moves;
+	size_t tree_jobs;
+	uint64_t scan_at_ms;
 };
 
 /* Makes the pipes and announces them to the command in MAKEFLAGS. 0, or a negative errno. */
 int jobserver_open(struct jobserver *jobserver, const char *name, tsem *sem, enum jobserver_style style);
 
-/* Serves the command `pid` until it has ended; it stays a zombie. `info`: what waitid() said. */
+/* Serves the command `pid` until it ends. It stays a zombie. `info`: what waitid() reported. */
 void jobserver_serve(struct jobserver *jobserver, pid_t pid, siginfo_t *info);
 
-/* After the command's end: gives back what its tokens stood for. `flags`: as of tsem_reap(). */
+/* After the command's end: gives back the permits of its tokens. `flags`: as for tsem_reap(). */
 void jobserver_close(struct jobserver *jobserver, unsigned flags);
 
 #endif

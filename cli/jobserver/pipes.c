@@ -9,10 +9,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Shells redirect the descriptors of one digit. */
-enum { CLIENT_FDS = 10 };
+enum { CLIENT_FDS = 10 }; /* scripts use the descriptors of one digit for redirections */
 
-/* The end of a pipe once more, with flags of its own: those of one description are shared by all who inherit it. */
+/* Opens the end of a pipe again, because the clients share the flags of the first open file description. */
 static int
 reopen(int fd, int flags)
 {
@@ -21,7 +20,7 @@ reopen(int fd, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* Without O_CLOEXEC. A number beyond the limit is EINVAL to the kernel. */
+/* Commands inherit the copy. A number above the limit of open files is EINVAL to the kernel. */
 static int
 copy_for_clients(int fd)
 {
@@ -30,7 +29,7 @@ copy_for_clients(int fd)
 	return copy;
 }
 
-/* In place of `fd`. */
+/* Closes `fd`. */
 static int
 move_to_clients(int fd)
 {
@@ -41,7 +40,7 @@ move_to_clients(int fd)
 	return moved;
 }
 
-/* Of one page: then one token fills it, and it is writable again when that was claimed. */
+/* A pipe of one page is full with one token, and becomes writable when a client claims it. */
 static bool
 open_offers(struct token_pipes *pipes)
 {
@@ -59,7 +58,7 @@ open_offers(struct token_pipes *pipes)
 	return pipes->clients[0] >= 0;
 }
 
-/* The clients' end is a reader, too: they can write into it after our death, and are not killed by SIGPIPE. */
+/* The clients' end is open for reading as well: after our death, writing into it does not raise SIGPIPE. */
 static bool
 open_returns(struct token_pipes *pipes)
 {
@@ -87,7 +86,7 @@ open_two(struct token_pipes *pipes)
 
 /* ---- a pseudo-terminal ---- */
 
-/* A token is a byte like any other, and comes once, where it belongs. */
+/* Without raw mode, the terminal would echo tokens, edit them, and turn some into signals. */
 static bool
 make_raw(int terminal)
 {
@@ -98,7 +97,7 @@ make_raw(int terminal)
 	return tcsetattr(terminal, TCSANOW, &settings) == 0;
 }
 
-/* Without one, claims are seen when poll() has nothing else to do for a while. */
+/* Without inotify, poll() finds claims only at its next timeout. */
 static int
 watch_reads(const char *path)
 {
@@ -109,7 +108,7 @@ watch_reads(const char *path)
 	return -1;
 }
 
-/* A client that leads a session makes it its terminal if it has none; there is nothing in that, for it sends no signals. */
+/* It may become the controlling terminal of a client that leads a session. That is harmless: it sends no signals. */
 static bool
 open_terminal(struct token_pipes *pipes)
 {
@@ -164,7 +163,7 @@ is_readable(int fd)
 	return poll(&pollfd, 1, 0) == 1 && (pollfd.revents & POLLIN) != 0;
 }
 
-/* By poll(), because what was just written to a terminal may be on its way, and FIONREAD would not see it. */
+/* By poll(), because FIONREAD misses what is still on its way through a terminal. */
 bool
 token_is_unclaimed(const struct token_pipes *pipes)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two pipes of a jobserver. Clients read tokens from one and write them back into the other, so that what comes back
- * passes through us and not from job to job: in between, others may be first in line.
+ * The two pipes of a jobserver. Clients read tokens from one and return them into the other, so that a returned token passes
+ * through this process: a waiter of the semaphore may be due before the next job.
  *
- * In the style "fifo" clients are told one path, of a named pipe as they believe, from which they read and to which they
- * write. In a named pipe what one client returns can be claimed by the next before we see it, and a build would keep its
- * permits as long as it has work, whoever waits. So the path is that of a pseudo-terminal, which is two pipes
- * under one name. It ends with those who have it open; nothing is left in a directory.
+ * In the style "fifo", clients open one path, which they take for a named pipe, to read and to write. In a real named pipe,
+ * a client could claim a returned token before this process sees it, and a build would keep its permits from all waiters
+ * as long as it has work. So the path is that of a pseudo-terminal, which is two pipes under one name. It vanishes with the
+ * last process that has it open, and leaves nothing in a directory.
  */
 #ifndef TSEM_CLI_JOBSERVER_PIPES_H
 #define TSEM_CLI_JOBSERVER_PIPES_H
@@ -19,36 +19,35 @@
 
 struct token_pipes {
 	int offer;
-	int retract;  /* reads back what was offered */
-	int returned; /* becomes readable when tokens come back */
+	int retract;  /* reads back an offered token */
+	int returned; /* becomes readable when clients return tokens */
 	bool is_terminal;
-	int reads; /* of a terminal: readable when clients have read from it, and may have claimed a token; -1: nothing tells */
-	int clients[2]; /* for reading and for writing; of a terminal only one, which keeps it up after our death */
-	char auth[64];  /* what MAKEFLAGS says of it */
+	int reads;      /* of a terminal: becomes readable when a client may have claimed a token; -1: not available */
+	int clients[2]; /* for reading and writing; of a terminal only the first, which keeps it open after our death */
+	char auth[64];  /* names it in MAKEFLAGS */
 };
 
 enum { TOKEN_EVENTS = 2 };
 
-/* 0 or a negative errno. The clients' descriptors are passed on to commands, the others are not. */
+/* 0, or a negative errno. Commands inherit only the clients' descriptors. */
 int token_pipes_open(struct token_pipes *pipes, enum jobserver_style style);
 void token_pipes_close(struct token_pipes *pipes);
 
-/* Whether the token that was offered lies there still. */
 bool token_is_unclaimed(const struct token_pipes *pipes);
 
 bool token_offer(const struct token_pipes *pipes);
 bool token_retract(const struct token_pipes *pipes);
 
-/* How many came back since the last call. */
+/* The number of tokens returned since the last call. */
 size_t token_count_returned(const struct token_pipes *pipes);
 
-/* Whether any have come back since. */
+/* Whether a token has been returned since the last count. */
 bool token_is_returned(const struct token_pipes *pipes);
 
-/* To be called after poll(), and before looking what has happened. */
+/* Called after poll() and before the state is read, so that a later change wakes the next poll(). */
 void token_acknowledge_events(const struct token_pipes *pipes);
 
-/* What to poll for; `offered`: also for the offer being claimed. */
+/* The events to poll for. `offered`: includes the claim of the offered token. */
 void token_events(const struct token_pipes *pipes, bool offered, struct pollfd fds[TOKEN_EVENTS]);
 
 #endif

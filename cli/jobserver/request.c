@@ -13,14 +13,14 @@
 static void
 interrupt(int number)
 {
-	(void)number; /* only there to end the wait */
+	(void)number; /* the wait ends because a handler ran */
 }
 
 int
-request_open(struct request_in_line *request, tsem *sem)
+request_open(struct queued_request *request, tsem *sem)
 {
 	const struct sigaction action = {.sa_handler = interrupt};
-	*request = (struct request_in_line){.sem = sem, .ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	*request = (struct queued_request){.sem = sem, .ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	if (request->ready < 0)
 		return -errno;
 	sigaction(SIGRTMIN, &action, NULL);
@@ -28,7 +28,7 @@ request_open(struct request_in_line *request, tsem *sem)
 }
 
 void
-request_close(struct request_in_line *request)
+request_close(struct queued_request *request)
 {
 	request_cancel(request);
 	if (request->ready >= 0)
@@ -36,10 +36,10 @@ request_close(struct request_in_line *request)
 }
 
 static void *
-wait_in_line(void *arg)
+wait_in_queue(void *arg)
 {
 	static const struct tsem_wait wait = {.size = sizeof(wait), .flags = TSEM_INTERRUPTIBLE};
-	struct request_in_line *request = arg;
+	struct queued_request *request = arg;
 	sigset_t interrupting;
 	sigemptyset(&interrupting);
 	sigaddset(&interrupting, SIGRTMIN);
@@ -47,21 +47,20 @@ wait_in_line(void *arg)
 	request->result = tsem_acquire_wait(request->sem, 1, &wait, &request->hold);
 	const uint64_t one = 1;
 	ssize_t written = write(request->ready, &one, sizeof(one));
-	(void)written; /* an eventfd at 0 has room */
+	(void)written; /* cannot fail: the counter is 0 */
 	return NULL;
 }
 
 int
-request_start(struct request_in_line *request)
+request_start(struct queued_request *request)
 {
-	const int error = pthread_create(&request->thread, NULL, wait_in_line, request);
+	const int error = pthread_create(&request->thread, NULL, wait_in_queue, request);
 	request->pending = error == 0;
 	return -error;
 }
 
-/* The thread has ended. */
 static int
-settle(struct request_in_line *request)
+settle(struct queued_request *request)
 {
 	uint64_t ones;
 	ssize_t n = read(request->ready, &ones, sizeof(ones));
@@ -71,7 +70,7 @@ settle(struct request_in_line *request)
 }
 
 int
-request_finish(struct request_in_line *request, tsem_hold *hold)
+request_finish(struct queued_request *request, tsem_hold *hold)
 {
 	pthread_join(request->thread, NULL);
 	const int rc = settle(request);
@@ -80,9 +79,9 @@ request_finish(struct request_in_line *request, tsem_hold *hold)
 	return rc;
 }
 
-/* Again and again, because a signal that comes just before the thread goes to sleep wakes nobody. */
+/* Repeats the signal, because one that arrives just before the thread goes to sleep has no effect. */
 void
-request_cancel(struct request_in_line *request)
+request_cancel(struct queued_request *request)
 {
 	static const struct timespec soon = {.tv_nsec = 500000};
 	if (!request->pending)

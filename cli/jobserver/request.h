@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting in line for one permit while doing something else: in a thread. */
+/* A thread that waits in the queue for one permit while the jobserver serves its clients. */
 #ifndef TSEM_CLI_JOBSERVER_REQUEST_H
 #define TSEM_CLI_JOBSERVER_REQUEST_H
 
@@ -8,25 +8,25 @@
 
 #include "tsem.h"
 
-struct request_in_line {
+struct queued_request {
 	bool pending;
-	int ready; /* descriptor: becomes readable when the wait is over */
+	int ready; /* a descriptor that becomes readable when the wait ends */
 	tsem *sem;
 	tsem_hold hold;
 	int result;
 	pthread_t thread;
 };
 
-/* Both return 0 or a negative errno. Opening replaces the action of a real-time signal. */
-int request_open(struct request_in_line *request, tsem *sem);
-int request_start(struct request_in_line *request);
+/* Both return 0 or a negative errno. Opening replaces the action of SIGRTMIN. */
+int request_open(struct queued_request *request, tsem *sem);
+int request_start(struct queued_request *request);
 
-/* After `ready`: 0, and the hold, or why there is none. */
-int request_finish(struct request_in_line *request, tsem_hold *hold);
+/* After `ready`: 0 and the hold, or the negative errno of the wait. */
+int request_finish(struct queued_request *request, tsem_hold *hold);
 
-/* Gives the place up; what was granted meanwhile is given back. */
-void request_cancel(struct request_in_line *request);
+/* Leaves the queue. Gives back a permit that was granted meanwhile. */
+void request_cancel(struct queued_request *request);
 
-void request_close(struct request_in_line *request);
+void request_close(struct queued_request *request);
 
 #endif

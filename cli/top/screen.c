@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "ending.h"
+#include "termination.h"
 #include "top/pen.h"
 #include "top/terminal.h"
 #include "view/color.h"
@@ -86,7 +86,7 @@ note_terminal(void)
 
 /* Delivered only while waiting for keys, so that none comes between a look at it and the sleep. */
 static sigset_t outside;
-static struct ending ending;
+static struct termination termination;
 
 static void
 catch_signals(void)
@@ -95,23 +95,23 @@ catch_signals(void)
 	sigemptyset(&held);
 	sigaddset(&held, SIGWINCH);
 	sigaddset(&held, SIGTSTP); /* the handler of curses draws, too, and must not come into our drawing */
-	ending_add(&held);
-	ending_begin(&ending);
+	termination_add(&held);
+	termination_defer(&termination);
 	sigprocmask(SIG_BLOCK, &held, &outside);
 }
 
 static void
 leave_signals(void)
 {
-	ending_finish(&ending);
+	termination_restore(&termination);
 	sigprocmask(SIG_SETMASK, &outside, NULL);
 }
 
 void
 screen_die_of_signal(void)
 {
-	if (ending_signal() != 0)
-		die_of_signal(ending_signal());
+	if (termination_signal() != 0)
+		die_of_signal(termination_signal());
 }
 
 /* ---- the screen ---- */
@@ -161,7 +161,7 @@ screen_end(void)
 int
 screen_wait(uint64_t until_ns)
 {
-	while (ending_signal() == 0) {
+	while (termination_signal() == 0) {
 		const int key = getch();
 		if (key != ERR)
 			return key;

@@ -269,7 +269,7 @@ EOF
   refuses "one semaphore" run --any --jobserver "$SEM,$SEM.other" true
   refuses "^$SEM: .*-k" run --jobserver -k 2 "$SEM" true
   attempt tsem run --jobserver "$SEM" tsem run --jobserver "$SEM" touch ran
-  expect_failure "^$SEM: already under its jobserver"
+  expect_failure "^$SEM: already under this jobserver"
   refuses "^$SEM.absent: no such semaphore" run --jobserver "$SEM.absent" touch ran
   refuses "unknown option|superfluous" run --jobserver=3 "$SEM" touch ran
   refuses "'--jobserver'" acquire --jobserver --owner $$ "$SEM"

@@ -136,8 +136,8 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
 }
 
 @test "run: without a command it is refused, and creates nothing" {
-  refuses "^$SEM: run what" run -j 1 "$SEM"
-  refuses "^$SEM: run what" run -j 1 "$SEM" --
+  refuses "^$SEM: run needs a command" run -j 1 "$SEM"
+  refuses "^$SEM: run needs a command" run -j 1 "$SEM" --
   refuses 'NAME' run -j 1
 }
 
