@@ -4,7 +4,7 @@
 #include "cmd.h"
 #include "waiting.h"
 
-/* Acquired by this process, then handed over: if this process dies in between, nothing is lost. */
+/* This process acquires and then hands over, so that the permits come back if it dies in between. */
 static int
 acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 {
@@ -17,12 +17,13 @@ acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 	tsem_hold_slot(&hold);
 	rc = tsem_hand_over_to(&hold, owner);
 	if (rc == 0 && recovered && o->verbose)
-		complain(o->name, "a holder died before it gave its permits back (look after what they protect)");
+		complain(o->name, "an earlier holder died without giving its permits back (check what they protect)");
 	if (rc == 0)
 		return EXIT_DONE;
 	give_back_unused(&hold);
 	if (rc == -ESRCH)
-		die(o->name, "process %d ended before the permit came, which was given back (see 'tsem show')", (int)o->owner);
+		die(o->name, "process %d ended before its permits were granted (they were given back, see 'tsem show')",
+		    (int)o->owner);
 	die_error(o->name, rc);
 }
 
@@ -32,7 +33,7 @@ cmd_acquire(const struct options *o)
 	tsem_process owner;
 	if (o->owner == 0)
 		die(o->name, "acquire needs --owner PID (in a script, use --owner $$)");
-	/* Before the wait: during it, the number may become another process's. */
+	/* Found before the wait, because another process may get the same pid during it. */
 	int rc = tsem_find_process((pid_t)o->owner, &owner);
 	if (rc == -ESRCH)
 		die(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);

@@ -17,7 +17,7 @@ cmd_post(const struct options *o)
 	int rc = tsem_post(sem, o->count, &previous);
 	tsem_close(sem);
 	if (rc == -EOVERFLOW)
-		die(o->name, "more permits would be available than its maximum (nothing was posted)");
+		die(o->name, "the post would exceed the maximum (nothing was posted)");
 	if (rc < 0)
 		die_error(o->name, rc);
 	if (o->print_previous)

@@ -16,7 +16,7 @@ cmd_release(const struct options *o)
 	if (rc == -ENOENT)
 		die(o->name, "process %d has no hold made by 'tsem acquire' (see 'tsem show')", (int)o->owner);
 	if (rc == -ESRCH)
-		die(o->name, "there is no process %d (what it held came back when it ended)", (int)o->owner);
+		die(o->name, "there is no process %d (its permits came back when it ended)", (int)o->owner);
 	if (rc < 0)
 		die_error(o->name, rc);
 	return EXIT_DONE;

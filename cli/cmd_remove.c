@@ -10,16 +10,16 @@ cmd_remove(const struct options *o)
 	int rc = tsem_remove(o->name, (o->force ? TSEM_FORCE : 0) | (o->foreign ? TSEM_FOREIGN : 0));
 	if (rc == -ENOENT)
 		die(o->name, "no such semaphore (see 'tsem list')");
-	/* The directory is sticky: for those who are not root, --foreign would not help. */
+	/* /dev/shm is sticky, so --foreign helps only root. */
 	if (rc == -EPERM && geteuid() != 0)
 		die(o->name, "it belongs to another user (only that user and root can remove it)");
 	if (rc == -EOVERFLOW)
-		die(o->name, "more than 2^38 permits are available (-f removes it all the same)");
+		die(o->name, "more than 2^38 permits are available (-f removes it nevertheless)");
 	if (rc == -EBUSY && !o->force)
-		die(o->name, "it is in use (see 'tsem show'; -f removes it all the same)");
+		die(o->name, "it is in use (see 'tsem show'; -f removes it nevertheless)");
 	if (rc == -EBUSY)
 		die(o->name,
-		    "another process is removing it, or has a lease on its file, and does not go on (continue or end that "
+		    "another process is removing it, or has a lease on its file, and makes no progress (continue or end that "
 		    "process; if there is none, 'rm /dev/shm/tsem.%s')",
 		    o->name);
 	if (rc < 0)

@@ -8,7 +8,7 @@ int
 cmd_set(const struct options *o)
 {
 	if (!o->has_permits)
-		die(o->name, "set needs -j N (0 lets nobody in any more)");
+		die(o->name, "set needs -j N (-j 0 drains it)");
 	tsem *sem = open_existing(o);
 	int rc = tsem_set(sem, o->permits);
 	tsem_close(sem);

@@ -13,7 +13,7 @@ cmd_wait(const struct options *o)
 	int rc = tsem_wait_idle(sem, o->holders ? TSEM_HOLDERS : 0, deadline);
 	tsem_close(sem);
 	if (rc == -ETIMEDOUT && o->verbose)
-		complain(o->name, "somebody still %s (see 'tsem show')", o->holders ? "holds" : "holds or waits");
+		complain(o->name, "permits are still held%s (see 'tsem show')", o->holders ? "" : " or waited for");
 	if (rc == -ETIMEDOUT)
 		return (int)o->conflict_status;
 	if (rc < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns of the verbs that print tables: one table each, for the printing, for -o, for JSON, and for the help. */
+/* The columns of the verbs that print tables. One table per verb serves printing, -o, JSON and the help. */
 #ifndef TSEM_CLI_COLUMNS_H
 #define TSEM_CLI_COLUMNS_H
 
@@ -8,9 +8,9 @@
 
 enum column_flags {
 	COLUMN_RIGHT = 1,   /* numbers */
-	COLUMN_CUT = 2,     /* to the width of the terminal */
+	COLUMN_CUT = 2,     /* cut at the width of the terminal */
 	COLUMN_DEFAULT = 4, /* printed without -o */
-	COLUMN_SPARSE = 8,  /* and left out by default where nobody has a value */
+	COLUMN_SPARSE = 8,  /* left out by default if no row has a value */
 };
 
 struct column {
@@ -70,17 +70,17 @@ extern const struct columns top_columns;
 
 enum { COLUMNS_MAX = 32 };
 
-/* Those to print, in that order, as indexes. */
+/* The columns to print, in order, as indexes. */
 struct selection {
 	const struct columns *columns;
 	size_t shown[COLUMNS_MAX];
 	size_t n;
 };
 
-/* The columns that `list`, of -o, names; with NULL the default ones. */
+/* The columns in `list`, the argument of -o; the default ones if it is NULL. Dies of an unknown column. */
 void columns_choose(struct selection *selection, const struct columns *columns, const char *list);
 
-/* Index of the column of that name. */
+/* The index of the column. Dies if there is none of that name. */
 size_t columns_find(const struct columns *columns, const char *name);
 
 void columns_print_help(const struct columns *columns);

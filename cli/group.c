@@ -17,7 +17,7 @@ split(const struct options *o, struct group *group)
 		if (at != NULL)
 			*at++ = '\0';
 		if (group->n == TSEM_SEMAPHORES_MAX)
-			die(NULL, "more than %u names (use several 'tsem run', one inside the other)", TSEM_SEMAPHORES_MAX);
+			die(NULL, "more than %u names (run one 'tsem run' inside another)", TSEM_SEMAPHORES_MAX);
 		for (size_t i = 0; i < group->n; i++) {
 			if (strcmp(group->names[i], name) == 0)
 				die(name, "named twice (use -k for several permits of one semaphore)");
@@ -25,10 +25,10 @@ split(const struct options *o, struct group *group)
 		group->names[group->n++] = name;
 	}
 	if (group->n > 1 && o->count != 1)
-		die(o->name, "-k is for one semaphore (of several, one permit each can be held)");
+		die(o->name, "-k needs a single semaphore (of several, run holds one permit each)");
 }
 
-/* Finds what makes the list useless before the first semaphore is created. */
+/* Finds a wrong limit before the first semaphore of the list is created. */
 static void
 check_before_creating(const struct options *o)
 {

@@ -10,7 +10,7 @@
 
 enum { WIDTH = 79, USAGE_TEXT_MAX = 64 };
 
-/* What is printed of a line already; words that do not fit go to the next one. */
+/* The line that is being printed. A word that does not fit begins the next line. */
 struct line {
 	size_t used;
 	size_t indent;

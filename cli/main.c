@@ -13,43 +13,43 @@ static int cmd_help(const struct options *o);
 /* clang-format off */
 static const struct verb *const verbs[] = {
 	&(const struct verb){.id = VERB_RUN, .name = "run", .words = "NAME[,NAME]... [--] COMMAND [ARG]...",
-	 .summary = "Hold permits while a command runs. With -j, create the semaphore if there is none.",
+	 .summary = "Hold permits while a command runs. With -j, create the semaphore if it does not exist.",
 	 .operands = OPERANDS_NAME_AND_COMMAND, .run = cmd_run},
 	&(const struct verb){.id = VERB_CREATE, .name = "create", .words = "NAME",
 	 .summary = "Create a semaphore with N permits.",
 	 .operands = OPERANDS_NAME, .run = cmd_create},
 	&(const struct verb){.id = VERB_TAKE, .name = "take", .words = "NAME",
-	 .summary = "Take permits that nobody is recorded for: 'tsem post' gives them back.",
+	 .summary = "Take permits without recording a holder; 'tsem post' gives them back.",
 	 .operands = OPERANDS_NAME, .run = cmd_take},
 	&(const struct verb){.id = VERB_POST, .name = "post", .words = "NAME",
 	 .summary = "Give back permits that were taken, or add new ones.",
 	 .operands = OPERANDS_NAME, .run = cmd_post},
 	&(const struct verb){.id = VERB_ACQUIRE, .name = "acquire", .words = "NAME",
-	 .summary = "Hold permits for the process PID, until it dies or releases them.",
+	 .summary = "Hold permits for process PID until it ends or 'tsem release' gives them back.",
 	 .operands = OPERANDS_NAME, .run = cmd_acquire},
 	&(const struct verb){.id = VERB_RELEASE, .name = "release", .words = "NAME",
-	 .summary = "Give back the newest hold that 'tsem acquire' made for the process PID.",
+	 .summary = "Give back the newest hold that 'tsem acquire' made for process PID.",
 	 .operands = OPERANDS_NAME, .run = cmd_release},
 	&show_verb,
 	&list_verb,
 	&top_verb,
 	&(const struct verb){.id = VERB_SET, .name = "set", .words = "NAME",
-	 .summary = "Change the capacity; 0 drains. Nobody loses a permit.",
+	 .summary = "Change the capacity; 0 drains. Holders keep their permits.",
 	 .operands = OPERANDS_NAME, .run = cmd_set},
 	&(const struct verb){.id = VERB_WAIT, .name = "wait", .words = "NAME",
-	 .summary = "Wait until nobody holds and nobody waits.",
+	 .summary = "Wait until there are no holders and no waiters.",
 	 .operands = OPERANDS_NAME, .run = cmd_wait},
 	&(const struct verb){.id = VERB_CANCEL, .name = "cancel", .words = "NAME",
-	 .summary = "Let everybody who waits give up, with exit status 75.",
+	 .summary = "Cancel all waiters; they exit with status 75.",
 	 .operands = OPERANDS_NAME, .run = cmd_cancel},
 	&(const struct verb){.id = VERB_RECOVER, .name = "recover", .words = "NAME",
-	 .summary = "Give back what dead processes held, and print how many permits came back.",
+	 .summary = "Recover the permits of dead holders now, and print how many.",
 	 .operands = OPERANDS_NAME, .run = cmd_recover},
 	&(const struct verb){.id = VERB_REMOVE, .name = "remove", .words = "NAME",
-	 .summary = "Remove a semaphore that nobody uses.",
+	 .summary = "Remove a semaphore that is not in use.",
 	 .operands = OPERANDS_NAME, .run = cmd_remove},
 	&(const struct verb){.id = VERB_HELP, .name = "help", .words = "[VERB]",
-	 .summary = "Explain a verb, or list them all.",
+	 .summary = "Explain a verb, or list all verbs.",
 	 .operands = OPERANDS_OPTIONAL_NAME, .run = cmd_help},
 };
 /* clang-format on */
@@ -60,11 +60,11 @@ static void
 print_usage(void)
 {
 	printf("Usage: tsem VERB [OPTION]... [NAME] ...\n\n"
-	       "Semaphores between processes: first come, first served; what the dead held comes back.\n"
-	       "At most three such commands at a time: tsem run -j 3 NAME -- COMMAND\n\nVerbs:\n");
+	       "Semaphores for processes: first come, first served; permits of dead holders come back.\n"
+	       "Run at most three commands at a time: tsem run -j 3 NAME -- COMMAND\n\nVerbs:\n");
 	for (size_t i = 0; i < VERBS; i++)
 		printf("  %-9s %s\n", verbs[i]->name, verbs[i]->summary);
-	printf("\n'tsem VERB --help' explains a verb, tsem(1) all of them.\n");
+	printf("\n'tsem VERB --help' explains one verb, tsem(1) explains all.\n");
 }
 
 static const struct verb *
@@ -95,7 +95,7 @@ int
 main(int argc, char **argv)
 {
 	if (argc < 2)
-		die(NULL, "which verb? (see 'tsem --help')");
+		die(NULL, "a verb is missing (see 'tsem --help')");
 	const char *word = argv[1];
 	const struct verb *verb = find_verb(word);
 	if (verb != NULL && verb->program != NULL)

@@ -15,7 +15,7 @@
 
 enum { LINE_BYTES_MAX = 2048 };
 
-/* One line that does nothing to the terminal, whatever the name or the command contains. */
+/* Escapes control characters and malformed bytes, which might change the terminal or end the line. */
 static void
 append_printable(char *line, size_t *length, const char *text)
 {
@@ -39,7 +39,7 @@ append_printable(char *line, size_t *length, const char *text)
 }
 
 void
-say(const char *bytes, size_t length)
+write_stderr(const char *bytes, size_t length)
 {
 	static const struct timespec at_once;
 	sigset_t pipe;
@@ -49,7 +49,7 @@ say(const char *bytes, size_t length)
 	sigaddset(&pipe, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe, &old);
 	sigpending(&pending);
-	/* One write, so that the lines of many jobs that share a terminal or a log do not mix. */
+	/* A single write keeps the lines of jobs that share a terminal or a log apart. */
 	if (write(STDERR_FILENO, bytes, length) < 0 && errno == EPIPE && sigismember(&pending, SIGPIPE) != 1)
 		sigtimedwait(&pipe, NULL, &at_once);
 	sigprocmask(SIG_SETMASK, &old, NULL);
@@ -69,7 +69,7 @@ complain_with(const char *name, const char *format, va_list args)
 	}
 	append_printable(line, &length, text);
 	line[length++] = '\n';
-	say(line, length);
+	write_stderr(line, length);
 }
 
 void
@@ -100,7 +100,7 @@ static const struct explanation explanations[] = {
 	{EINVAL, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')"},
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
 	{ENOENT, "no such semaphore (see 'tsem list'; 'tsem create' makes one, and so does 'tsem run -j N')"},
-	{EEXIST, "it exists already (see 'tsem show'; --exist-ok accepts it)"},
+	{EEXIST, "it already exists (see 'tsem show'; --exist-ok accepts it)"},
 	{EACCES, "permission denied (ask its owner for another --mode, or choose another name)"},
 	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},
 	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f')"},
@@ -111,17 +111,18 @@ static const struct explanation explanations[] = {
 	{ENOMEM, "not enough memory (raise 'ulimit -v', or close some programs)"},
 	{EMFILE, "too many open files (raise 'ulimit -n')"},
 	{ENFILE, "too many open files in the whole system (close some programs)"},
-	{EUSERS, "all 32,766 places are in use (wait until some jobs have ended)"},
-	{EIDRM, "it was removed meanwhile (make it anew with 'tsem create')"},
-	{EBUSY, "another process is removing it, or has a lease on its file (try again; see fuser(1) if that lasts)"},
-	{EMLINK, "the file has another name, a hard link (see 'find -samefile', and remove the one that does not belong)"},
+	{EUSERS, "all 32,766 records are in use (wait until some jobs end)"},
+	{EIDRM, "it was removed meanwhile (create it again with 'tsem create')"},
+	{EBUSY,
+     "another process is removing it, or has a lease on its file (try again; if that does not help, see fuser(1))"},
+	{EMLINK, "the file has another name, a hard link (see 'find -samefile', and remove the wrong name)"},
 };
 
 const char *
 error_text(int error)
 {
 	if (error == -ENOENT && access("/dev/shm", F_OK) != 0)
-		return "there is no /dev/shm (mount a tmpfs there, for example)";
+		return "/dev/shm does not exist (mount a tmpfs there)";
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
 		if (explanations[i].error == -error)
 			return explanations[i].text;
@@ -135,7 +136,7 @@ complain_error(const char *name, int error)
 	if (error == -EMLINK && name != NULL)
 		complain(name,
 		         "the file has another name, a hard link (find it with 'find /dev/shm -samefile /dev/shm/tsem.%s', and "
-		         "remove the one that does not belong with 'tsem remove -f' or rm)",
+		         "remove the wrong name with 'tsem remove -f' or rm)",
 		         name);
 	else
 		complain(name, "%s", error_text(error));
@@ -152,7 +153,7 @@ void
 require_stdout(const char *name)
 {
 	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
-		die(name, "standard output is closed (nothing was done; redirect it to a file or to /dev/null)");
+		die(name, "standard output is closed, nothing was done (redirect it to a file or to /dev/null)");
 }
 
 static void
@@ -165,11 +166,11 @@ flush(const char *name, const char *advice)
 void
 flush_stdout(const char *name)
 {
-	flush(name, "write it elsewhere");
+	flush(name, "redirect it elsewhere");
 }
 
 void
 flush_result(const char *name)
 {
-	flush(name, "what was asked for is done");
+	flush(name, "the operation itself is done");
 }

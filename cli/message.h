@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tsem says on stderr, and the exit statuses. */
+/* Messages on stderr, checks of stdout, and the exit statuses. */
 #ifndef TSEM_CLI_MESSAGE_H
 #define TSEM_CLI_MESSAGE_H
 
@@ -23,18 +23,15 @@ void complain(const char *name, const char *format, ...) __attribute__((format(p
 /* Complains and exits with EXIT_TSEM_FAILED. */
 _Noreturn void die(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What a negative errno means to a user: what happened (what to do). */
+/* The text for a negative errno of the library: "what happened (what to do)". */
 const char *error_text(int error);
 
-/* The same two for a negative errno of the library about the semaphore `name`. */
+/* The same two with error_text(). */
 void complain_error(const char *name, int error);
 _Noreturn void die_error(const char *name, int error);
 
-/*
- * Writes it to stderr, if that can be written to. If nobody reads it any more, that is no reason to die of SIGPIPE: who has
- * just taken a permit would take it along.
- */
-void say(const char *bytes, size_t length);
+/* Writes to stderr without dying of SIGPIPE: a process that has just taken a permit would take it along. */
+void write_stderr(const char *bytes, size_t length);
 
 /* Dies if stdout is closed. Called before an operation whose result could not be printed then. */
 void require_stdout(const char *name);
@@ -42,7 +39,7 @@ void require_stdout(const char *name);
 /* Flushes stdout and dies if that fails. */
 void flush_stdout(const char *name);
 
-/* The same after an operation that cannot be undone: the message says that it is done. */
+/* The same after an operation that changed the semaphore: the message says that the operation is done. */
 void flush_result(const char *name);
 
 #endif

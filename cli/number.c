@@ -7,7 +7,7 @@
 
 #define DURATION_MAX (UINT64_C(100) * 366 * 24 * 3600 * NS_PER_SECOND)
 
-/* Reads digits of `base`; leaves *text behind them. Stops growing, but goes on reading, above `max`. */
+/* Moves *text past the digits. A value above `max` becomes max + 1. */
 static bool
 read_digits(const char **text, unsigned base, uint64_t max, uint64_t *value)
 {
@@ -46,7 +46,7 @@ parse_mode(const char *text, uint64_t *value)
 	return PARSED;
 }
 
-/* ns in one unit of a duration; 0 if it is none. */
+/* 0 for an unknown unit. */
 static uint64_t
 unit_ns(const char *unit)
 {
@@ -84,7 +84,6 @@ parse_duration(const char *text, uint64_t *ns)
 	uint64_t total = whole * unit;
 	uint64_t weight = unit;
 	for (; fraction_digits && fraction < text && weight >= 10; fraction++) {
-		/* Digits below a nanosecond of the unit are dropped. */
 		total += weight * (uint64_t)(*fraction - '0') / 10;
 		weight /= 10;
 	}

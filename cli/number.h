@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The strict parsers for what users type: nothing is guessed, nothing trails, nothing overflows silently. */
+/* Strict parsers for numbers that users type: no trailing characters, no silent overflow. */
 #ifndef TSEM_CLI_NUMBER_H
 #define TSEM_CLI_NUMBER_H
 
@@ -14,7 +14,7 @@ enum parsed parse_number(const char *text, uint64_t min, uint64_t max, uint64_t 
 /* Octal digits only, up to 0777. */
 enum parsed parse_mode(const char *text, uint64_t *value);
 
-/* Seconds with an optional fraction, and an optional unit ms, s, m, h or d, in ns; 100 years at most. */
+/* A number with an optional fraction and an optional unit ms, s, m, h or d, by default s; at most 100 years. */
 enum parsed parse_duration(const char *text, uint64_t *ns);
 
 #endif

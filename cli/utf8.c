@@ -31,7 +31,7 @@ utf8_length(const unsigned char *s, size_t available)
 	return length;
 }
 
-/* Ends a line, or reorders the text around it: U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+/* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069. */
 static bool
 is_layout(const unsigned char *s)
 {

@@ -58,7 +58,7 @@ open_for_use(const struct options *o)
 /* ---- the wait ---- */
 
 static int
-wait_in_line(const struct options *o, struct request *r, const struct tsem_wait *wait)
+wait_in_queue(const struct options *o, struct request *r, const struct tsem_wait *wait)
 {
 	if (r->holds == NULL)
 		return tsem_take_wait(r->sems[0], o->count, wait);
@@ -91,7 +91,7 @@ wait_with_line(const struct options *o, struct request *request)
 	};
 	int rc;
 	do {
-		rc = wait_in_line(o, request, &wait);
+		rc = wait_in_queue(o, request, &wait);
 	} while (rc == -EINTR && termination_signal() == 0);
 	waiting_line_finish(&line, rc == 0);
 	return rc;
@@ -104,7 +104,7 @@ try(const struct options *o, struct request *r)
 	static const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
 	if (r->holds == NULL)
 		return tsem_try_take(r->sems[0], o->count);
-	return r->n == 1 ? tsem_try_acquire(r->sems[0], o->count, r->holds) : wait_in_line(o, r, &at_once);
+	return r->n == 1 ? tsem_try_acquire(r->sems[0], o->count, r->holds) : wait_in_queue(o, r, &at_once);
 }
 
 void
@@ -134,10 +134,10 @@ wait_for_permits(const struct options *o, struct request *request)
 	struct termination termination;
 	if (o->nonblock)
 		return try(o, request);
-	/* A waiter that is told to end gives up its place first, so that the others need not find out that it is dead. */
+	/* A terminating waiter leaves the queue first, so that the other waiters need not find out that it is dead. */
 	termination_defer(&termination);
 	const int rc = wait_with_line(o, request);
-	/* First: a signal between the look at what was noted and this would be swallowed. */
+	/* Before termination_signal() is read: a later signal must have its normal effect. */
 	termination_restore(&termination);
 	if (termination_signal() == 0)
 		return rc;

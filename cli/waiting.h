@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What take, acquire and run share: opening, the wait with its messages and signals, and how it ends. */
+/* What take, acquire and run share: opening, waiting for permits with messages and signals, and the status of the wait. */
 #ifndef TSEM_CLI_WAITING_H
 #define TSEM_CLI_WAITING_H
 
@@ -15,25 +15,25 @@ tsem *open_existing(const struct options *o);
 /* Says that o->name was created with another number of permits than o->permits. */
 _Noreturn void die_of_limit(const struct options *o);
 
-/* What is asked for, and what came of it. */
+/* A request for permits, and its outcome. */
 struct request {
 	size_t n;
 	tsem *const *sems;
-	bool any;         /* of several, one */
-	tsem_hold *holds; /* one for each, or with `any` one; NULL: take */
-	size_t which;     /* with `any`: the one that was granted */
+	bool any;         /* one of the semaphores is enough */
+	tsem_hold *holds; /* one for each semaphore, with `any` only one; NULL: take, without a hold */
+	size_t which;     /* with `any`: the semaphore that granted its permit */
 };
 
-/* How many of the holds are there, once it is granted. */
+/* The number of valid holds after the request was granted. */
 size_t granted(const struct request *request);
 
-/* Returns 0 or the library's error; a signal that ended the wait ends this process. */
+/* Returns 0 or the library's error. If a terminating signal ends the wait, the process dies of it. */
 int wait_for_permits(const struct options *o, struct request *request);
 
 /* The exit status for what wait_for_permits() returned: the permits were granted or not acquired. Dies of any other error. */
 int status_of_wait(const struct options *o, const struct request *request, int error);
 
-/* Gives back a hold that nobody has used: what came with it, that a holder died, is told to the next one. */
+/* Gives back an unused hold. If it came with the notice that an earlier holder died, the next holder gets that notice. */
 void give_back_unused(tsem_hold *hold);
 
 #endif

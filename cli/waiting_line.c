@@ -20,18 +20,18 @@ seconds_since(uint64_t then_ns)
 	return (double)(monotonic_ns() - then_ns) / 1e9;
 }
 
-/* ---- what it says ---- */
+/* ---- the text ---- */
 
-/* Why the first in line is not admitted. */
+/* Why the first waiter has to wait. */
 struct obstacle {
 	struct tsem_stat stat;
-	struct tsem_owner holder; /* the first */
+	struct tsem_owner holder; /* the oldest */
 	unsigned holders;
-	uint32_t wanted; /* permits, by the first in line */
+	uint32_t wanted; /* permits that the first waiter requests */
 };
 
 static int
-look_at_owner(const struct tsem_owner *owner, void *arg)
+note_owner(const struct tsem_owner *owner, void *arg)
 {
 	struct obstacle *obstacle = arg;
 	if (owner->position != 0) {
@@ -54,7 +54,7 @@ static void __attribute__((format(printf, 2, 3))) append(char text[OBSTACLE_BYTE
 	va_end(args);
 }
 
-/* That no holder's end would help. */
+/* The case that a release by the holders would not be enough. */
 static void
 describe_lack(const struct obstacle *obstacle, char text[OBSTACLE_BYTES_MAX])
 {
@@ -68,7 +68,7 @@ describe_lack(const struct obstacle *obstacle, char text[OBSTACLE_BYTES_MAX])
 		append(text, "the first in line wants %u permits of %u (raise the capacity with 'tsem set')", obstacle->wanted,
 		       stat->capacity);
 	else if (obstacle->holders == 0)
-		append(text, "not enough permits yet (give some with 'tsem post')");
+		append(text, "not enough permits yet (add some with 'tsem post')");
 }
 
 static void
@@ -90,12 +90,12 @@ describe_obstacle(tsem *sem, char text[OBSTACLE_BYTES_MAX])
 {
 	struct obstacle obstacle = {.stat.size = sizeof(obstacle.stat)};
 	text[0] = '\0';
-	if (tsem_snapshot(sem, &obstacle.stat, look_at_owner, &obstacle) >= 0)
+	if (tsem_snapshot(sem, &obstacle.stat, note_owner, &obstacle) >= 0)
 		describe_lack(&obstacle, text);
 	if (obstacle.holders > 0)
 		describe_holders(&obstacle, text);
 	else if (text[0] == '\0')
-		append(text, "nobody is recorded as holding");
+		append(text, "no holder is recorded");
 }
 
 static int
@@ -105,7 +105,7 @@ is_our_place(const struct tsem_owner *owner, void *arg)
 	return owner->position != 0 && owner->pid == getpid() && !owner->foreign_pid;
 }
 
-/* Of several, one is waited for after the other, in an order that the library knows. */
+/* The library waits for one semaphore after the other, in an order of its own. */
 static size_t
 find_ours(const struct waiting_line *line)
 {
@@ -131,7 +131,7 @@ describe_wait(const struct waiting_line *line, uint32_t position, char text[TEXT
 
 /* ---- on a terminal ---- */
 
-/* A job in the background must not write over what is in the foreground. Another terminal than our own is nobody else's. */
+/* A background job must not overwrite the line of the foreground job. A terminal other than ours has no foreground job. */
 static bool
 is_in_foreground(void)
 {
@@ -148,7 +148,7 @@ columns_of_screen(void)
 	return size.ws_col < COLUMNS_MAX_SHOWN ? size.ws_col : COLUMNS_MAX_SHOWN;
 }
 
-/* How many bytes of it fit for certain: whatever is not ASCII may be two columns wide. */
+/* The number of bytes that certainly fit: any character outside ASCII may be two columns wide. */
 static size_t
 length_that_fits(const char *text, size_t columns)
 {
@@ -166,8 +166,8 @@ length_that_fits(const char *text, size_t columns)
 }
 
 /*
- * In place of what the line says so far. With nothing but spaces and carriage returns, which every terminal knows, and short
- * of the last column, which would begin another line; two more are left for the ^C that a terminal shows.
+ * Overwrites the line with spaces and carriage returns, which every terminal knows. The last column stays free, because it
+ * would begin another line, and two more stay free for the ^C that a terminal echoes.
  */
 static void
 show(struct waiting_line *line, const char *text)
@@ -182,21 +182,21 @@ show(struct waiting_line *line, const char *text)
 	n += columns;
 	bytes[n++] = '\r';
 	memcpy(bytes + n, text, fits);
-	say(bytes, n + fits);
-	line->shown = text[0] != '\0';
+	write_stderr(bytes, n + fits);
+	line->on_screen = text[0] != '\0';
 }
 
 static void
 erase(struct waiting_line *line)
 {
-	if (line->shown && is_in_foreground())
+	if (line->on_screen && is_in_foreground())
 		show(line, "");
-	line->shown = false;
+	line->on_screen = false;
 }
 
-/* Ctrl-Z was pressed: first the line goes, then we stop, and are back after fg. */
+/* After Ctrl-Z: erases the line, then stops until the process is continued. */
 static void
-stop_if_told(struct waiting_line *line)
+stop_if_requested(struct waiting_line *line)
 {
 	sigset_t pending;
 	sigset_t stop;
@@ -210,7 +210,7 @@ stop_if_told(struct waiting_line *line)
 	sigprocmask(SIG_BLOCK, &stop, NULL);
 }
 
-/* ---- from beginning to end ---- */
+/* ---- the line ---- */
 
 void
 waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o)
@@ -237,7 +237,7 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	char text[TEXT_BYTES_MAX];
 	const size_t was_at = line->at;
 	if (line->terminal)
-		stop_if_told(line);
+		stop_if_requested(line);
 	const bool on_screen = line->terminal && is_in_foreground();
 	if (!line->o->verbose && (!on_screen || seconds_since(line->began_ns) < 1))
 		return;
@@ -249,7 +249,7 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 		show(line, text);
 	else
 		complain(NULL, "%s", text + strlen("tsem: "));
-	line->told = true;
+	line->printed = true;
 	line->position = position;
 }
 
@@ -257,7 +257,7 @@ void
 waiting_line_finish(struct waiting_line *line, bool admitted)
 {
 	erase(line);
-	if (line->told && admitted && line->o->verbose)
+	if (line->printed && admitted && line->o->verbose)
 		complain(line->o->name, "admitted after %.1f s", seconds_since(line->began_ns));
 	if (line->terminal)
 		sigprocmask(SIG_SETMASK, &line->mask, NULL);

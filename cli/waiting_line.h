@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line that says how a wait is going: place in the queue, who holds, for how long. */
+/* The progress of a wait on stderr: the place in the queue, the holders, and how long they have held. */
 #ifndef TSEM_CLI_WAITING_LINE_H
 #define TSEM_CLI_WAITING_LINE_H
 
@@ -11,27 +11,27 @@
 #include "tsem.h"
 
 struct waiting_line {
-	tsem *const *sems; /* those that are named, in that order */
+	tsem *const *sems; /* in the order of their names */
 	size_t n;
-	size_t at; /* the one that is waited for; of --any, the first */
+	size_t at; /* the one whose queue the process is in; with --any, the first */
 	const struct options *o;
 	uint64_t began_ns;
 	bool terminal;
-	bool told;         /* at all */
-	bool shown;        /* it is on the screen now */
-	uint32_t position; /* that was said last */
-	sigset_t mask;     /* from before */
+	bool printed;      /* at least once */
+	bool on_screen;    /* now */
+	uint32_t position; /* that was printed last */
+	sigset_t mask;     /* the previous one */
 };
 
-/* Until it is finished, a stop by Ctrl-Z waits for the next call of waiting_line_renew(). */
+/* Until waiting_line_finish(), Ctrl-Z takes effect at the next waiting_line_renew(). */
 void waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o);
 
-/* How often it wants to be renewed; 0: not at all. */
+/* The time between two calls of waiting_line_renew(); 0: it need not be called. */
 uint32_t waiting_line_every_ms(const struct waiting_line *line);
 
 void waiting_line_renew(struct waiting_line *line, uint32_t position);
 
-/* The wait is over: nothing stays on a terminal. */
+/* Erases the line from a terminal. */
 void waiting_line_finish(struct waiting_line *line, bool admitted);
 
 #endif

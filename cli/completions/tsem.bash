@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Completion of tsem(1) for bash. What it knows, it asks tsem itself: 'tsem help' and 'tsem VERB --help'.
+# Completion of tsem(1) for bash. It learns verbs and options from 'tsem help' and 'tsem VERB --help'.
 
 _tsem_verbs() {
   "$1" help 2>/dev/null | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'
@@ -10,7 +10,7 @@ _tsem_names() {
   "$1" list --raw --noheadings -o NAME 2>/dev/null
 }
 
-# Of a help text: a line "-j --permits N" for each option, "-" where there is no letter or no argument.
+# Prints a line "-j --permits N-" for each option of a help text, with "-" in place of a missing letter.
 _tsem_options() {
   sed -nE '/^Options:/,/^$/s/^  (-[A-Za-z]|   )[ ,]* (--[a-z-]+) ([A-Z]*) .*/\1 \2 \3-/p' | sed 's/^   /-/'
 }
@@ -19,7 +19,7 @@ _tsem_columns() {
   sed -nE '/^Columns/,/^$/s/^ [* ]([A-Z]+) .*/\1/p'
 }
 
-# What an argument of that kind may be. Lists, with commas: only the part behind the last one is completed.
+# Prints the candidates for an argument of that kind. Of a list with commas, only the last part is completed.
 _tsem_arguments() {
   local kind=$1 help=$2 cur=$3 before=""
   case $kind in
@@ -49,7 +49,7 @@ _tsem() {
     [[ $short == - ]] || takes[$short]=$kind
   done < <(_tsem_options <<<"$help")
 
-  # Where the cursor is: behind an option that takes an argument, behind NAME, or in the command of run.
+  # Find out whether the cursor is after an option that takes an argument, after NAME, or in the command of run.
   for ((i = 2; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
     if [[ -n $expected ]]; then

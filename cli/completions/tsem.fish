@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Completion of tsem(1) for fish. What it knows, it asks tsem itself: 'tsem help' and 'tsem VERB --help'.
+# Completion of tsem(1) for fish. It learns verbs and options from 'tsem help' and 'tsem VERB --help'.
 
 function __tsem_verbs
     tsem help 2>/dev/null | string replace -rf '^  ([a-z]+) +(.*)$' '$1\t$2'
@@ -13,7 +13,7 @@ function __tsem_columns
     tsem $argv[1] --help | string replace -rf '^ [* ]([A-Z]+) +(.*)$' '$1\t$2'
 end
 
-# The words behind the verb that are neither options nor their arguments: NAME, and the command of run.
+# Prints the words after the verb that are neither options nor their arguments: NAME, and the command of run.
 function __tsem_operands
     set -l words (commandline -opc)
     set -l verb $words[2]
@@ -33,7 +33,7 @@ function __tsem_operands
             contains -- $word $takes; and set expected yes
         else
             set -a operands $word
-            # Behind NAME, options go on; behind the first word of the command, they do not.
+            # Options may follow NAME, but not the first word of the command.
             test (count $operands) -ge 2; and set open no
         end
     end

@@ -7,40 +7,47 @@
 #include "message.h"
 
 static int
-act_recover(tsem *sem, uint32_t number, char said[160])
+act_recover(tsem *sem, uint32_t number, char result[160])
 {
 	uint32_t recovered;
 	(void)number;
 	int rc = tsem_recover(sem, &recovered);
 	if (rc == 0)
-		snprintf(said, 160, "%" PRIu32 " permit%s recovered", recovered, recovered == 1 ? "" : "s");
+		snprintf(result, 160, "%" PRIu32 " permit%s recovered", recovered, recovered == 1 ? "" : "s");
 	return rc;
 }
 
 static int
-act_cancel(tsem *sem, uint32_t number, char said[160])
+act_cancel(tsem *sem, uint32_t number, char result[160])
 {
 	(void)number;
 	int rc = tsem_cancel(sem);
 	if (rc == 0)
-		snprintf(said, 160, "all waiters were told to give up");
+		snprintf(result, 160, "all waiters are cancelled");
 	return rc;
 }
 
 static int
-act_set(tsem *sem, uint32_t number, char said[160])
+act_set(tsem *sem, uint32_t number, char result[160])
 {
 	int rc = tsem_set(sem, number);
 	if (rc == 0)
-		snprintf(said, 160, "the capacity is %" PRIu32 " now", number);
+		snprintf(result, 160, "the capacity is now %" PRIu32, number);
 	return rc;
 }
 
 const struct action actions[] = {
-	{'r', "recover what dead processes held", "recover what dead processes held of", NULL, act_recover},
-	{'c', "cancel: all waiters give up", "make all waiters give up for", NULL, act_cancel},
-	{'n', "change the number of permits", "change the number of permits of", "permits", act_set},
-	{0, NULL, NULL, NULL, NULL},
+	{.key = 'r',
+     .help = "recover the permits of dead holders",
+     .question = "recover the permits of dead holders of",
+     .act = act_recover},
+	{.key = 'c', .help = "cancel all waiters", .question = "cancel all waiters of", .act = act_cancel},
+	{.key = 'n',
+     .help = "change the number of permits",
+     .question = "change the number of permits of",
+     .asks_for = "permits",
+     .act = act_set},
+	{.key = 0},
 };
 
 const struct action *
@@ -53,7 +60,7 @@ find_action(int key)
 }
 
 void
-perform(const struct action *action, const struct options *o, const char *name, uint32_t number, char said[256])
+perform(const struct action *action, const struct options *o, const char *name, uint32_t number, char message[256])
 {
 	char done[160] = "";
 	tsem *sem;
@@ -62,5 +69,5 @@ perform(const struct action *action, const struct options *o, const char *name, 
 		rc = action->act(sem, number, done);
 		tsem_close(sem);
 	}
-	snprintf(said, 256, "%.80s: %s", name, rc == 0 ? done : error_text(rc));
+	snprintf(message, 256, "%.80s: %s", name, rc == 0 ? done : error_text(rc));
 }

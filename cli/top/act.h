@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tsem top` can do to a semaphore: each after it was asked for, and confirmed. */
+/* The actions of `tsem top` on a semaphore. The user confirms each. */
 #ifndef TSEM_CLI_TOP_ACT_H
 #define TSEM_CLI_TOP_ACT_H
 
@@ -10,20 +10,21 @@
 
 struct action {
 	int key;
-	const char *help;     /* what the key does */
-	const char *question; /* the name of the semaphore follows, and then "to" and the number if one is asked for */
-	const char *asks_for; /* the number's meaning, or NULL */
-	/* 0, or a negative errno. What was done is said in `said`. */
-	int (*act)(tsem *sem, uint32_t number, char said[160]);
+	const char *help;
+	const char *question; /* followed by the name of the semaphore, and by "to NUMBER" if there is one */
+	const char *asks_for; /* the meaning of the number, or NULL if there is none */
+	/* 0, with the result as text in `result`, or a negative errno. */
+	int (*act)(tsem *sem, uint32_t number, char result[160]);
 };
 
 /* Ends with key 0. */
 extern const struct action actions[];
 
-/* NULL: no action has that key. */
+/* NULL if no action has that key. */
 const struct action *find_action(int key);
 
-/* Does it to the semaphore of that name; what came of it is in `said`. */
-void perform(const struct action *action, const struct options *o, const char *name, uint32_t number, char said[256]);
+/* Applies the action to the semaphore `name`. `message`: the result or the error, for the last line. */
+void perform(const struct action *action, const struct options *o, const char *name, uint32_t number,
+             char message[256]);
 
 #endif

@@ -42,7 +42,7 @@ sparkline(const struct history *history, size_t width, char *text)
 		most = history->waiting[i] > most ? history->waiting[i] : most;
 	*text = '\0';
 	for (size_t i = first; i < history->n; i++) {
-		/* Nobody at all is an empty place; anybody at all is seen. */
+		/* A single waiter is visible, whatever the maximum. */
 		const uint64_t waiting = history->waiting[i];
 		text = append(text, waiting == 0 ? " " : levels[(waiting * LEVELS - 1) / most]);
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ read_one(struct top *top)
 	history_push(&top->history, top->error == 0 ? top->snapshot.stat.waiting : 0);
 }
 
-/* Lines have come and gone, or their order has changed: the selected one is where its name is now. */
+/* The list has changed, so the selection moves to the new place of its name. */
 static void
 find_selected(struct top *top)
 {
@@ -65,9 +66,9 @@ draw(struct top *top)
 	top_draw(top);
 }
 
-/* Keys until it is time to look again. False: the end. */
+/* Handles keys until the next refresh is due. False: the program ends. */
 static bool
-answer_keys(struct top *top, uint64_t *due)
+handle_keys(struct top *top, uint64_t *due)
 {
 	while (true) {
 		const uint64_t delay = top->delay_ns;
@@ -77,7 +78,7 @@ answer_keys(struct top *top, uint64_t *due)
 			return true;
 		if (key == SCREEN_GONE || !top_key(top, key))
 			return false;
-		/* What is shown now has not been read yet, or was changed just now. */
+		/* These keys change what is shown, so a refresh is due now. */
 		if (key == ' ' || key == 'y' || key == 'Y' || top->delay_ns != delay || top->one[0] != was) {
 			*due = monotonic_ns();
 			return true;
@@ -96,10 +97,19 @@ run_top(struct top *top)
 			return rc;
 		draw(top);
 		due = monotonic_ns() + top->delay_ns;
-		if (!answer_keys(top, &due))
+		if (!handle_keys(top, &due))
 			break;
 	}
 	return 0;
+}
+
+static _Noreturn void
+die_of_terminal(const char *name)
+{
+	const char *term = getenv("TERM");
+	if (term == NULL || term[0] == '\0')
+		die(name, "TERM is not set (set it to the type of this terminal, or use -b)");
+	die(name, "unknown or unsuitable terminal type '%s' (set TERM to the type of this terminal, or use -b)", term);
 }
 
 static int
@@ -111,10 +121,10 @@ top_on_screen(const struct options *o)
 		read_one(&top);
 		if (top.error < 0)
 			die_of_opening(o->name, top.error);
-		top.history.n = 0; /* read again at once */
+		top.history.n = 0; /* the first refresh, due now, pushes this value again */
 	}
 	if (!screen_begin())
-		die(o->name, "this terminal cannot be drawn on (set TERM to its type, or use -b)");
+		die_of_terminal(o->name);
 	const int rc = run_top(&top);
 	screen_end();
 	top_forget(&top.model);

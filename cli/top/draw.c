@@ -26,8 +26,8 @@ draw_question(const struct top *top, char *text, size_t size)
 			snprintf(text + length, size - (size_t)length, "? (y/n)");
 		break;
 	default:
-		if (top->said[0] != '\0')
-			snprintf(text, size, "%s", top->said);
+		if (top->message[0] != '\0')
+			snprintf(text, size, "%s", top->message);
 		else
 			snprintf(text, size, "q quit  h help  %s  r recover  c cancel  n permits",
 			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort  i invert");
@@ -56,10 +56,10 @@ draw_help(const struct top *top)
 	static const char *const keys[] = {
 		"Up Down PgUp PgDn Home End   move",
 		"Enter                        show one semaphore, with its holders and its queue",
-		"Esc, Backspace, Left         back to all of them",
-		"s, i                         sort by the next column; the other way round",
-		"+, -                         look more often; less often",
-		"Space                        look now",
+		"Esc, Backspace, Left         show all semaphores",
+		"s, i                         sort by the next column; invert the order",
+		"+, -                         refresh more often; less often",
+		"Space                        refresh now",
 	};
 	int y = 1;
 	char text[128];
@@ -76,7 +76,7 @@ draw_help(const struct top *top)
 		pen_finish(&pen, INK_PLAIN);
 	}
 	struct pen pen = pen_at(y++);
-	pen_write(&pen, INK_PLAIN, "q                            end");
+	pen_write(&pen, INK_PLAIN, "q                            quit");
 	pen_finish(&pen, INK_PLAIN);
 }
 

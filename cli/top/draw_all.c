@@ -14,10 +14,10 @@ enum { NAME_WIDTH_MIN = 8, NAME_WIDTH_MAX = 40, GAP = 2, BAR_WIDTH_MIN = 8, BAR_
 
 struct widths {
 	int of[TOP_COLUMNS];
-	int bar; /* behind USE, with a gap; 0: no room for one */
+	int bar; /* after USE, with a gap; 0: no room */
 };
 
-/* The name gives way first, then there is no trend, then no bar; the rest is cut at the edge of the screen. */
+/* On a narrow screen, first the name shrinks, then the trend goes, then the bar. The edge cuts the rest. */
 static struct widths
 widths_for(const struct top_model *model)
 {

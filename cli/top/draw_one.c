@@ -20,7 +20,7 @@ static const int widths_of_one[] = {6, 9, 9, 10, 6, 5, 8, 9, 8, 0};
 
 enum { COLUMNS_OF_ONE = sizeof(of_one) / sizeof(of_one[0]) };
 
-/* As in `tsem show`, a column that has nothing for anybody is left out: the command needs the room. */
+/* Leaves out empty columns, as `tsem show` does, because the command needs the room. */
 static uint32_t
 columns_in_use(const struct snapshot *snapshot)
 {

@@ -20,7 +20,7 @@ page(void)
 	return LINES > 4 ? (size_t)(LINES - 4) : 1;
 }
 
-/* Where a list of `n` that is at `at` goes by that key; false: it is no such key. */
+/* Moves the position in a list of `n` rows. False if the key does not move it. */
 static bool
 move_in(size_t *at, size_t n, int key)
 {
@@ -108,7 +108,7 @@ answer_number(struct top *top, int key)
 	} else if (key == '\r' || key == '\n' || key == KEY_ENTER) {
 		top->asking = parse_number(top->number, 0, UINT32_MAX, &number) == PARSED ? ASK_CONFIRM : ASK_NOTHING;
 		if (top->asking == ASK_NOTHING)
-			snprintf(top->said, sizeof(top->said), "'%s' is not a number from 0 to %u", top->number, UINT32_MAX);
+			snprintf(top->message, sizeof(top->message), "'%s' is not a number from 0 to %u", top->number, UINT32_MAX);
 	}
 }
 
@@ -118,12 +118,12 @@ answer_confirm(struct top *top, int key)
 	uint64_t number = 0;
 	top->asking = ASK_NOTHING;
 	if (key != 'y' && key != 'Y') {
-		snprintf(top->said, sizeof(top->said), "nothing was done");
+		snprintf(top->message, sizeof(top->message), "nothing was done");
 		return;
 	}
 	if (top->action->asks_for != NULL && parse_number(top->number, 0, UINT32_MAX, &number) != PARSED)
 		return;
-	perform(top->action, top->o, top->target, (uint32_t)number, top->said);
+	perform(top->action, top->o, top->target, (uint32_t)number, top->message);
 }
 
 /* ---- everything else ---- */
@@ -200,7 +200,7 @@ top_key(struct top *top, int key)
 	default:
 		break;
 	}
-	top->said[0] = '\0';
+	top->message[0] = '\0';
 	if (top->one[0] != '\0' && move_in(&top->first, top->snapshot.n, key))
 		return true;
 	if (top->one[0] == '\0' && move_in(&top->row, top->model.n, key)) {

@@ -4,7 +4,7 @@
 
 #include "top/top.h"
 
-/* Does what the key asks for. False: the key ends the program. */
+/* Handles a key. False if it ends the program. */
 bool top_key(struct top *top, int key);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- reading ---- */
 
-/* What is known already is taken over while the names come in order, so the old lines are passed once. */
+/* The names come in order, so a single pass over the old lines finds the history of each. */
 struct sampling {
 	const struct top_model *old;
 	size_t passed;
@@ -40,7 +40,7 @@ add_line(struct sampling *sampling)
 	return &new->lines[new->n++];
 }
 
-/* The line of that name before, unless it is another semaphore now. */
+/* NULL if there was no such line, or if its name now belongs to another semaphore. */
 static const struct top_line *
 find_old(struct sampling *sampling, const char *name, const struct tsem_stat *stat)
 {
@@ -90,7 +90,7 @@ sample_one(const char *name, void *arg)
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	int rc = read_stat(name, &stat);
 	if (rc < 0) {
-		sampling->new->unreadable += rc != -ENOENT &&rc != -EIDRM; /* removed since */
+		sampling->new->unreadable += rc != -ENOENT &&rc != -EIDRM; /* removed meanwhile */
 		return 0;
 	}
 	struct top_line *line = add_line(sampling);
@@ -180,7 +180,7 @@ struct sorting {
 	bool inverted;
 };
 
-/* Lines that are alike stay in the order of their names. */
+/* Lines with equal values stay in the order of their names. */
 static int
 by_column(const void *a, const void *b, void *arg)
 {
@@ -210,7 +210,7 @@ top_sort(struct top_model *model, enum top_column column, bool inverted)
 static void
 seconds_to_cell(double seconds, char *text)
 {
-	const double most = 1e9; /* which only a damaged segment has */
+	const double most = 1e9; /* only a damaged segment has more */
 	if (seconds < 1)
 		snprintf(text, CELL_BYTES_MAX, "%.1fms", seconds * 1e3);
 	else if (seconds > most)

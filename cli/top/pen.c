@@ -45,7 +45,7 @@ pen_at(int y)
 	return (struct pen){.y = y, .x = 0, .end = y < LINES ? COLS : 0};
 }
 
-/* The next character; leaves *text behind it. */
+/* Moves *text past the character. */
 static wchar_t
 next_character(const char **text, mbstate_t *state)
 {
@@ -80,7 +80,6 @@ pen_write(struct pen *pen, enum ink ink, const char *text)
 	attrset(A_NORMAL);
 }
 
-/* Columns that the text takes. */
 static int
 columns_of(const char *text)
 {

@@ -7,25 +7,25 @@
 
 enum ink { INK_PLAIN, INK_GOOD, INK_BUSY, INK_BAD, INK_DIM, INK_TITLE, INK_SELECTED };
 
-/* Where the next text goes, on one line of the screen. */
+/* A position on one line of the screen. */
 struct pen {
 	int y;
 	int x;
-	int end; /* column behind the last one that may be written */
+	int end; /* the first column that must not be written */
 };
 
-/* Colours, if the terminal has them and they are wanted. */
+/* `colors`: use colours if the terminal has them. */
 void pen_start(bool colors);
 
 struct pen pen_at(int y);
 
-/* Text in a multibyte encoding; what does not fit is left out, what is no character is shown as '?'. */
+/* Writes multibyte text. Cuts it at the end; malformed bytes become '?'. */
 void pen_write(struct pen *pen, enum ink ink, const char *text);
 
-/* The same in a field of so many columns, at its right edge if `right`. */
+/* The same in a field of `width` columns, aligned to its right edge if `right`. */
 void pen_field(struct pen *pen, enum ink ink, const char *text, int width, bool right);
 
-/* The rest of the line is empty. */
+/* Blanks the rest of the line. */
 void pen_finish(struct pen *pen, enum ink ink);
 
 #endif

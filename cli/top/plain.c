@@ -46,7 +46,7 @@ print_all(const struct options *o, struct top_model *model)
 		die_error(NULL, rc);
 }
 
-/* It may go and come again; only at first it has to be there. */
+/* The semaphore must exist at first. Later it may vanish and come back. */
 static void
 print_one(const struct options *o, bool first)
 {

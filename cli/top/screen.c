@@ -17,33 +17,33 @@
 #include "top/terminal.h"
 #include "view/color.h"
 
-/* ---- however it ends ---- */
+/* ---- restoring the terminal ---- */
 
-/* How the terminal was, and what tells it to be so again: curses may not be called in a signal handler, nor at exit. */
+/* The former settings, and the text that restores the rest: signal handlers and atexit() must not call curses. */
 static struct termios before;
 static char restoring[TERMINAL_RESTORING_MAX];
 static size_t restoring_length;
 static volatile sig_atomic_t taken;
 
 static void
-give_back_at_once(void)
+restore_terminal(void)
 {
 	if (taken == 0)
 		return;
 	taken = 0;
 	ssize_t written = write(STDOUT_FILENO, restoring, restoring_length);
-	(void)written; /* there is nothing else to try */
+	(void)written; /* nothing else can be tried */
 	tcsetattr(STDOUT_FILENO, TCSANOW, &before);
 }
 
 static void
-give_back_and_die(int number)
+restore_and_die(int number)
 {
-	give_back_at_once();
+	restore_terminal();
 	die_of_signal(number);
 }
 
-/* Neither those that stop or continue a process, nor those that are nothing unless they are caught. */
+/* The default action of these signals does not end a process. */
 static bool
 is_deadly(int number)
 {
@@ -55,11 +55,11 @@ is_deadly(int number)
 	return true;
 }
 
-/* All that nothing else has caught; with everything blocked in the handler, for tcsetattr() must not stop us. */
+/* Leaves signals alone that have a handler. The handler blocks all signals, because tcsetattr() must not stop the process. */
 static void
 catch_deadly_signals(void)
 {
-	struct sigaction dying = {.sa_handler = give_back_and_die};
+	struct sigaction dying = {.sa_handler = restore_and_die};
 	struct sigaction now;
 	sigfillset(&dying.sa_mask);
 	for (int number = 1; number <= SIGRTMAX; number++) {
@@ -68,23 +68,23 @@ catch_deadly_signals(void)
 	}
 }
 
-/* False: it cannot be asked how it is. */
+/* False if the settings cannot be read. */
 static bool
-note_terminal(void)
+save_terminal(void)
 {
-	static bool minded;
+	static bool registered;
 	if (tcgetattr(STDOUT_FILENO, &before) != 0)
 		return false;
 	restoring_length = terminal_restoring(restoring);
-	if (!minded && atexit(give_back_at_once) != 0)
+	if (!registered && atexit(restore_terminal) != 0)
 		return false;
-	minded = true;
+	registered = true;
 	return true;
 }
 
 /* ---- signals ---- */
 
-/* Delivered only while waiting for keys, so that none comes between a look at it and the sleep. */
+/* The mask of ppoll(): signals arrive only there, so that none arrives between a check and the sleep. */
 static sigset_t outside;
 static struct termination termination;
 
@@ -94,7 +94,7 @@ catch_signals(void)
 	sigset_t held;
 	sigemptyset(&held);
 	sigaddset(&held, SIGWINCH);
-	sigaddset(&held, SIGTSTP); /* the handler of curses draws, too, and must not come into our drawing */
+	sigaddset(&held, SIGTSTP); /* the handler of curses draws and must not interrupt our drawing */
 	termination_add(&held);
 	termination_defer(&termination);
 	sigprocmask(SIG_BLOCK, &held, &outside);
@@ -121,9 +121,9 @@ static SCREEN *screen;
 bool
 screen_begin(void)
 {
-	if (!terminal_can_be_drawn_on() || !note_terminal())
+	if (!terminal_can_be_drawn_on() || !save_terminal())
 		return false;
-	/* First: curses leaves alone what is caught already. */
+	/* Before newterm(): curses leaves signals alone that have a handler. */
 	catch_signals();
 	catch_deadly_signals();
 	taken = 1;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The terminal while `tsem top` has it: taken, waited on for keys, and given back however that ends. */
+/* Takes the terminal, waits for keys, and restores the terminal however the program ends. */
 #ifndef TSEM_CLI_TOP_SCREEN_H
 #define TSEM_CLI_TOP_SCREEN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What screen_wait() returns beside the keys of curses. */
+/* screen_wait() returns these or a key of curses. */
 enum { SCREEN_TICK = -1, SCREEN_GONE = -2 };
 
-/* False: the terminal cannot be used for that; nothing has been changed. */
+/* False if the terminal cannot be drawn on; then nothing has changed. */
 bool screen_begin(void);
 
-/* Gives it back as it was. */
+/* Restores the terminal. */
 void screen_end(void);
 
 /*
- * The next key (KEY_RESIZE among them); SCREEN_TICK when it is `until_ns` of CLOCK_MONOTONIC; SCREEN_GONE when the
- * terminal is gone or a signal has come that ends the program.
+ * Returns the next key, which may be KEY_RESIZE; SCREEN_TICK at `until_ns` of monotonic_ns(); SCREEN_GONE if the terminal
+ * is gone or a terminating signal has arrived.
  */
 int screen_wait(uint64_t until_ns);
 
-/* After screen_end(): if a signal has come, ends by it, for the parent to see. */
+/* Called after screen_end(). Dies of the terminating signal if one has arrived. */
 void screen_die_of_signal(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In a file of its own: term.h makes macros of words such as `lines` and `columns`. */
+/* A file of its own, because term.h defines macros such as `lines` and `columns`. */
 #include "top/terminal.h"
 
 #include <curses.h>
@@ -38,7 +38,7 @@ append(int byte)
 size_t
 terminal_restoring(char text[TERMINAL_RESTORING_MAX])
 {
-	/* No attributes, a cursor, the keys as they are outside, and the screen that was there before. */
+	/* Attributes off, cursor visible, normal keys, former screen. */
 	static const char *const capabilities[] = {"sgr0", "cnorm", "rmkx", "rmcup"};
 	length = 0;
 	for (size_t i = 0; i < sizeof(capabilities) / sizeof(capabilities[0]); i++) {

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether text can be put anywhere on the terminal of stdout, as far as TERM and terminfo(5) say. */
+/* Whether the terminal of stdout can place text anywhere, according to TERM and terminfo(5). */
 bool terminal_can_be_drawn_on(void);
 
 enum { TERMINAL_RESTORING_MAX = 256 };
 
-/* What gives that terminal back when it is written there, after terminal_can_be_drawn_on(). Returns its length. */
+/* The text that restores that terminal; valid after terminal_can_be_drawn_on(). Returns its length. */
 size_t terminal_restoring(char text[TERMINAL_RESTORING_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tsem top` shows at the moment, and what it asks. */
+/* The state of `tsem top`: what it shows and what it asks. */
 #ifndef TSEM_CLI_TOP_H
 #define TSEM_CLI_TOP_H
 
@@ -19,22 +19,22 @@ struct top {
 	struct top_model model;
 	enum top_column sort;
 	bool inverted;
-	char selected[NAME_BYTES_MAX]; /* name of the selected one, as lines come and go */
-	size_t row;                    /* its place in the order */
+	char selected[NAME_BYTES_MAX]; /* a name, because rows come and go */
+	size_t row;                    /* of the selected one */
 
-	/* One of them, if `one` is not empty. */
+	/* One semaphore, if `one` is not empty. */
 	char one[NAME_BYTES_MAX];
 	struct snapshot snapshot;
 	struct history history;
-	int error; /* why it cannot be read, or 0 */
+	int error; /* of reading it: 0, or a negative errno */
 
-	size_t first; /* line at the top of the list */
+	size_t first; /* the row at the top of the list */
 
 	enum asking asking;
 	const struct action *action;
-	char target[NAME_BYTES_MAX]; /* of the action: does not change while it is asked for */
+	char target[NAME_BYTES_MAX]; /* of the action; the selection may change before the answer */
 	char number[16];
-	char said[256]; /* on the last line */
+	char message[256]; /* on the last line */
 };
 
 #endif

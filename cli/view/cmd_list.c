@@ -10,7 +10,7 @@
 #include "view/verbs.h"
 
 struct listing {
-	json_t *json; /* of -J, else NULL */
+	json_t *json; /* NULL without -J */
 	const struct selection *keys;
 	struct table *table;
 };
@@ -37,7 +37,7 @@ add_semaphore(struct listing *listing, const char *name, const struct tsem_stat 
 	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
 }
 
-/* What cannot be read is mentioned and passed over: one bad file must not hide the others. */
+/* Reports an unreadable file and continues: one bad file must not hide the others. */
 static int
 list_one(const char *name, void *arg)
 {

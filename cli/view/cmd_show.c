@@ -34,7 +34,6 @@ statistics_to_json(const struct tsem_stat *stat)
 	                 times.longest, "histogram", histogram_to_json(stat));
 }
 
-/* Those who hold, or those who wait. */
 static json_t *
 owners_to_json(const struct snapshot *snapshot, bool holders, const struct selection *keys)
 {

@@ -14,7 +14,7 @@ is_colorful(void)
 	int found;
 	if (isatty(STDOUT_FILENO) != 1 || (no_color != NULL && no_color[0] != '\0'))
 		return false;
-	/* It may be that of a screen, which stays. */
+	/* curses may use the terminal of its screen, which must stay the current one. */
 	TERMINAL *before = cur_term;
 	const bool colorful = setupterm(NULL, STDOUT_FILENO, &found) == OK && tigetnum("colors") >= 8;
 	if (cur_term != before)

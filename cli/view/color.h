@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Standard output is a terminal that is known to have colours, and NO_COLOR is not set. */
+/* Whether stdout is a terminal with colours according to terminfo(5), and NO_COLOR is not set. */
 bool is_colorful(void);
 
 #endif

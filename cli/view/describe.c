@@ -52,7 +52,7 @@ duration_to_text(uint64_t ns, char text[24])
 		snprintf(text, 24, "%llud%02lluh", s / 86400, s / 3600 % 24);
 }
 
-/* Many in a row have the same user, and looking one up may be slow. */
+/* Remembers the last user, because consecutive rows mostly have the same one and a look-up may be slow. */
 void
 user_to_text(uid_t uid, char text[64])
 {
@@ -77,7 +77,7 @@ yes_or_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
-/* As "0,3"; what does not fit is left out behind "...". */
+/* Such as "0,3". "..." replaces the slots that do not fit. */
 static void
 slots_to_text(const struct tsem_owner *owner, char text[CELL_BYTES_MAX])
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What a semaphore, and those who use it, look like in words: the cells of tables. */
+/* Semaphores, holders and waiters as text: the cells of tables. */
 #ifndef TSEM_CLI_DESCRIBE_H
 #define TSEM_CLI_DESCRIBE_H
 
 #include "columns.h"
 #include "tsem.h"
 
-/* Room for any cell; only a command line needs much of it. */
+/* Enough for any cell. Only a command line needs much of it. */
 enum { CELL_BYTES_MAX = 4096 };
 
 void owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX]);
 void stat_to_cell(const char *name, const struct tsem_stat *stat, enum list_column column, char text[CELL_BYTES_MAX]);
 
-/* As the JSON has it: yes, no, or unknown. */
+/* "yes", "no" or "unknown", as in JSON. */
 const char *alive_to_text(enum tsem_alive alive);
 
 void uuid_to_text(const unsigned char uuid[16], char text[37]);
 
-/* ISO 8601, in UTC. */
+/* ISO 8601 in UTC. */
 void time_to_text(int64_t seconds, char text[32]);
 
 /* Short: 5.2s, 3m20s, 2h05m. */

@@ -91,7 +91,7 @@ stat_value(const char *name, const struct tsem_stat *stat, enum list_column colu
 
 /* ---- objects ---- */
 
-/* Without -o: what the manual promises. The last one of a holder is for those who have several. */
+/* The keys without -o, as tsem(1) documents them. A holder of a single slot has no SHOW_SLOTS, the last one. */
 static const struct selection holder_keys = {
 	.columns = &show_columns,
 	.shown = {SHOW_PID, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE, SHOW_SLOT, SHOW_SLOTS},
@@ -152,6 +152,6 @@ print_json(json_t *json)
 	const int rc = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(json);
-	/* Write errors show when stdout is closed. */
+	/* flush_stdout() reports write errors. */
 	return rc != 0 && !ferror(stdout) ? -ENOMEM : 0;
 }

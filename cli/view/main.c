@@ -10,7 +10,7 @@
 int
 main(int argc, char **argv)
 {
-	setlocale(LC_CTYPE, ""); /* the width of what is printed depends on it */
+	setlocale(LC_CTYPE, ""); /* the width of a character depends on it */
 	for (const struct view_verb *row = view_verbs; argc > 1 && row->verb != NULL; row++) {
 		if (strcmp(row->verb->name, argv[1]) == 0)
 			return dispatch(row->verb, row->run, argc - 1, argv + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One semaphore as a table: a line that sums it up, then holders and waiters. For `show`, and for `top` without a screen. */
+/* One semaphore as a table: a summary line, then holders and waiters. For `show`, and for `top` without a terminal. */
 #ifndef TSEM_CLI_SHOW_TABLE_H
 #define TSEM_CLI_SHOW_TABLE_H
 
@@ -8,7 +8,7 @@
 
 void show_table(const char *name, const struct view_options *o, const struct snapshot *snapshot);
 
-/* Explains an error of opening a semaphore to look at it. */
+/* For the error of snapshot_of(). */
 _Noreturn void die_of_opening(const char *name, int error);
 
 #endif

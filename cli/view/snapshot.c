@@ -33,7 +33,7 @@ add_owner(const struct tsem_owner *owner, void *arg)
 	return 0;
 }
 
-int
+static int
 snapshot_take(tsem *sem, struct snapshot *snapshot)
 {
 	if (snapshot->slots == NULL && (snapshot->slots = calloc(TSEM_SLOTS_MAX, sizeof(*snapshot->slots))) == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A semaphore at one instant: the counts, and everybody who holds or waits. */
+/* A semaphore at one instant: its counts, holders and waiters. */
 #ifndef TSEM_CLI_SNAPSHOT_H
 #define TSEM_CLI_SNAPSHOT_H
 
@@ -7,20 +7,17 @@
 
 struct snapshot {
 	struct tsem_stat stat;
-	struct tsem_owner *owners; /* holders, the oldest first, then waiters, the first in line first */
+	struct tsem_owner *owners; /* holders, the oldest first, then waiters in the order of the queue */
 	size_t n;
 	size_t room;
-	uint32_t *slots; /* TSEM_SLOTS_MAX, which the owners point into */
+	uint32_t *slots; /* an array of TSEM_SLOTS_MAX, which the owners point into */
 	size_t slots_n;
 };
 
-/* Opens a semaphore to look at it, whoever owns it. */
+/* Opens a semaphore read-only, also one of another user. */
 int open_for_viewing(const char *name, tsem **sem);
 
-/* Overwrites what an earlier one left there; zeroed memory at first. 0, or a negative errno. */
-int snapshot_take(tsem *sem, struct snapshot *snapshot);
-
-/* The same by name, for once. */
+/* Replaces the former contents; the memory is zeroed before the first call. 0, or a negative errno. */
 int snapshot_of(const char *name, struct snapshot *snapshot);
 
 void snapshot_free(struct snapshot *snapshot);

@@ -9,7 +9,7 @@ bin_limit(unsigned bin)
 	return ldexp(1e-6, (int)bin);
 }
 
-/* The waits of a bin are taken to be spread evenly over it; none is longer than the longest. */
+/* Assumes that the waits of a bin are spread evenly over it. */
 static double
 percentile(const struct tsem_stat *stat, uint64_t waits, double share)
 {

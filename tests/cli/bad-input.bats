@@ -326,7 +326,7 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   for verb in 'create x' 'run -j 1 x true' 'take x' list; do
     # shellcheck disable=SC2086
     attempt unshare --mount --map-root-user -- bash -c 'mount -t tmpfs tmpfs /dev && exec "$@"' bash tsem $verb
-    expect_failure '(x: )?there is no /dev/shm \('
+    expect_failure '(x: )?/dev/shm does not exist \('
   done
   for verb in 'create x' 'run -j 1 x true'; do
     # shellcheck disable=SC2086

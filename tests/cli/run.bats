@@ -239,7 +239,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   tsem take -k 2 "$SEM"
   start bash -c 'exec tsem run -v "$SEM" true 2>said'
   eventually grep -q . said
-  expect_match 'what it says' "$(head -n 1 said)" 'place 1 .*nobody is recorded'
+  expect_match 'what it says' "$(head -n 1 said)" 'place 1 .*no holder is recorded'
   tsem post -k 2 "$SEM"
   finish "$PID"
   expect_status 0

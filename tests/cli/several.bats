@@ -123,7 +123,7 @@ free() {
   attempt tsem run --any "${many%,}" touch ran
   expect_failure '^more than 64 names'
   attempt tsem run -k 2 "$SEM-a,$SEM-b" touch ran
-  expect_failure "^$SEM-a,$SEM-b: -k is for one semaphore"
+  expect_failure "^$SEM-a,$SEM-b: -k needs a single semaphore"
   [[ ! -e ran ]]
   expect_equal 'free' "$(free)" '5 5'
 }

@@ -133,7 +133,7 @@ expect_told() {
   expect_silence
   attempt tsem acquire -v --owner $$ "$SEM"
   expect_status 0
-  expect_message "^$SEM: a holder died"
+  expect_message "^$SEM: an earlier holder died"
   tsem release --owner $$ "$SEM"
   attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
   expect_out 1

@@ -157,8 +157,8 @@ has_command_line() {
   enqueue tsem take "$SEM"
   local waiter=$PID
   TOP=("$SEM")
-  on_screen 120x10 'see:^waits' key:c "see:give up .*'$SEM'\? \(y/n\)" 'key:\x1b' 'see:nothing was done' 'see:^waits' \
-    key:c 'see:\(y/n\)' key:y 'see:told to give up' 'gone:^waits' key:q restored:0
+  on_screen 120x10 'see:^waits' key:c "see:cancel all waiters of '$SEM'\? \(y/n\)" 'key:\x1b' 'see:nothing was done' 'see:^waits' \
+    key:c 'see:\(y/n\)' key:y 'see:all waiters are cancelled' 'gone:^waits' key:q restored:0
   finish "$waiter"
   expect_status 75
 }
@@ -169,7 +169,7 @@ has_command_line() {
   on_screen 120x10 'see:1 permit, 1 available' key:n 'see:permits of .*: _' 'key:73\x7f' 'see:: 7_' 'key:\n' \
     "see:'$SEM' to 7\? \(y/n\)" key:n 'see:nothing was done' 'see:1 permit, 1 available' \
     'key:n99999999999\n' "see:'99999999999' is not a number" key:n 'key:\x1b' 'gone:Enter' \
-    'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is 5 now' 'see:5 permits, 5 available' key:q restored:0
+    'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is now 5' 'see:5 permits, 5 available' key:q restored:0
   expect_shown .capacity 5
   expect_shown .permits 1
 }
@@ -181,7 +181,7 @@ has_command_line() {
   on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y "see:$SEM: it belongs to another user" key:q restored:0
   expect_shown .capacity 1
   TOP=(--foreign "$SEM")
-  on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is 5 now' key:q restored:0
+  on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is now 5' key:q restored:0
   expect_shown .capacity 5
 }
 
@@ -210,7 +210,7 @@ has_command_line() {
 
 @test "top: the keys are explained" {
   TOP=()
-  on_screen 80x24 'see:q quit' key:h 'see:^r +recover' 'see:^c +cancel' 'see:^n +change' 'see:^q +end' key:h 'gone:^r +recover' \
+  on_screen 80x24 'see:q quit' key:h 'see:^r +recover' 'see:^c +cancel' 'see:^n +change' 'see:^q +quit' key:h 'gone:^r +recover' \
     key:? 'see:^r +recover' 'key: ' 'gone:^r +recover' key:q restored:0
 }
 
@@ -287,7 +287,10 @@ END
   for term in TERM= TERM=dumb TERM=no-such-terminal -uTERM; do
     attempt script -qec "env $term tsem top $SEM" /dev/null
     expect_status 125
-    expect_match 'what it says' "$OUT" "^tsem: $SEM: this terminal .*-b\)"
+    case $term in
+      TERM= | -uTERM) expect_match 'what it says' "$OUT" "^tsem: $SEM: TERM is not set .*-b\)" ;;
+      *) expect_match 'what it says' "$OUT" "^tsem: $SEM: unknown or unsuitable terminal type '${term#TERM=}' .*-b\)" ;;
+    esac
     [[ $OUT != *$'\e'* ]] || fail 'garbage'
     attempt script -qec "env $term tsem top -b -i 1 $SEM" /dev/null
     expect_status 0

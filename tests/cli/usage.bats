@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-VERBS=(create take post acquire release run show list top recover remove help)
+mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+
+@test "usage: the verbs of the contract, and no others" {
+  expect_equal verbs "$(printf '%s\n' "${VERBS[@]}" | sort | paste -sd' ')" \
+    'acquire cancel create help list post recover release remove run set show take top wait'
+}
 
 @test "usage: no verb at all" {
   refuses '' # nothing behind 'tsem'
@@ -60,7 +65,8 @@ VERBS=(create take post acquire release run show list top recover remove help)
 
 @test "usage: surplus words" {
   local verb
-  for verb in create take post recover remove show; do
+  for verb in "${VERBS[@]}"; do
+    [[ $verb != @(run|list) ]] || continue # the rest is a command; there is no NAME
     refuses "^$SEM: .*'surplus'.*tsem $verb --help" "$verb" "$SEM" surplus
     refuses "^$SEM: .*'surplus'" "$verb" -- "$SEM" surplus
   done
@@ -99,6 +105,8 @@ VERBS=(create take post acquire release run show list top recover remove help)
     run -j --permits -k --count -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose -c
     show -J --json --stats -o --noheadings --raw
     list -J --json -o --noheadings --raw
+    set -j --permits
+    wait --holders -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose
     remove -f'
 }
 

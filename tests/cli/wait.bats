@@ -60,7 +60,7 @@ sleeps() {
   expect_silence 75
   attempt tsem wait -E 9 -v -n --holders "$SEM"
   expect_status 9
-  expect_message "^$SEM: somebody still holds"
+  expect_message "^$SEM: permits are still held \\("
   start tsem wait "$SEM"
   eventually sleeps "$PID"
   tsem post "$SEM"

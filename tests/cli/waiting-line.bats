@@ -83,7 +83,7 @@ enqueue_holder() {
   done
   attempt tsem take -v -w 400ms "$SEM"
   expect_status 75
-  expect_equal 'standard error' "$(sed 's/, held.*\|, nobody.*//' attempt.err)" \
+  expect_equal 'standard error' "$(sed 's/, held.*\|, no holder.*//' attempt.err)" \
     "tsem: $SEM: waiting for 0 s, place 1 in the queue"$'\n'"tsem: $SEM: not enough permits came free in time"
 }
 
@@ -120,7 +120,7 @@ says() {
 
 @test "waiting line: a semaphore without permits, which are to be posted" {
   tsem create -j 0 "$SEM"
-  says "not enough permits yet (give some with 'tsem post')" tsem take -v "$SEM"
+  says "not enough permits yet (add some with 'tsem post')" tsem take -v "$SEM"
   tsem post "$SEM"
   finish "$PID"
   expect_status 0
@@ -136,8 +136,8 @@ says() {
 @test "waiting line: permits that are taken, and for which nobody is recorded" {
   tsem create "$SEM"
   tsem take "$SEM"
-  says 'nobody is recorded as holding' tsem run -v "$SEM" true
-  says 'nobody is recorded as holding' tsem take -v "$SEM"
+  says 'no holder is recorded' tsem run -v "$SEM" true
+  says 'no holder is recorded' tsem take -v "$SEM"
 }
 
 @test "waiting line: more permits are held than the capacity is now" {

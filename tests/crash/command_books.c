@@ -182,7 +182,7 @@ check_end(struct play *play)
 	check_messages(play, text, failed);
 	if (!failed && text[0] != '\0' && !may_mention(play))
 		play_fault(play, "it exits with %d, and prints a message: %s", code, text);
-	if (failed && strstr(text, "what was asked for is done") != NULL)
+	if (failed && strstr(text, "the operation itself is done") != NULL)
 		return DONE;
 	return failed || code == EXIT_NOT_ACQUIRED ? REFUSED : DONE;
 }

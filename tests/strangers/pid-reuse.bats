@@ -107,7 +107,7 @@ WAIT_FOR_ANOTHER='sleep 1000 & owner=$!
   tsem take "$SEM"
   inside "$WAIT_FOR_ANOTHER"
   expect_out $'acquire: 125\ntake: 0'
-  expect_message "^$SEM: process [0-9]+ ended before the permit came"
+  expect_message "^$SEM: process [0-9]+ ended before its permits were granted \\("
   tsem post "$SEM"
   expect_at_rest 1
 }
