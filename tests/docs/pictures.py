@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+sys.dont_write_bytecode = True  # nothing is left in the source tree
 from screen import Terminal, do  # noqa: E402
 
 # Each job is a process that waits for ever, under the name of something that people know.

@@ -10,9 +10,7 @@ import subprocess
 VERSIONS = {
     "flock": ["flock", "--version"],
     "GNU sem": ["sem", "--version"],
-    "gnuplot": ["gnuplot", "--version"],
 }
-PACKAGES = ("daemontools", "chiark-utils-bin", "s6", "task-spooler", "libc6")
 
 
 def first_line(command):
@@ -20,13 +18,6 @@ def first_line(command):
         return "missing"
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     return (run.stdout or run.stderr).splitlines()[0] if run.stdout or run.stderr else "?"
-
-
-def package_version(package):
-    if not shutil.which("dpkg-query"):
-        return "?"
-    run = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True, check=False)
-    return run.stdout or "missing"
 
 
 def processor():
@@ -59,5 +50,5 @@ def facts(build):
         "load before": before,
         **build_facts(build),
         **{name: first_line(command) for name, command in VERSIONS.items()},
-        **{package: package_version(package) for package in PACKAGES},
+        "C library": " ".join(platform.libc_ver()),
     }

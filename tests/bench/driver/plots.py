@@ -1,19 +1,17 @@
-"""SVG plots of what depends on the number of participants, by gnuplot."""
+"""SVG plots of the rate by the number of participants, by gnuplot. The other tables have few columns and need no plot."""
 import shutil
 import subprocess
 
 PLOTS = (
-    ("semabench", "rate", "semabench, processes", "participants", "rounds per second"),
-    ("semabench-threads", "rate", "semabench, threads (Figure 1 of Dice and Kogan)", "threads", "rounds per second"),
-    ("hand-over", "hand-over", "Hand-over to a sleeping waiter", "waiters in the queue", "microseconds"),
-    ("fairness", "longest wait", "The longest wait", "participants", "milliseconds"),
+    ("semabench", "semabench, processes", "participants"),
+    ("semabench-threads", "semabench, threads (Figure 1 of Dice and Kogan)", "threads"),
 )
 
 COMMANDS = """set terminal svg size 900,560 font 'sans,13' background 'white'
 set output '{output}'
 set title '{title}'
 set xlabel '{across}'
-set ylabel '{up}'
+set ylabel 'rounds per second'
 set logscale x 2
 set logscale y
 set format y '%.0s%c'
@@ -28,20 +26,20 @@ def draw(results, directory):
     if not shutil.which("gnuplot"):
         return []
     written = []
-    for workload, metric, title, across, up in PLOTS:
+    for workload, title, across in PLOTS:
         peers = [peer for peer in results.names(workload, 3)
-                 if sum(key[:2] == (workload, metric) and key[3] == peer for key in results.samples) > 1]
+                 if sum(key[:2] == (workload, "rate") and key[3] == peer for key in results.samples) > 1]
         if not peers:
             continue
         blocks, curves = [], []
         for i, peer in enumerate(peers):
-            points = sorted(key[2] for key in results.samples if key[:2] == (workload, metric) and key[3] == peer)
-            figures = [(n, results.figure(workload, metric, n, peer)) for n in points]
+            points = sorted(key[2] for key in results.samples if key[:2] == (workload, "rate") and key[3] == peer)
+            figures = [(n, results.figure(workload, "rate", n, peer)) for n in points]
             blocks.append(f"$peer{i} << END\n" + "\n".join(f"{n} {f.median} {f.low} {f.high}" for n, f in figures) + "\nEND\n")
             width = 3 if peer.startswith("tsem") else 1
             curves.append(f"$peer{i} using 1:2:3:4 with yerrorlines linewidth {width} linetype {i + 1} title '{peer}'")
-        output = directory / f"{workload}{'' if metric in ('rate', workload) else '-' + metric.replace(' ', '-')}.svg"
-        commands = COMMANDS.format(output=output, title=title, across=across, up=up, curves=", \\\n  ".join(curves))
+        output = directory / f"{workload}.svg"
+        commands = COMMANDS.format(output=output, title=title, across=across, curves=", \\\n  ".join(curves))
         subprocess.run(["gnuplot"], input="".join(blocks) + commands, text=True, check=True)
         written.append(output.name)
     return written

@@ -58,8 +58,7 @@ def workload_section(results, workload):
     if workload.note:
         out += [workload.note, ""]
     for metric in results.names(workload.key, 1):
-        if not workload.metrics or metric in workload.metrics:
-            out += metric_table(results, workload.key, metric) + [""]
+        out += metric_table(results, workload.key, metric) + [""]
     missing = {}
     for key, peer, participants, why in results.missing:
         if key == workload.key:

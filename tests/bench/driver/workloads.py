@@ -1,10 +1,8 @@
 """Which workloads there are, how they are run by default, and what their figures mean."""
 import dataclasses
 
-PROCESS_PEERS = ("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
-                 "ticket-semaphore", "twa-semaphore")
+PROCESS_PEERS = ("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "ticket-futex", "ticket-semaphore", "twa-semaphore")
 THREAD_PEERS = ("waiting-chains", "key-wait")
-FLOORS = ("owned-floor", "ticking-sleep")  # no semaphores, but what tsem cannot be better than
 
 
 @dataclasses.dataclass
@@ -18,20 +16,16 @@ class Workload:
     participants: tuple = ()
     peers: tuple = PROCESS_PEERS
     threads: bool = False
-    metrics: tuple = ()  # those worth a table; empty: all
     note: str = ""
     asked_for: bool = False  # only when named
 
 
 WORKLOADS = (
     Workload("pair", "pair", "Take and give without contention", 0.05, 21,
-             peers=PROCESS_PEERS + THREAD_PEERS + ("owned-floor",), metrics=("rate",),
-             note="owned-floor is no semaphore: of acquire and release the locked instructions, the stores that the protocol "
-                  "asks for, the contents of a hold, and a look at the clock; nothing else."),
+             peers=PROCESS_PEERS + THREAD_PEERS),
     Workload("contend", "contend", "Two processes contending for one permit, each on its own CPU", 0.1, 15,
-             metrics=("rate",),
-             note="Nothing between take and give, and nothing after it. The unfair ones let one process run in bursts, "
-                  "out of its own cache; those in order pass the permit at each step."),
+             note="Each process takes and gives in a loop without other work. The peers without order let one process run "
+                  "in bursts, out of its own cache; the peers in order pass the permit at each step."),
     Workload("ping-pong", "ping-pong", "Ping-pong between two processes, each on its own CPU", 0.1, 11),
     Workload("ping-pong-one-cpu", "ping-pong-one-cpu", "Ping-pong between two processes on one CPU", 0.1, 7),
     Workload("semabench", "semabench", "semabench with processes", 0.1, 7, (1, 2, 4, 8, 16, 64, 256),
@@ -42,25 +36,24 @@ WORKLOADS = (
     Workload("fairness", "fairness", "Fairness in semabench with processes", 0.25, 7, (2, 8, 64),
              note="Rounds of the luckiest and the unluckiest participant against the mean, and the longest single wait."),
     Workload("hand-over", "hand-over", "Hand-over to a sleeping waiter, by length of the queue", 0, 25,
-             (10, 40, 100, 1000), metrics=("hand-over",),
-             peers=("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "robust-mutex", "flock", "ticket-futex",
-                    "twa-semaphore"),
+             (10, 40, 100, 1000),
+             peers=("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "ticket-futex", "twa-semaphore"),
              note="Mean of the hand-overs from a full queue to a half empty one; each waiter gives as soon as it runs."),
     Workload("hand-over-long", "hand-over", "Hand-over to a sleeping waiter, long queues", 0, 25, (4000,),
-             metrics=("hand-over",), peers=("tsem", "tsem-owned", "sysv", "sysv-undo")),
+             peers=("tsem", "tsem-owned", "sysv", "sysv-undo")),
     Workload("hand-over-longest", "hand-over", "Hand-over to a sleeping waiter, a queue of 10,000", 0, 3, (10000,),
-             metrics=("hand-over",), peers=("tsem", "sysv"), asked_for=True,
+             peers=("tsem", "sysv"), asked_for=True,
              note="Thousands of runnable processes at once: a machine that does other things suffers, so this has to be "
                   "asked for by name."),
     Workload("post", "post", "Post for n sleeping waiters", 0, 9, (1, 10, 100), peers=("tsem", "glibc", "sysv")),
     Workload("wrapper", "wrapper", "A command around `true`", 0, 15, peers=()),
     Workload("drain", "drain", "Each of 30 queued jobs, once the one in front ends", 0, 9, (30,), peers=()),
-    Workload("idle", "idle", "CPU of 1,000 sleeping waiters", 2, 7, (1000,), peers=("tsem", "tsem-owned", "glibc", "sysv", "ticking-sleep"),
-             note="Over five of tsem's ticks. ticking-sleep: what only sleeps, and wakes up as often."),
+    Workload("idle", "idle", "CPU of 1,000 sleeping waiters", 2, 7, (1000,), peers=("tsem", "tsem-owned", "glibc", "sysv"),
+             note="Over five of tsem's ticks."),
     Workload("memory", "memory", "Memory of a semaphore", 0, 1, (1000,), peers=PROCESS_PEERS + THREAD_PEERS),
     Workload("recovery", "recovery", "From a SIGKILL to the next admission, by number of waiters", 0, 7, (10, 100, 1000),
-             peers=("tsem-owned", "sysv-undo", "robust-mutex", "flock"),
-             note="The others do not recover: a permit of theirs is lost for good."),
+             peers=("tsem-owned", "sysv-undo"),
+             note="The other peers do not recover: a permit of a killed process is lost for good."),
 )
 
 HIGHER_IS_BETTER = ("rate", "least")

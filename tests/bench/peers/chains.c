@@ -74,10 +74,10 @@ wait_at_gate(atomic_uint *gate)
 }
 
 static inline void
-chains_take(void *semaphore, struct seat *seat)
+chains_take(void *semaphore, tsem_hold *hold)
 {
 	struct chains *chains = semaphore;
-	(void)seat;
+	(void)hold;
 	const uint64_t ticket = atomic_fetch_add(&chains->counters.ticket, 1);
 	_Atomic(struct element *) *head = &chains->array[bucket_of(&chains->counters, ticket)];
 	while (!is_enabled(&chains->counters, ticket)) {
@@ -91,10 +91,10 @@ chains_take(void *semaphore, struct seat *seat)
 }
 
 static inline void
-chains_give(void *semaphore, struct seat *seat)
+chains_give(void *semaphore, tsem_hold *hold)
 {
 	struct chains *chains = semaphore;
-	(void)seat;
+	(void)hold;
 	const uint64_t enabled = atomic_fetch_add(&chains->counters.grant, 1);
 	if ((int64_t)(atomic_load(&chains->counters.ticket) - enabled) > 0)
 		wake_chain(&chains->array[bucket_of(&chains->counters, enabled)]);
@@ -111,7 +111,7 @@ chains_bytes(void *semaphore)
 
 const struct peer peer_chains = {
 	.name = "waiting-chains",
-	.traits = THREADS_ONLY | IN_ORDER,
+	.traits = THREADS_ONLY,
 	.create = chains_create,
 	.destroy = chains_destroy,
 	.take = chains_take,

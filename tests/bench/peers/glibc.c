@@ -22,17 +22,17 @@ glibc_destroy(void *semaphore)
 }
 
 static inline void
-glibc_take(void *semaphore, struct seat *seat)
+glibc_take(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	if (sem_wait(semaphore) != 0)
 		die("sem_wait");
 }
 
 static inline void
-glibc_give(void *semaphore, struct seat *seat)
+glibc_give(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	if (sem_post(semaphore) != 0)
 		die("sem_post");
 }

@@ -106,11 +106,11 @@ key_destroy(void *semaphore)
 }
 
 static inline void
-key_take(void *semaphore, struct seat *seat)
+key_take(void *semaphore, tsem_hold *hold)
 {
 	struct key_wait *sem = semaphore;
 	struct monitor monitor;
-	(void)seat;
+	(void)hold;
 	const uint64_t ticket = atomic_fetch_add(&sem->counters.ticket, 1);
 	if (is_enabled(&sem->counters, ticket))
 		return;
@@ -123,10 +123,10 @@ key_take(void *semaphore, struct seat *seat)
 }
 
 static inline void
-key_give(void *semaphore, struct seat *seat)
+key_give(void *semaphore, tsem_hold *hold)
 {
 	struct key_wait *sem = semaphore;
-	(void)seat;
+	(void)hold;
 	const uint64_t enabled = atomic_fetch_add(&sem->counters.grant, 1);
 	if ((int64_t)(atomic_load(&sem->counters.ticket) - enabled) > 0)
 		key_notify(&sem->array[bucket_of(&sem->counters, enabled)], enabled);
@@ -143,7 +143,7 @@ key_bytes(void *semaphore)
 
 const struct peer peer_key_wait = {
 	.name = "key-wait",
-	.traits = THREADS_ONLY | IN_ORDER,
+	.traits = THREADS_ONLY,
 	.create = key_create,
 	.destroy = key_destroy,
 	.take = key_take,

@@ -11,19 +11,12 @@
 
 #include "tsem.h"
 
-/* What one participant has of its own. */
-struct seat {
-	int fd;
-	tsem_hold hold;
-};
-
 enum trait {
 	THREADS_ONLY = 1, /* shares pointers: not between processes */
 	SPINS = 2,        /* waits in a loop only: not with more participants than CPUs */
 	LOCK = 4,         /* one permit, and only its taker gives it back */
 	HERD = 8,         /* a give wakes all waiters: not with thousands of them */
 	RECOVERS = 16,    /* the permit of a killed process comes back */
-	IN_ORDER = 32,    /* first come, first served */
 };
 
 struct peer {
@@ -31,36 +24,30 @@ struct peer {
 	unsigned traits;
 	void *(*create)(unsigned permits);
 	void (*destroy)(void *semaphore);
-	void (*join)(void *semaphore, struct seat *seat); /* by each participant; may be NULL, as the next */
-	void (*leave)(void *semaphore, struct seat *seat);
-	void (*take)(void *semaphore, struct seat *seat);
-	void (*give)(void *semaphore, struct seat *seat);
+	/* `hold` is the participant's own; only owned permits of tsem need it. */
+	void (*take)(void *semaphore, tsem_hold *hold);
+	void (*give)(void *semaphore, tsem_hold *hold);
 	void (*give_many)(void *semaphore, unsigned count); /* in as few calls as it can; NULL: not a thing it does */
 	size_t (*bytes)(void *semaphore);                   /* what one occupies; NULL: it is the kernel's secret */
 	/* `count` times take and give: a loop in the peer's own file, so that no pointer stands between it and the calls. */
-	void (*pairs)(void *semaphore, struct seat *seat, unsigned long count);
+	void (*pairs)(void *semaphore, tsem_hold *hold, unsigned long count);
 };
 
-#define DEFINE_PAIRS(name)                                                            \
-	static void name##_pairs(void *semaphore, struct seat *seat, unsigned long count) \
-	{                                                                                 \
-		for (unsigned long i = 0; i < count; i++) {                                   \
-			name##_take(semaphore, seat);                                             \
-			name##_give(semaphore, seat);                                             \
-		}                                                                             \
+#define DEFINE_PAIRS(name)                                                          \
+	static void name##_pairs(void *semaphore, tsem_hold *hold, unsigned long count) \
+	{                                                                               \
+		for (unsigned long i = 0; i < count; i++) {                                 \
+			name##_take(semaphore, hold);                                           \
+			name##_give(semaphore, hold);                                           \
+		}                                                                           \
 	}
 
-extern const struct peer peer_glibc, peer_sysv, peer_sysv_undo, peer_mutex, peer_flock, peer_tsem, peer_tsem_owned,
-	peer_ticket_futex, peer_ticket_semaphore, peer_twa_semaphore, peer_chains, peer_key_wait, peer_owned_floor,
-	peer_ticking_sleep;
+extern const struct peer peer_tsem, peer_tsem_owned, peer_glibc, peer_sysv, peer_sysv_undo, peer_ticket_futex,
+	peer_ticket_semaphore, peer_twa_semaphore, peer_chains, peer_key_wait;
 
 extern const struct peer *const all_peers[];
 
 /* NULL: there is none of that name. */
 const struct peer *peer_find(const char *name);
-
-/* Joins and leaves where the peer wants it. */
-void peer_join(const struct peer *peer, void *semaphore, struct seat *seat);
-void peer_leave(const struct peer *peer, void *semaphore, struct seat *seat);
 
 #endif

@@ -71,16 +71,16 @@ operate(void *semaphore, short by, short flags)
 }
 
 static inline void
-sysv_take(void *semaphore, struct seat *seat)
+sysv_take(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	operate(semaphore, -1, 0);
 }
 
 static inline void
-sysv_give(void *semaphore, struct seat *seat)
+sysv_give(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	operate(semaphore, 1, 0);
 }
 
@@ -91,16 +91,16 @@ sysv_give_many(void *semaphore, unsigned count)
 }
 
 static inline void
-undo_take(void *semaphore, struct seat *seat)
+undo_take(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	operate(semaphore, -1, SEM_UNDO);
 }
 
 static inline void
-undo_give(void *semaphore, struct seat *seat)
+undo_give(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	operate(semaphore, 1, SEM_UNDO);
 }
 
@@ -109,7 +109,6 @@ DEFINE_PAIRS(undo)
 
 const struct peer peer_sysv = {
 	.name = "sysv",
-	.traits = IN_ORDER,
 	.create = sysv_create,
 	.destroy = sysv_destroy,
 	.take = sysv_take,
@@ -121,7 +120,7 @@ const struct peer peer_sysv = {
 /* A LOCK: what one process takes and another gives overflows both their adjustments after 32,767 times. */
 const struct peer peer_sysv_undo = {
 	.name = "sysv-undo",
-	.traits = LOCK | RECOVERS | IN_ORDER,
+	.traits = LOCK | RECOVERS,
 	.create = sysv_create,
 	.destroy = sysv_destroy,
 	.take = undo_take,

@@ -26,10 +26,10 @@ futex_destroy(void *semaphore)
 }
 
 static inline void
-futex_take(void *semaphore, struct seat *seat)
+futex_take(void *semaphore, tsem_hold *hold)
 {
 	struct ticket_futex *lock = semaphore;
-	(void)seat;
+	(void)hold;
 	const unsigned ticket = atomic_fetch_add(&lock->ticket, 1);
 	for (;;) {
 		const unsigned grant = atomic_load(&lock->grant);
@@ -40,10 +40,10 @@ futex_take(void *semaphore, struct seat *seat)
 }
 
 static inline void
-futex_give(void *semaphore, struct seat *seat)
+futex_give(void *semaphore, tsem_hold *hold)
 {
 	struct ticket_futex *lock = semaphore;
-	(void)seat;
+	(void)hold;
 	const unsigned grant = atomic_fetch_add(&lock->grant, 1);
 	if ((int)(atomic_load(&lock->ticket) - grant) > 0)
 		futex_wake(&lock->grant, INT_MAX, BETWEEN_PROCESSES);
@@ -60,7 +60,7 @@ futex_bytes(void *semaphore)
 
 const struct peer peer_ticket_futex = {
 	.name = "ticket-futex",
-	.traits = HERD | IN_ORDER,
+	.traits = HERD,
 	.create = futex_create,
 	.destroy = futex_destroy,
 	.take = futex_take,

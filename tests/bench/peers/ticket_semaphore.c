@@ -23,19 +23,19 @@ ticket_destroy(void *semaphore)
 }
 
 static inline void
-ticket_take(void *semaphore, struct seat *seat)
+ticket_take(void *semaphore, tsem_hold *hold)
 {
 	struct counters *counters = semaphore;
-	(void)seat;
+	(void)hold;
 	const uint64_t ticket = atomic_fetch_add(&counters->ticket, 1);
 	while (!is_enabled(counters, ticket))
 		relax();
 }
 
 static inline void
-ticket_give(void *semaphore, struct seat *seat)
+ticket_give(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	atomic_fetch_add(&((struct counters *)semaphore)->grant, 1);
 }
 
@@ -50,7 +50,7 @@ ticket_bytes(void *semaphore)
 
 const struct peer peer_ticket_semaphore = {
 	.name = "ticket-semaphore",
-	.traits = SPINS | IN_ORDER,
+	.traits = SPINS,
 	.create = ticket_create,
 	.destroy = ticket_destroy,
 	.take = ticket_take,

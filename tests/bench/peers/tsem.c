@@ -46,16 +46,16 @@ tsem_peer_destroy(void *semaphore)
 }
 
 static inline void
-anonymous_take(void *semaphore, struct seat *seat)
+anonymous_take(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	check(tsem_take(((struct named *)semaphore)->handle, 1, NULL), "tsem_take");
 }
 
 static inline void
-anonymous_give(void *semaphore, struct seat *seat)
+anonymous_give(void *semaphore, tsem_hold *hold)
 {
-	(void)seat;
+	(void)hold;
 	check(tsem_post(((struct named *)semaphore)->handle, 1, NULL), "tsem_post");
 }
 
@@ -66,16 +66,16 @@ anonymous_give_many(void *semaphore, unsigned count)
 }
 
 static inline void
-owned_take(void *semaphore, struct seat *seat)
+owned_take(void *semaphore, tsem_hold *hold)
 {
-	check(tsem_acquire(((struct named *)semaphore)->handle, 1, NULL, &seat->hold), "tsem_acquire");
+	check(tsem_acquire(((struct named *)semaphore)->handle, 1, NULL, hold), "tsem_acquire");
 }
 
 static inline void
-owned_give(void *semaphore, struct seat *seat)
+owned_give(void *semaphore, tsem_hold *hold)
 {
 	(void)semaphore;
-	check(tsem_release(&seat->hold), "tsem_release");
+	check(tsem_release(hold), "tsem_release");
 }
 
 /* What the file system gave for the segment so far: it grows with use. */
@@ -95,7 +95,6 @@ DEFINE_PAIRS(owned)
 
 const struct peer peer_tsem = {
 	.name = "tsem",
-	.traits = IN_ORDER,
 	.create = tsem_peer_create,
 	.destroy = tsem_peer_destroy,
 	.take = anonymous_take,
@@ -107,7 +106,7 @@ const struct peer peer_tsem = {
 
 const struct peer peer_tsem_owned = {
 	.name = "tsem-owned",
-	.traits = LOCK | RECOVERS | IN_ORDER,
+	.traits = LOCK | RECOVERS,
 	.create = tsem_peer_create,
 	.destroy = tsem_peer_destroy,
 	.take = owned_take,

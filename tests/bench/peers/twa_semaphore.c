@@ -42,10 +42,10 @@ wait_for_change(atomic_uint *word, unsigned seen)
 }
 
 static inline void
-twa_take(void *semaphore, struct seat *seat)
+twa_take(void *semaphore, tsem_hold *hold)
 {
 	struct twa *twa = semaphore;
-	(void)seat;
+	(void)hold;
 	const uint64_t ticket = atomic_fetch_add(&twa->counters.ticket, 1);
 	if (is_enabled(&twa->counters, ticket))
 		return;
@@ -60,10 +60,10 @@ twa_take(void *semaphore, struct seat *seat)
 }
 
 static inline void
-twa_give(void *semaphore, struct seat *seat)
+twa_give(void *semaphore, tsem_hold *hold)
 {
 	struct twa *twa = semaphore;
-	(void)seat;
+	(void)hold;
 	const uint64_t enabled = atomic_fetch_add(&twa->counters.grant, 1);
 	if ((int64_t)(atomic_load(&twa->counters.ticket) - enabled) <= 0)
 		return;
@@ -83,7 +83,6 @@ twa_bytes(void *semaphore)
 
 const struct peer peer_twa_semaphore = {
 	.name = "twa-semaphore",
-	.traits = IN_ORDER,
 	.create = twa_create,
 	.destroy = twa_destroy,
 	.take = twa_take,

@@ -16,11 +16,7 @@ extern char **environ;
 const struct command all_commands[] = {
 	{.name = "tsem run", .words = {"tsem", "run", "%s", "--"}},
 	{.name = "flock", .words = {"flock", "%p"}},
-	{.name = "setlock", .words = {"setlock", "%p"}},
-	{.name = "with-lock-ex", .words = {"with-lock-ex", "-w", "%p"}},
-	{.name = "s6-setlock", .words = {"s6-setlock", "%p"}},
 	{.name = "GNU sem", .slow = true, .words = {"sem", "--will-cite", "--id", "bench", "-j1", "--fg"}},
-	{.name = "task-spooler", .slow = true, .queues = true, .words = {"tsp", "-n"}, .finish = {"tsp", "-w"}},
 	{.name = NULL},
 };
 
@@ -44,11 +40,10 @@ commands_begin(const struct options *options)
 	if (mkdtemp(directory) == NULL)
 		die(directory);
 	snprintf(semaphore, sizeof(semaphore), "bench-%ld", (long)getpid());
-	/* GNU sem and task-spooler keep what they remember below these. */
+	/* GNU sem keeps its files below these. */
 	setenv("HOME", directory, 1);
 	setenv("PARALLEL_HOME", directory, 1);
 	setenv("TMPDIR", directory, 1);
-	setenv("TS_SOCKET", commands_path("tsp.socket"), 1);
 	run_and_forget((const char *const[]){"tsem", "create", semaphore, NULL});
 }
 
@@ -56,7 +51,7 @@ void
 commands_end(void)
 {
 	run_and_forget((const char *const[]){"tsem", "remove", "-f", semaphore, NULL});
-	run_and_forget((const char *const[]){"sh", "-c", "command -v tsp >/dev/null && tsp -K; rm -rf \"$HOME\"", NULL});
+	run_and_forget((const char *const[]){"rm", "-rf", directory, NULL});
 }
 
 const char *

@@ -11,10 +11,8 @@ enum { WORDS_MAX = 12 };
 
 struct command {
 	const char *name;
-	bool slow;                     /* takes a tenth of a second and more: run it less often */
-	bool queues;                   /* puts its job into a queue and is done; `finish` waits for the jobs */
-	const char *words[WORDS_MAX];  /* %s: the semaphore, %p: the lock file; the job's words follow */
-	const char *finish[WORDS_MAX]; /* waits until all jobs are done */
+	bool slow;                    /* takes a tenth of a second and more: run it less often */
+	const char *words[WORDS_MAX]; /* %s: the semaphore, %p: the lock file; the job's words follow */
 };
 
 extern const struct command all_commands[];

@@ -18,23 +18,18 @@ const struct workload all_workloads[] = {
 	{"drain", run_drain},         {NULL, NULL},
 };
 
-static const char *running;
-
 void
-say_sample(const struct sample *sample)
+say(const char *peer, unsigned participants, const char *metric, const char *unit, double value)
 {
-	printf("{\"workload\": \"%s\", \"peer\": \"%s\", \"metric\": \"%s\", \"unit\": \"%s\", \"participants\": %u, "
-	       "\"repetition\": %u, \"value\": %.9g}\n",
-	       running, sample->peer, sample->metric, sample->unit, sample->participants, sample->repetition,
-	       sample->value);
+	printf("{\"peer\": \"%s\", \"participants\": %u, \"metric\": \"%s\", \"unit\": \"%s\", \"value\": %.9g}\n", peer,
+	       participants, metric, unit, value);
 	fflush(stdout);
 }
 
 void
 say_missing(const char *peer, unsigned participants, const char *why)
 {
-	printf("{\"workload\": \"%s\", \"missing\": \"%s\", \"participants\": %u, \"why\": \"%s\"}\n", running, peer,
-	       participants, why);
+	printf("{\"missing\": \"%s\", \"participants\": %u, \"why\": \"%s\"}\n", peer, participants, why);
 	fflush(stdout);
 }
 
@@ -132,13 +127,12 @@ main(int argc, char **argv)
 		                "[--threads] [--tsem PATH]\n");
 		return 2;
 	}
-	running = argv[1];
 	parse(argc - 1, argv + 1, &options);
 	for (const struct workload *workload = all_workloads; workload->name != NULL; workload++)
-		if (strcmp(workload->name, running) == 0) {
+		if (strcmp(workload->name, argv[1]) == 0) {
 			workload->run(&options);
 			return 0;
 		}
-	fprintf(stderr, "bench: there is no workload '%s'\n", running);
+	fprintf(stderr, "bench: there is no workload '%s'\n", argv[1]);
 	return 2;
 }

@@ -12,18 +12,16 @@ static void
 do_pairs(struct slice *slice, unsigned index, void *arg)
 {
 	const struct subject *subject = arg;
-	struct seat seat = {0};
+	tsem_hold hold;
 	pin_to(index);
-	peer_join(subject->peer, subject->semaphore, &seat);
 	slice_hurry();
 	slice_begin(slice);
 	slice_watch_delay(slice, index);
 	while (!slice_is_over(slice)) {
-		subject->peer->pairs(subject->semaphore, &seat, subject->batch);
+		subject->peer->pairs(subject->semaphore, &hold, subject->batch);
 		slice_count(slice, index, subject->batch);
 	}
 	slice_watch_delay(slice, index);
-	peer_leave(subject->peer, subject->semaphore, &seat);
 }
 
 struct outcome {
@@ -58,17 +56,7 @@ measure(const struct options *options, unsigned participants, unsigned batch)
 				if (outcome.delayed < best.delayed)
 					best = outcome;
 			}
-			struct sample sample = {.peer = (*peer)->name,
-			                        .metric = "rate",
-			                        .unit = "pairs/s",
-			                        .participants = participants,
-			                        .repetition = repetition,
-			                        .value = best.rate};
-			say_sample(&sample);
-			sample.metric = "waited for a CPU";
-			sample.unit = "%";
-			sample.value = 100 * best.delayed;
-			say_sample(&sample);
+			say((*peer)->name, participants, "rate", "pairs/s", best.rate);
 		}
 }
 

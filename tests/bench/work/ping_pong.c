@@ -12,23 +12,19 @@ static void
 play(struct slice *slice, unsigned index, void *arg)
 {
 	const struct table *table = arg;
-	struct seat seats[2] = {{0}};
+	tsem_hold holds[2];
 	pin_to(index % table->cpus);
-	peer_join(table->peer, table->sides[0], &seats[0]);
-	peer_join(table->peer, table->sides[1], &seats[1]);
 	slice_hurry();
 	slice_begin(slice);
 	slice_watch_delay(slice, index);
 	/* Whoever sees the end passes the ball once more, or the other would wait for ever. */
 	for (bool over = false; !over;) {
-		table->peer->take(table->sides[index], &seats[index]);
+		table->peer->take(table->sides[index], &holds[index]);
 		over = slice_is_over(slice);
 		slice_count(slice, index, 1);
-		table->peer->give(table->sides[1 - index], &seats[1 - index]);
+		table->peer->give(table->sides[1 - index], &holds[1 - index]);
 	}
 	slice_watch_delay(slice, index);
-	peer_leave(table->peer, table->sides[0], &seats[0]);
-	peer_leave(table->peer, table->sides[1], &seats[1]);
 }
 
 static double
@@ -62,12 +58,7 @@ measure(const struct options *options, unsigned on_cpus)
 				rate = delayed < least ? got : rate;
 				least = delayed < least ? delayed : least;
 			}
-			say_sample(&(struct sample){.peer = (*peer)->name,
-			                            .metric = "rate",
-			                            .unit = "rounds/s",
-			                            .participants = 2,
-			                            .repetition = repetition,
-			                            .value = rate});
+			say((*peer)->name, 2, "rate", "rounds/s", rate);
 		}
 }
 

@@ -13,18 +13,18 @@
 #include <unistd.h>
 
 static void
-run_errand(const struct pool *pool, struct seat *seat)
+run_errand(const struct pool *pool, tsem_hold *hold)
 {
 	struct pool_control *control = pool->control;
 	const struct subject *subject = &pool->subjects[control->subject];
 	const enum errand errand = control->errand;
 	const unsigned all = control->to - control->from;
 	atomic_fetch_add(&control->queueing, 1);
-	subject->peer->take(subject->semaphore, seat);
+	subject->peer->take(subject->semaphore, hold);
 	const uint64_t now = now_ns();
 	atomic_store(&control->stamps[atomic_fetch_add(&control->admitted, 1)], now);
 	if (errand == PASS_ON)
-		subject->peer->give(subject->semaphore, seat);
+		subject->peer->give(subject->semaphore, hold);
 	if (atomic_fetch_add(&control->done, 1) + 1 == all)
 		futex_wake(&control->done, 1, BETWEEN_PROCESSES);
 }
@@ -33,8 +33,7 @@ static _Noreturn void
 work(const struct pool *pool, unsigned index)
 {
 	struct pool_control *control = pool->control;
-	struct seat seats[PEERS_MAX] = {{0}};
-	bool joined[PEERS_MAX] = {false};
+	tsem_hold holds[PEERS_MAX];
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (unsigned round = 0;;) {
 		while (atomic_load(&control->round) == round)
@@ -42,11 +41,7 @@ work(const struct pool *pool, unsigned index)
 		round = atomic_load(&control->round);
 		if (index < control->from || index >= control->to)
 			continue;
-		const unsigned subject = control->subject;
-		if (!joined[subject])
-			peer_join(pool->subjects[subject].peer, pool->subjects[subject].semaphore, &seats[subject]);
-		joined[subject] = true;
-		run_errand(pool, &seats[subject]);
+		run_errand(pool, &holds[control->subject]);
 	}
 }
 

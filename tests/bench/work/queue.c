@@ -28,37 +28,23 @@ microseconds(uint64_t from, uint64_t to)
 	return (double)(to - from) / 1e3;
 }
 
-static void
-say(unsigned subject, const char *metric, unsigned participants, unsigned repetition, double value)
-{
-	say_sample(&(struct sample){.peer = pool.subjects[subject].peer->name,
-	                            .metric = metric,
-	                            .unit = "us",
-	                            .participants = participants,
-	                            .repetition = repetition,
-	                            .value = value});
-}
-
 /*
  * Each waiter gives as soon as it runs, until the queue is empty. Told is the mean of the first half of the queue: its
  * waiters are handed the permit while so many, to half as many, wait behind them.
  */
 static void
-drain_queue(unsigned subject, unsigned length, unsigned repetition)
+drain_queue(unsigned subject, unsigned length)
 {
 	const struct subject *to = &pool.subjects[subject];
-	struct seat seat = {0};
-	peer_join(to->peer, to->semaphore, &seat);
-	to->peer->take(to->semaphore, &seat);
+	tsem_hold hold;
+	to->peer->take(to->semaphore, &hold);
 	pool_queue(&pool, subject, 0, length, PASS_ON);
 	const uint64_t began = now_ns();
-	to->peer->give(to->semaphore, &seat);
+	to->peer->give(to->semaphore, &hold);
 	if (!pool_wait(&pool, length, 60))
 		die("a queue does not move");
-	peer_leave(to->peer, to->semaphore, &seat);
 	const unsigned half = (length + 1) / 2;
-	say(subject, "hand-over", length, repetition, microseconds(began, pool.control->stamps[half - 1]) / half);
-	say(subject, "drain", length, repetition, microseconds(began, pool.control->stamps[length - 1]) / length);
+	say(to->peer->name, length, "hand-over", "us", microseconds(began, pool.control->stamps[half - 1]) / half);
 }
 
 void
@@ -71,7 +57,7 @@ run_hand_over(const struct options *options)
 		else
 			for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 				for (unsigned i = 0; i < count; i++)
-					drain_queue(i, *length, repetition);
+					drain_queue(i, *length);
 		pool_end(&pool);
 		destroy_subjects(count);
 	}
@@ -79,7 +65,7 @@ run_hand_over(const struct options *options)
 
 /* One call, or as few as the peer can do with, for `count` sleeping waiters; until it returns, and until all have run. */
 static void
-post_many(unsigned subject, unsigned count, unsigned repetition)
+post_many(unsigned subject, unsigned count)
 {
 	const struct subject *to = &pool.subjects[subject];
 	pool_queue(&pool, subject, 0, count, KEEP);
@@ -88,24 +74,24 @@ post_many(unsigned subject, unsigned count, unsigned repetition)
 	const uint64_t returned = now_ns();
 	if (!pool_wait(&pool, count, 60))
 		die("a post does not arrive");
-	say(subject, "the call", count, repetition, microseconds(began, returned));
-	say(subject, "until all run", count, repetition, microseconds(began, pool.control->stamps[count - 1]));
+	say(to->peer->name, count, "the call", "us", microseconds(began, returned));
+	say(to->peer->name, count, "until all run", "us", microseconds(began, pool.control->stamps[count - 1]));
 }
 
 void
 run_post(const struct options *options)
 {
-	struct seat seat = {0};
+	tsem_hold hold;
 	for (const unsigned *waiters = options->participants; *waiters != 0; waiters++) {
 		const unsigned count = create_subjects(options, LOCK | HERD | SPINS, *waiters);
 		for (unsigned i = 0; i < count; i++)
-			pool.subjects[i].peer->take(pool.subjects[i].semaphore, &seat);
+			pool.subjects[i].peer->take(pool.subjects[i].semaphore, &hold);
 		if (!pool_start(&pool, *waiters))
 			die("fork");
 		for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 			for (unsigned i = 0; i < count; i++)
 				if (pool.subjects[i].peer->give_many != NULL)
-					post_many(i, *waiters, repetition);
+					post_many(i, *waiters);
 		pool_end(&pool);
 		destroy_subjects(count);
 	}

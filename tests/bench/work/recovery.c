@@ -22,10 +22,9 @@ start_holder(const struct subject *subject)
 	if (pid < 0)
 		die("fork");
 	if (pid == 0) {
-		struct seat seat = {0};
+		tsem_hold hold;
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		peer_join(subject->peer, subject->semaphore, &seat);
-		subject->peer->take(subject->semaphore, &seat);
+		subject->peer->take(subject->semaphore, &hold);
 		atomic_store(holds, 1);
 		futex_wake(holds, 1, BETWEEN_PROCESSES);
 		for (;;)
@@ -37,7 +36,7 @@ start_holder(const struct subject *subject)
 }
 
 static void
-recover_once(const struct peer *peer, unsigned waiters, unsigned repetition, bool all_die)
+recover_once(const struct peer *peer, unsigned waiters, bool all_die)
 {
 	const struct subject subject = {.peer = peer, .semaphore = peer->create(1)};
 	const unsigned queued = waiters + (all_die || waiters == 0 ? 1 : 0);
@@ -59,12 +58,8 @@ recover_once(const struct peer *peer, unsigned waiters, unsigned repetition, boo
 	const bool done = pool_wait(&pool, 1, STUCK_SECONDS);
 	const uint64_t admitted = pool.control->stamps[0];
 	if (done)
-		say_sample(&(struct sample){.peer = peer->name,
-		                            .metric = all_die ? "holder and all in front die" : "holder dies",
-		                            .unit = "ms",
-		                            .participants = waiters,
-		                            .repetition = repetition,
-		                            .value = admitted > began ? (double)(admitted - began) / 1e6 : 0});
+		say(peer->name, waiters, all_die ? "holder and all in front die" : "holder dies", "ms",
+		    admitted > began ? (double)(admitted - began) / 1e6 : 0);
 	else
 		say_missing(peer->name, waiters, "nobody was admitted within 10 s");
 	waitpid(holder, NULL, 0);
@@ -78,9 +73,9 @@ measure(const struct options *options, unsigned waiters)
 	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++)
 			if (((*peer)->traits & RECOVERS) != 0) {
-				recover_once(*peer, waiters, repetition, false);
+				recover_once(*peer, waiters, false);
 				if (waiters > 0)
-					recover_once(*peer, waiters, repetition, true);
+					recover_once(*peer, waiters, true);
 			}
 }
 

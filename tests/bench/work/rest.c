@@ -38,29 +38,16 @@ percent_of_a_core(double seconds)
 }
 
 static void
-say(const struct peer *peer, unsigned participants, unsigned repetition, const char *metric, const char *unit,
-    double value)
+idle_once(const struct options *options, const struct peer *peer, unsigned waiters)
 {
-	say_sample(&(struct sample){.peer = peer->name,
-	                            .metric = metric,
-	                            .unit = unit,
-	                            .participants = participants,
-	                            .repetition = repetition,
-	                            .value = value});
-}
-
-static void
-idle_once(const struct options *options, const struct peer *peer, unsigned waiters, unsigned repetition)
-{
-	struct seat seat = {0};
+	tsem_hold hold;
 	void *semaphore = peer->create(1);
 	pool.subjects[0] = (struct subject){.peer = peer, .semaphore = semaphore};
-	peer_join(peer, semaphore, &seat);
-	peer->take(semaphore, &seat);
+	peer->take(semaphore, &hold);
 	if (!pool_start(&pool, waiters))
 		die("fork");
 	pool_queue(&pool, 0, 0, waiters, PASS_ON);
-	say(peer, waiters, repetition, "CPU", "% of a core", percent_of_a_core(options->seconds));
+	say(peer->name, waiters, "CPU", "% of a core", percent_of_a_core(options->seconds));
 	pool_end(&pool);
 	peer->destroy(semaphore);
 }
@@ -72,23 +59,22 @@ run_idle(const struct options *options)
 		for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 			for (const struct peer *const *peer = options->peers; *peer != NULL; peer++)
 				if (fits(*peer, SPINS, *waiters, options))
-					idle_once(options, *peer, *waiters, repetition);
+					idle_once(options, *peer, *waiters);
 }
 
 /* Before the first use, and with waiters. */
 static void
 weigh(const struct peer *peer, unsigned waiters)
 {
-	struct seat seat = {0};
+	tsem_hold hold;
 	void *semaphore = peer->create(1);
 	pool.subjects[0] = (struct subject){.peer = peer, .semaphore = semaphore};
-	say(peer, 0, 0, "at rest", "bytes", (double)peer->bytes(semaphore));
-	peer_join(peer, semaphore, &seat);
-	peer->take(semaphore, &seat);
+	say(peer->name, 0, "at rest", "bytes", (double)peer->bytes(semaphore));
+	peer->take(semaphore, &hold);
 	if (!pool_start(&pool, waiters))
 		die("fork");
 	pool_queue(&pool, 0, 0, waiters, PASS_ON);
-	say(peer, waiters, 0, "with waiters", "bytes", (double)peer->bytes(semaphore));
+	say(peer->name, waiters, "with waiters", "bytes", (double)peer->bytes(semaphore));
 	pool_end(&pool);
 	peer->destroy(semaphore);
 }
@@ -101,7 +87,7 @@ run_memory(const struct options *options)
 			say_missing((*peer)->name, 0, "in the kernel, which does not tell");
 		} else if (((*peer)->traits & (THREADS_ONLY | SPINS)) != 0) {
 			void *semaphore = (*peer)->create(1);
-			say(*peer, 0, 0, "at rest", "bytes", (double)(*peer)->bytes(semaphore));
+			say((*peer)->name, 0, "at rest", "bytes", (double)(*peer)->bytes(semaphore));
 			(*peer)->destroy(semaphore);
 		} else {
 			weigh(*peer, options->participants[0]);

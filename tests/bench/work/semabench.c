@@ -24,10 +24,10 @@ work_outside(struct mt19937 *private)
 }
 
 static void
-take_timed(const struct scene *scene, struct seat *seat, struct tally *tally)
+take_timed(const struct scene *scene, tsem_hold *hold, struct tally *tally)
 {
 	const uint64_t began = now_ns();
-	scene->peer->take(scene->semaphore, seat);
+	scene->peer->take(scene->semaphore, hold);
 	const uint64_t waited = now_ns() - began;
 	if (waited > atomic_load_explicit(&tally->longest_ns, memory_order_relaxed))
 		atomic_store_explicit(&tally->longest_ns, waited, memory_order_relaxed);
@@ -37,39 +37,25 @@ static void
 take_part(struct slice *slice, unsigned index, void *arg)
 {
 	const struct scene *scene = arg;
-	struct seat seat = {0};
+	tsem_hold hold;
 	struct mt19937 private;
 	mt19937_seed(&private, 5489 + index);
-	peer_join(scene->peer, scene->semaphore, &seat);
 	slice_begin(slice);
 	while (!slice_is_over(slice)) {
 		if (scene->timed)
-			take_timed(scene, &seat, &slice->tallies[index]);
+			take_timed(scene, &hold, &slice->tallies[index]);
 		else
-			scene->peer->take(scene->semaphore, &seat);
+			scene->peer->take(scene->semaphore, &hold);
 		mt19937_next(scene->shared);
-		scene->peer->give(scene->semaphore, &seat);
+		scene->peer->give(scene->semaphore, &hold);
 		slice_count(slice, index, 1);
 		work_outside(&private);
 	}
-	peer_leave(scene->peer, scene->semaphore, &seat);
-}
-
-static void
-say(const struct peer *peer, unsigned participants, unsigned repetition, const char *metric, const char *unit,
-    double value)
-{
-	say_sample(&(struct sample){.peer = peer->name,
-	                            .metric = metric,
-	                            .unit = unit,
-	                            .participants = participants,
-	                            .repetition = repetition,
-	                            .value = value});
 }
 
 /* The rounds of the luckiest and the unluckiest participant against the mean, and the longest wait of all. */
 static void
-say_fairness(const struct slice *slice, const struct peer *peer, unsigned participants, unsigned repetition)
+say_fairness(const struct slice *slice, const struct peer *peer, unsigned participants)
 {
 	uint64_t most = 0;
 	uint64_t least = UINT64_MAX;
@@ -82,23 +68,22 @@ say_fairness(const struct slice *slice, const struct peer *peer, unsigned partic
 		longest = waited > longest ? waited : longest;
 	}
 	const double mean = (double)slice_rounds(slice, participants) / participants;
-	say(peer, participants, repetition, "most", "of the mean", mean > 0 ? (double)most / mean : 0);
-	say(peer, participants, repetition, "least", "of the mean", mean > 0 ? (double)least / mean : 0);
-	say(peer, participants, repetition, "longest wait", "ms", (double)longest / 1e6);
+	say(peer->name, participants, "most", "of the mean", mean > 0 ? (double)most / mean : 0);
+	say(peer->name, participants, "least", "of the mean", mean > 0 ? (double)least / mean : 0);
+	say(peer->name, participants, "longest wait", "ms", (double)longest / 1e6);
 }
 
 static void
-measure_one(const struct options *options, struct slice *slice, struct scene *scene, unsigned participants,
-            unsigned repetition)
+measure_one(const struct options *options, struct slice *slice, struct scene *scene, unsigned participants)
 {
 	scene->semaphore = scene->peer->create(1);
 	scene->shared = fresh_line(sizeof(*scene->shared));
 	mt19937_seed(scene->shared, 5489);
 	const double took = slice_run(slice, options->threads, participants, options->seconds, take_part, scene);
 	const double rate = (double)slice_rounds(slice, participants) / took;
-	say(scene->peer, participants, repetition, "rate", "rounds/s", rate);
+	say(scene->peer->name, participants, "rate", "rounds/s", rate);
 	if (scene->timed)
-		say_fairness(slice, scene->peer, participants, repetition);
+		say_fairness(slice, scene->peer, participants);
 	fresh_line_free(scene->shared, sizeof(*scene->shared));
 	scene->peer->destroy(scene->semaphore);
 }
@@ -114,7 +99,7 @@ measure(const struct options *options, bool timed)
 				const bool threads_only = ((*peer)->traits & THREADS_ONLY) != 0 && !options->threads;
 				const bool spins = ((*peer)->traits & SPINS) != 0 && *participants > cpus();
 				if (!threads_only && !spins)
-					measure_one(options, slice, &scene, *participants, repetition);
+					measure_one(options, slice, &scene, *participants);
 				else if (repetition == 0)
 					fits(*peer, 0, *participants, options);
 			}

@@ -42,16 +42,8 @@ void run_recovery(const struct options *options);
 void run_wrapper(const struct options *options);
 void run_drain(const struct options *options);
 
-/* One figure of one repetition; `participants` is 0 where it means nothing. */
-struct sample {
-	const char *peer;
-	const char *metric;
-	const char *unit;
-	unsigned participants;
-	unsigned repetition;
-	double value;
-};
-void say_sample(const struct sample *sample);
+/* One figure of one repetition; `participants` is 0 where the number means nothing. */
+void say(const char *peer, unsigned participants, const char *metric, const char *unit, double value);
 
 /* Why a peer has no figures. */
 void say_missing(const char *peer, unsigned participants, const char *why);

@@ -14,24 +14,11 @@ static const char *const do_nothing[] = {"true", NULL};
 
 enum { RUNS = 10, JOBS_MAX = 256, SLOW_REPETITIONS = 7 };
 
-static void
-say(const char *peer, const char *metric, unsigned participants, unsigned repetition, double ms)
-{
-	say_sample(&(struct sample){.peer = peer,
-	                            .metric = metric,
-	                            .unit = "ms",
-	                            .participants = participants,
-	                            .repetition = repetition,
-	                            .value = ms});
-}
-
 static double
 time_run(const struct command *command)
 {
 	const uint64_t began = now_ns();
 	command_wait(command, command_start(command, command->words, do_nothing));
-	if (command->queues)
-		command_wait(command, command_start(command, command->finish, NULL));
 	return (double)(now_ns() - began) / 1e6;
 }
 
@@ -45,7 +32,7 @@ look_around(const struct options *options, bool *there)
 
 /* Run by run in turns; a figure is the mean of ten runs, or one run of the slow ones. */
 static void
-wrap_once(const bool *there, unsigned repetition)
+wrap_once(const bool *there)
 {
 	double sums[PEERS_MAX] = {0};
 	for (unsigned run = 0; run < RUNS; run++)
@@ -54,7 +41,7 @@ wrap_once(const bool *there, unsigned repetition)
 				sums[i] += time_run(&all_commands[i]);
 	for (size_t i = 0; all_commands[i].name != NULL; i++)
 		if (there[i])
-			say(all_commands[i].name, "around true", 0, repetition, sums[i] / (all_commands[i].slow ? 1 : RUNS));
+			say(all_commands[i].name, 0, "around true", "ms", sums[i] / (all_commands[i].slow ? 1 : RUNS));
 }
 
 void
@@ -64,7 +51,7 @@ run_wrapper(const struct options *options)
 	commands_begin(options);
 	look_around(options, there);
 	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
-		wrap_once(there, repetition);
+		wrap_once(there);
 	commands_end();
 }
 
@@ -84,17 +71,17 @@ is_asleep(pid_t pid)
 
 /* A waiter counts as queued once it has slept at five looks, 2 ms apart: starting up it would sleep for a moment only. */
 static void
-wait_until_queued(const struct command *command, const pid_t *jobs, unsigned count)
+wait_until_queued(const pid_t *jobs, unsigned count)
 {
 	const struct timespec moment = {.tv_nsec = 2000000};
-	for (unsigned i = 0; i < count && !command->queues; i++)
+	for (unsigned i = 0; i < count; i++)
 		for (unsigned asleep = 0; asleep < 5; nanosleep(&moment, NULL))
 			asleep = is_asleep(jobs[i]) ? asleep + 1 : 0;
 }
 
 /* The job in front reads a fifo: when that could be opened for writing the job runs, and when it is closed, it ends. */
 static void
-drain_once(const struct command *command, unsigned count, unsigned repetition)
+drain_once(const struct command *command, unsigned count)
 {
 	char fifo[4096];
 	pid_t jobs[JOBS_MAX];
@@ -108,16 +95,14 @@ drain_once(const struct command *command, unsigned count, unsigned repetition)
 		die(fifo);
 	for (unsigned i = 0; i < count; i++)
 		jobs[i] = command_start(command, command->words, do_nothing);
-	wait_until_queued(command, jobs, count);
+	wait_until_queued(jobs, count);
 
 	const uint64_t began = now_ns();
 	close(fd);
 	command_wait(command, holder);
 	for (unsigned i = 0; i < count; i++)
 		command_wait(command, jobs[i]);
-	if (command->queues)
-		command_wait(command, command_start(command, command->finish, NULL));
-	say(command->name, "each queued job", count, repetition, (double)(now_ns() - began) / 1e6 / count);
+	say(command->name, count, "each queued job", "ms", (double)(now_ns() - began) / 1e6 / count);
 	unlink(fifo);
 }
 
@@ -131,6 +116,6 @@ run_drain(const struct options *options)
 	for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 		for (size_t i = 0; all_commands[i].name != NULL; i++)
 			if (there[i] && (!all_commands[i].slow || repetition < SLOW_REPETITIONS))
-				drain_once(&all_commands[i], count, repetition);
+				drain_once(&all_commands[i], count);
 	commands_end();
 }
