@@ -98,14 +98,11 @@ has_two_threads() {
 
 @test "acquire: a zombie cannot hold" {
   tsem create "$SEM"
-  start python3 -c 'import os, time
-pid = os.fork() or os._exit(0)
-print(pid, file=open("zombie.new", "w"), flush=True)
-os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-os.rename("zombie.new", "zombie")
-time.sleep(1000)'
-  eventually test -e zombie
-  attempt tsem acquire --owner "$(<zombie)" "$SEM"
+  start negligent-parent.py true
+  eventually test -e child
+  eventually has_ended "$(<child)"
+  [[ -e /proc/$(<child) ]] || fail 'it was waited for'
+  attempt tsem acquire --owner "$(<child)" "$SEM"
   expect_failure "^$SEM: "
   expect_at_rest 1
 }

@@ -146,7 +146,7 @@ each_verb() {
 
 @test "bad input: what belongs to somebody else" {
   need_another_user
-  "${AS_NOBODY[@]}" tsem create -m 0666 "$SEM"
+  as-nobody tsem create -m 0666 "$SEM"
   theirs() {
     [[ $2 == show ]] || refuses "$@"
   }
@@ -163,15 +163,15 @@ each_verb() {
 @test "bad input: what belongs to root is trusted, and what its mode does not allow is refused" {
   need_another_user
   tsem create -m 0666 "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem run "$SEM" true
+  attempt as-nobody tsem run "$SEM" true
   expect_silence
   chmod 0600 "$FILE"
-  attempt "${AS_NOBODY[@]}" tsem take "$SEM"
+  attempt as-nobody tsem take "$SEM"
   expect_failure "^$SEM: permission denied"
   chmod 0644 "$FILE" # reading is not enough
-  attempt "${AS_NOBODY[@]}" tsem take "$SEM"
+  attempt as-nobody tsem take "$SEM"
   expect_failure "^$SEM: permission denied"
-  attempt "${AS_NOBODY[@]}" tsem recover "$SEM"
+  attempt as-nobody tsem recover "$SEM"
   expect_failure "^$SEM: permission denied"
   expect_at_rest 1
 }
@@ -285,41 +285,6 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
 
 # ---- no room ----
 
-@test "bad input: shared memory is full" {
-  need_private_shm
-  attempt "${PRIVATE_SHM[@]}" 64k bash -c '
-    df --output=avail -B 1 /dev/shm | tail -n 1 >free
-    head -c 61440 /dev/zero >/dev/shm/other
-    tsem create "$SEM" 2>create; echo $? >>create
-    tsem run -j 1 "$SEM" touch ran 2>run; echo $? >>run
-    ls -A /dev/shm'
-  expect_out other
-  local verb
-  for verb in create run; do
-    expect_match "what $verb says" "$(<$verb)" "^tsem: $SEM: .*full \(.*\)"$'\n125$'
-  done
-  [[ ! -e ran ]]
-}
-
-@test "bad input: shared memory becomes full: who finds no room for a record is refused, the others go on" {
-  need_private_shm
-  # 64 records fit into a semaphore at rest.
-  attempt "${PRIVATE_SHM[@]}" 32k bash -c '
-    tsem create -j 100 "$SEM"
-    for i in {1..64}; do tsem acquire --owner $$ "$SEM" || echo "number $i: $?"; done
-    tsem acquire --owner $$ "$SEM" 2>said; echo $? >>said
-    tsem acquire -n --owner $$ "$SEM" 2>>said; echo $? >>said
-    tsem run "$SEM" touch ran 2>>said; echo $? >>said
-    tsem show -J "$SEM" | jq -c "[.held, .available, .waiting]"
-    tsem take -k 36 "$SEM" && tsem post -k 36 "$SEM"
-    tsem release --owner $$ "$SEM"
-    tsem run "$SEM" true && echo fine'
-  expect_status 0
-  expect_out $'[64,36,0]\nfine'
-  expect_match 'what is said' "$(<said)" "^(tsem: $SEM: [^"$'\n'"]*full \([^"$'\n'"]*\)"$'\n125\n?){3}$'
-  [[ ! -e ran ]]
-}
-
 @test "bad input: shared memory is missing, or read-only" {
   need_private_shm
   local verb
@@ -330,48 +295,9 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   done
   for verb in 'create x' 'run -j 1 x true'; do
     # shellcheck disable=SC2086
-    attempt "${PRIVATE_SHM[@]}" 1m bash -c 'mount -o remount,ro /dev/shm && exec "$@"' bash tsem $verb
+    attempt private-shm 1m bash -c 'mount -o remount,ro /dev/shm && exec "$@"' bash tsem $verb
     expect_failure 'x: shared memory is read-only \('
   done
-}
-
-@test "bad input: the limit of file sizes" {
-  need_to_count_nothing
-  attempt bash -c 'ulimit -f 8; exec tsem create "$SEM"'
-  expect_failure "^$SEM: .*ulimit -f"
-  attempt bash -c 'ulimit -f 1; exec tsem run -j 1 "$SEM" touch ran'
-  expect_failure "^$SEM: .*ulimit -f"
-  [[ ! -e ran && ! -e $FILE ]]
-  # One that exists can be used, as far as it need not grow.
-  tsem create "$SEM"
-  attempt bash -c 'ulimit -f 1; tsem take "$SEM" && tsem post "$SEM" && tsem run "$SEM" true'
-  expect_silence
-}
-
-@test "bad input: the limit of file sizes when the table of records must grow" {
-  need_to_count_nothing
-  tsem create -j 100 "$SEM"
-  for _ in {1..64}; do
-    tsem acquire --owner $$ "$SEM"
-  done
-  local before
-  before=$(books)
-  attempt bash -c 'ulimit -f 24; exec tsem run "$SEM" touch ran'
-  expect_failure "^$SEM: .*ulimit -f"
-  expect_equal 'the semaphore afterwards' "$(books)" "$before"
-  attempt tsem run "$SEM" true
-  expect_silence
-  [[ ! -e ran ]]
-}
-
-@test "bad input: no memory for the mapping" {
-  attempt bash -c 'ulimit -v 4500; tsem --version >/dev/null || exit 1; exec tsem create "$SEM"'
-  ((STATUS != 1)) || skip 'so little memory that nothing starts'
-  if ((STATUS == 0)); then
-    skip 'that much memory is enough'
-  fi
-  expect_failure "^$SEM: .*memory"
-  [[ ! -e $FILE ]]
 }
 
 # ---- standard output ----
@@ -420,9 +346,6 @@ each_printing() {
   each_printing bash -c 'exec tsem "$@" >&-' bash
 }
 
-# In front of a command: descriptor 9 is a pipe that nobody reads any more.
-BROKEN_PIPE='mkfifo pipe.$$; exec 8<>pipe.$$ 9>pipe.$$ 8<&-; rm pipe.$$;'
-
 @test "bad input: standard output is a closed pipe" {
   POSTS=true
   died_of_it() {
@@ -431,30 +354,30 @@ BROKEN_PIPE='mkfifo pipe.$$; exec 8<>pipe.$$ 9>pipe.$$ 8<&-; rm pipe.$$;'
     [[ $ERR != *'standard output'* ]]
   }
   EXPECTED=died_of_it
-  each_printing bash -c "$BROKEN_PIPE"' exec tsem "$@" >&9' bash
+  each_printing broken-pipe 1 tsem
 }
 
 @test "bad input: standard output is a closed pipe, and SIGPIPE is ignored" {
   EXPECTED=expect_one_complaint POSTS=true
-  each_printing bash -c "trap '' PIPE; $BROKEN_PIPE"' exec tsem "$@" >&9' bash
+  each_printing env --ignore-signal=PIPE broken-pipe 1 tsem
 }
 
 @test "bad input: standard error is a closed pipe: what was taken is not taken along" {
   tsem create "$SEM"
   tsem take "$SEM"
-  start bash -c "$BROKEN_PIPE"' exec tsem take -v "$SEM" 2>&9'
+  start broken-pipe 2 tsem take -v "$SEM"
   eventually is_waiting "$PID"
   tsem post "$SEM"
   finish "$PID"
   expect_status 0
   expect_shown .held 1
-  attempt bash -c "$BROKEN_PIPE"' exec tsem take -v -n "$SEM" 2>&9'
+  attempt broken-pipe 2 tsem take -v -n "$SEM"
   expect_status 75
-  attempt bash -c "$BROKEN_PIPE"' exec tsem take -k 2 "$SEM" 2>&9'
+  attempt broken-pipe 2 tsem take -k 2 "$SEM"
   expect_status 125
   # The command has SIGPIPE as it was.
   tsem post "$SEM"
-  attempt tsem run "$SEM" bash -c "$BROKEN_PIPE"' echo x >&9'
+  attempt tsem run "$SEM" broken-pipe 1 echo x
   expect_status 141
 }
 

@@ -15,24 +15,11 @@ expect_same() {
   expect_at_rest 1
 }
 
-# Which descriptors there are, and what is behind them.
-LOOK_AT_DESCRIPTORS='
-import os
-lines = []
-for fd in range(1024):
-    try:
-        lines.append("%d %s %o\n" % (fd, os.readlink("/proc/self/fd/%d" % fd), os.stat(fd).st_mode))
-    except OSError:
-        pass
-file = os.open("seen", os.O_CREAT | os.O_WRONLY)
-os.write(file, "".join(lines).encode())
-'
-
 @test "callers: descriptors pass through as they are, and none of tsem's own" {
   local redirections
   for redirections in '' '</dev/null' '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-' '3>&- 4>&- 5</etc/passwd 9>>log' \
     '<&- >&- 2>&- 3</etc/passwd 77</etc/passwd'; do
-    expect_same "exec \"\$@\" $redirections" python3 -IS -c "$LOOK_AT_DESCRIPTORS"
+    expect_same "exec \"\$@\" $redirections" descriptors.py
   done
 }
 
@@ -42,10 +29,7 @@ os.write(file, "".join(lines).encode())
   expect_same '"$@" >seen' "${look[@]}"
   expect_same 'umask 027; "$@" >seen' "${look[@]}"
   expect_same 'trap "" INT QUIT HUP TERM USR1 USR2 TSTP PIPE CONT; exec "$@" >seen' "${look[@]}"
-  expect_same 'exec python3 -IS -c "import os, signal, sys
-signal.pthread_sigmask(signal.SIG_BLOCK, [1, 2, 3, 10, 12, 13, 15, 17, 18, 20, 34, 64])
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-os.execvp(sys.argv[1], sys.argv[1:])" "$@" >seen' "${look[@]}"
+  expect_same 'exec env --block-signal=1,2,3,10,12,13,15,17,18,20,34,64 --ignore-signal=CHLD "$@" >seen' "${look[@]}"
   expect_match 'ignored' "$(grep SigIgn: directly)" '[13579bdf]....$'
   expect_match 'blocked' "$(grep SigBlk: directly)" ':.*[1-9a-f]'
 }
@@ -62,15 +46,12 @@ os.execvp(sys.argv[1], sys.argv[1:])" "$@" >seen' "${look[@]}"
 }
 
 @test "callers: blocked signals do not keep it from noticing the end" {
-  attempt python3 -IS -c 'import os, signal, sys
-signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-os.execvp("tsem", ["tsem", "run", "-j", "1", sys.argv[1], "sh", "-c", "exit 42"])' "$SEM"
+  attempt env --block-signal tsem run -j 1 "$SEM" sh -c 'exit 42'
   expect_silence 42
 }
 
 @test "callers: arguments are untouched" {
-  local show='import sys
-print(sys.argv[1:])'
+  local show='import sys; print(sys.argv[1:])'
   attempt tsem run -j 1 "$SEM" python3 -c "$show" '' 'two words' -j 9 -- --help $'new\nline' '$HOME' '*' '' -
   expect_status 0
   expect_out "['', 'two words', '-j', '9', '--', '--help', 'new\\nline', '\$HOME', '*', '', '-']"
@@ -201,26 +182,13 @@ EOF
   expect_status 0
 }
 
-# A command that notes each signal it gets in the file `signals`.
-NOTE_SIGNALS='
-import os, signal
-log = os.open("signals", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-def note(number, frame):
-    os.write(log, (signal.Signals(number).name + "\n").encode())
-for name in "TERM HUP INT QUIT USR1 USR2 CONT TSTP WINCH".split():
-    signal.signal(getattr(signal, "SIG" + name), note)
-open("ready", "w").close()
-while True:
-    signal.pause()
-'
-
 is_noted() {
   [[ $(tail -n 1 signals) == "SIG$1" && $(wc -l <signals) == "$2" ]]
 }
 
 @test "callers: signals sent to run are forwarded, each once" {
-  start tsem run -j 1 "$SEM" python3 -c "$NOTE_SIGNALS"
-  eventually test -e ready
+  start tsem run -j 1 "$SEM" note-signals.py
+  eventually test -e parent
   local signal n=0
   for signal in TERM HUP INT QUIT USR1 USR2 CONT TERM INT; do
     kill -"$signal" "$PID"

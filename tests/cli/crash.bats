@@ -231,11 +231,7 @@ killed_once_enabled() {
 
 @test "crash: the owner is dead even if nobody has waited for it" {
   tsem create "$SEM"
-  start python3 -c 'import os, signal, time
-pid = os.fork() or signal.pause()
-print(pid, file=open("child.new", "w"), flush=True)
-os.rename("child.new", "child")
-time.sleep(1000)'
+  start negligent-parent.py sleep 1000
   eventually test -e child
   tsem acquire --owner "$(<child)" "$SEM"
   attempt tsem take -n "$SEM"

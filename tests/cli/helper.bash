@@ -12,8 +12,9 @@
 # Every test has a semaphore's name of its own, SEM. What it starts is ended after it, and what it leaves in shared
 # memory is removed, whether it passed or failed.
 
+PATH=${BASH_SOURCE[0]%/*}/programs:$PATH # the programs that tests run
 if [[ -n ${TSEM-} ]]; then
-  PATH=$(dirname "$TSEM"):/usr/bin:/bin:$PATH # and the system's own tools, not somebody's wrappers around them
+  PATH=$(dirname "$TSEM"):/usr/bin:/bin:$PATH # and the system's own tools, without wrappers around them
 fi
 export LC_ALL=C.UTF-8
 
@@ -28,9 +29,13 @@ setup() {
   cd "$BATS_TEST_TMPDIR" || return
 }
 
-# What the test has started is among its jobs; what that has started is known by SEM in its environment: it may have left
-# its process group, and numbers of groups may be somebody else's by now.
 teardown() {
+  end_all
+}
+
+# What the test has started is among its jobs; what that has started is known by SEM in its environment: it may have left
+# its process group, and numbers of groups may be in use again.
+end_all() {
   local pids
   mapfile -t pids < <(jobs -p)
   for _ in {1..100}; do
@@ -211,18 +216,12 @@ need_to_count_nothing() {
   [[ ${TSEM_COVERAGE:-false} != true ]] || skip 'what counts for coverage needs files of its own'
 }
 
-# In front of a command.
-AS_NOBODY=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
-
 # Only root can be somebody else.
 need_another_user() {
   ((EUID == 0)) || skip 'needs root, to be another user'
-  "${AS_NOBODY[@]}" tsem --version >/dev/null 2>&1 || skip 'the user nobody cannot execute tsem here'
+  as-nobody tsem --version >/dev/null 2>&1 || skip 'the user nobody cannot execute tsem here'
 }
 
-# In front of a size and a command: with a shared memory of that size that nobody else sees.
-PRIVATE_SHM=(unshare --mount --map-root-user -- bash -c 'mount -t tmpfs -o "size=$0,mode=1777" tmpfs /dev/shm && exec "$@"')
-
 need_private_shm() {
-  "${PRIVATE_SHM[@]}" 1m true 2>/dev/null || skip 'needs a mount namespace, to have a /dev/shm of its own'
+  private-shm 1m true 2>/dev/null || skip 'needs a mount namespace, to have a /dev/shm of its own'
 }

@@ -6,10 +6,10 @@ load jobserver
 @test "jobserver: tokens of a killed client come back; those of the living stay" {
   tsem create -j 5 "$SEM"
   mkfifo fifo
-  client
+  workshop 0
   start tsem run --jobserver "$SEM" bash -c '
-    python3 -S client.py good 2 sh -c "sleep 1000 & sleep 1000 & wait" &
-    python3 -S client.py bad 2 sleep 1000 & echo $! >pid
+    ./client.py good 2 sh -c "sleep 1000 & sleep 1000 & wait" &
+    ./client.py bad 2 sleep 1000 & echo $! >pid
     read -r _ <fifo'
   eventually test -e good -a -e bad
   eventually is_shown '[.held, .waiting] | @csv' 5,1
@@ -26,10 +26,10 @@ load jobserver
 @test "jobserver: a killed client's jobs keep their tokens while they live" {
   tsem create -j 6 "$SEM"
   mkfifo fifo
-  client
+  workshop 0
   start tsem run --jobserver "$SEM" bash -c '
-    python3 -S client.py parent 2 sh -c "sleep 1000 & sleep 1000 & sleep 1000 & touch children; wait" & echo $! >pids
-    python3 -S client.py bad 3 sleep 1000 & echo $! >>pids
+    ./client.py parent 2 sh -c "sleep 1000 & sleep 1000 & sleep 1000 & touch children; wait" & echo $! >pids
+    ./client.py bad 3 sleep 1000 & echo $! >>pids
     read -r _ <fifo'
   eventually test -e parent -a -e bad -a -e children
   eventually is_shown '[.held, .waiting] | @csv' 6,1
@@ -40,8 +40,8 @@ load jobserver
 
 @test "jobserver: tokens that a client keeps come back at the end of the command" {
   tsem create -j 3 "$SEM"
-  client
-  attempt tsem run --jobserver "$SEM" python3 -S client.py took 2 true
+  workshop 0
+  attempt tsem run --jobserver "$SEM" ./client.py took 2 true
   expect_silence
   expect_at_rest 3
 }
@@ -51,7 +51,7 @@ load jobserver
 }
 
 @test "jobserver: tsem is killed: nothing that is in use comes free, and the build goes on" {
-  makefile 3
+  workshop 3
   tsem create -j 3 "$SEM"
   start tsem run --jobserver "$SEM" -- make -j N=6
   eventually running 3
@@ -66,7 +66,7 @@ load jobserver
 }
 
 @test "jobserver: make is killed: all comes back" {
-  makefile 3
+  workshop 3
   start tsem run -j 3 --jobserver "$SEM" -- make -j N=6
   eventually running 3
   pkill -KILL -P "$PID" -x make
@@ -76,7 +76,7 @@ load jobserver
 }
 
 @test "jobserver: orphans of the build are waited for by nobody, and do no harm" {
-  makefile 2
+  workshop 2
   touch open
   attempt tsem run -j 2 --jobserver "$SEM" sh -c '(sh -c "exit 7" & sh -c "exit 8" &) ; make N=4'
   expect_status 0

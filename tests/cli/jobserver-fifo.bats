@@ -18,13 +18,12 @@ newest() {
 }
 
 @test "jobserver fifo: two builds and a command share one limit, and all is done" {
-  makefile 3
-  client
+  workshop 3
   tsem create -j 3 "$SEM"
-  start tsem run "${FIFO[@]}" "$SEM" -- python3 -S build.py a 8
+  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py a 8
   local a=$PID
   eventually running 3
-  start tsem run "${FIFO[@]}" "$SEM" -- python3 -S build.py b 8
+  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py b 8
   local b=$PID
   eventually is_shown '[.held, .waiting] | @csv' 3,2
   running 3 || fail "not three run: $(ls in)"
@@ -40,10 +39,9 @@ newest() {
 }
 
 @test "jobserver fifo: a job's permit goes to whoever is first in line, also when the build wants it back" {
-  makefile 2
-  client
+  workshop 2
   tsem create -j 2 "$SEM"
-  start tsem run "${FIFO[@]}" "$SEM" -- python3 -S build.py a 9
+  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py a 9
   eventually running 2
   eventually is_shown .waiting 1
   enqueue tsem run "$SEM" ./job b
@@ -77,9 +75,9 @@ newest() {
 @test "jobserver fifo: tokens of a killed client come back" {
   tsem create -j 4 "$SEM"
   mkfifo fifo
-  client
+  workshop 0
   start tsem run "${FIFO[@]}" "$SEM" bash -c '
-    python3 -S client.py bad 3 sleep 1000 & echo $! >pid
+    ./client.py bad 3 sleep 1000 & echo $! >pid
     read -r _ <fifo'
   eventually test -e bad
   attempt tsem run -n "$SEM" true
@@ -97,16 +95,10 @@ newest() {
 
 @test "jobserver fifo: tokens of a client's own making bring nothing" {
   tsem create "$SEM"
+  workshop 0
   mkfifo gate
   # No token is offered: the command has the only permit. What is written to the end that it was born with can be claimed.
-  start tsem run "${FIFO[@]}" "$SEM" bash -c '
-    path=$(grep -o "fifo:[^ ]*" <<<"$MAKEFLAGS")
-    for fd in {10..30}; do
-      [[ $(readlink "/proc/$$/fd/$fd") != */ptmx ]] || printf + >&"$fd"
-    done
-    printf ++ >"${path#fifo:}"
-    touch returned
-    read -r _ <gate'
+  start tsem run "${FIFO[@]}" "$SEM" ./counterfeit
   eventually test -e returned
   local before
   before=$(sleeps "$PID")
@@ -121,26 +113,16 @@ newest() {
 
 @test "jobserver fifo: a token is a byte, whatever it is" {
   tsem create -j 2 "$SEM"
-  client
-  # Ctrl-C, Ctrl-D, Ctrl-S, Ctrl-Z, carriage return and newline mean something to terminals that are not raw.
-  attempt tsem run "${FIFO[@]}" "$SEM" python3 -S -c '
-import os, sys
-sys.path.insert(0, ".")
-import jobs
-tokens, back = jobs.connect()
-for byte in b"\x03\x04\x13\x1a\r\n+":
-    assert len(os.read(tokens, 1)) == 1
-    os.write(back, bytes([byte]))
-'
+  workshop 0
+  attempt tsem run "${FIFO[@]}" "$SEM" ./any-byte.py
   expect_silence
   expect_at_rest 2
 }
 
 @test "jobserver fifo: tsem is killed: nothing that is in use comes free, and clients go on, new ones too" {
-  makefile 3
-  client
+  workshop 3
   tsem create -j 3 "$SEM"
-  start tsem run "${FIFO[@]}" "$SEM" -- sh -c 'python3 -S build.py a 5 && python3 -S build.py b 2'
+  start tsem run "${FIFO[@]}" "$SEM" -- sh -c './build.py a 5 && ./build.py b 2'
   eventually running 3
   kill -KILL "$PID"
   finish "$PID"
@@ -180,7 +162,7 @@ for byte in b"\x03\x04\x13\x1a\r\n+":
 
 @test "jobserver fifo: make, and makes below it" {
   newest 'GNU make' 4.4 ${TSEM_MAKE:+"$TSEM_MAKE"} make gmake
-  makefile 3
+  workshop 3
   start tsem run -j 3 "${FIFO[@]}" "$SEM" -- "$TOOL" subs N=4 M=4
   eventually running 3
   eventually is_shown '[.held, .waiting] | @csv' 3,1
@@ -193,8 +175,7 @@ for byte in b"\x03\x04\x13\x1a\r\n+":
 
 @test "jobserver fifo: ninja is a client, and shares with others" {
   newest ninja 1.13 ${TSEM_NINJA:+"$TSEM_NINJA"} ninja
-  makefile 3
-  client
+  workshop 3
   {
     printf 'rule job\n  command = ./job $out && touch $out\n'
     printf 'build %s: job\n' n1 n2 n3 n4 n5 n6 n7 n8
@@ -203,7 +184,7 @@ for byte in b"\x03\x04\x13\x1a\r\n+":
   start tsem run "${FIFO[@]}" "$SEM" "$TOOL" --quiet
   local ninja=$PID
   eventually running 3
-  start tsem run "${FIFO[@]}" "$SEM" python3 -S build.py b 8
+  start tsem run "${FIFO[@]}" "$SEM" ./build.py b 8
   eventually is_shown '[.held, .waiting] | @csv' 3,2
   touch open
   finish "$ninja"
@@ -216,9 +197,9 @@ for byte in b"\x03\x04\x13\x1a\r\n+":
 
 @test "jobserver fifo: cargo is a client" {
   cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
-  makefile 2
+  workshop 2
   crates 4
-  start env RUSTC_WRAPPER="$PWD/wrapper" tsem run -j 2 "${FIFO[@]}" "$SEM" cargo build --quiet --offline -j 4
+  start env RUSTC_WRAPPER="$PWD/rustc-wrapper" tsem run -j 2 "${FIFO[@]}" "$SEM" cargo build --quiet --offline -j 4
   eventually running 2
   eventually is_shown '[.held, .waiting] | @csv' 2,1
   running 2 || fail "not two run: $(ls in)"

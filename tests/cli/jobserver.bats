@@ -6,7 +6,7 @@ load jobserver
 # ---- make ----
 
 @test "jobserver: two builds and a command share one limit, and all is done" {
-  makefile 3
+  workshop 3
   tsem create -j 3 "$SEM"
   start tsem run --jobserver "$SEM" -- make -j N=8 NAME=a
   local a=$PID
@@ -28,7 +28,7 @@ load jobserver
 }
 
 @test "jobserver: a semaphore of one permit: one job at a time" {
-  makefile 1
+  workshop 1
   start tsem run -j 1 --jobserver "$SEM" -- make -j N=5
   eventually is_shown '[.held, .waiting] | @csv' 1,1
   eventually running 1
@@ -40,7 +40,7 @@ load jobserver
 }
 
 @test "jobserver: makes below make share the limit" {
-  makefile 3
+  workshop 3
   start tsem run -j 3 --jobserver "$SEM" -- make -j subs N=4 M=4
   eventually running 3
   eventually is_shown '[.held, .waiting] | @csv' 3,1
@@ -52,7 +52,7 @@ load jobserver
 }
 
 @test "jobserver: a build that fails gives everything back" {
-  makefile 3
+  workshop 3
   touch open
   printf 'all: a1 a2 bad\nbad:\n\t@exit 1\n' >bad.mk
   attempt tsem run -j 3 --jobserver "$SEM" -- make -j -f bad.mk
@@ -61,7 +61,7 @@ load jobserver
 }
 
 @test "jobserver: a job's permit goes to whoever is first in line, also when the build wants it back" {
-  makefile 2
+  workshop 2
   tsem create -j 2 "$SEM"
   start tsem run --jobserver "$SEM" -- make -j N=9 NAME=a
   eventually running 2
@@ -84,7 +84,7 @@ load jobserver
 }
 
 @test "jobserver: a build follows a capacity that is lowered and raised" {
-  makefile 3
+  workshop 3
   tsem create -j 3 "$SEM"
   start tsem run --jobserver "$SEM" -- make -j N=9
   eventually running 3
@@ -126,7 +126,7 @@ load jobserver
 # ---- terminal ----
 
 @test "jobserver: Ctrl-C ends the build and gives all back" {
-  makefile 2
+  workshop 2
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -j2 --jobserver "$SEM" make -j N=6\n' \
     'until:test $(ls in | wc -l) = 2' 'type:\x03' 'see:$ ' 'type:echo status=$?\n' 'see:status=130'
   expect_status 0
@@ -134,7 +134,7 @@ load jobserver
 }
 
 @test "jobserver: Ctrl-Z gives the place in line up, and fg asks for it again" {
-  makefile 2
+  workshop 2
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -j2 --jobserver "$SEM" make -j N=6\n' \
     'until:test $(ls in | wc -l) = 2' 'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:\x1a' 'see:Stopped' \
     'until:test $(tsem show -J "$SEM" | jq .waiting) = 0 -a $(tsem show -J "$SEM" | jq .held) = 2' \
@@ -175,11 +175,11 @@ EOF
 }
 
 @test "jobserver: of make's arguments only -j without a number is left out" {
+  workshop 0
   mkdir bin
-  printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' >bin/make
-  chmod +x bin/make
-  cp bin/make bin/gmake
-  cp bin/make bin/cmake
+  ln print-arguments bin/make
+  ln print-arguments bin/gmake
+  ln print-arguments bin/cmake
   export PATH=$PWD/bin:$PATH
   tsem create "$SEM"
   attempt tsem run --jobserver "$SEM" -- make -j -f -j -k -kj all --jobs -C --jobs -Ij -lj -- -j
@@ -196,7 +196,7 @@ EOF
 }
 
 @test "jobserver: with -c the shell's commands use it" {
-  makefile 2
+  workshop 2
   start tsem run -j 2 --jobserver "$SEM" -c 'make N=4; make N=4 NAME=b'
   eventually running 2
   touch open
@@ -215,7 +215,7 @@ EOF
 }
 
 @test "jobserver: a jobserver of another name may be used inside" {
-  makefile 2
+  workshop 2
   touch open
   tsem create "$SEM"
   attempt tsem run --jobserver "$SEM" tsem run -j 2 --jobserver "$SEM.inner" -- make -j N=3
@@ -233,7 +233,7 @@ EOF
 
 @test "jobserver: ninja does its work, as a client or not" {
   command -v ninja >/dev/null || skip 'ninja is not installed'
-  makefile 9
+  workshop 9
   touch open
   {
     printf 'rule job\n  command = ./job $out && touch $out\n'
@@ -247,9 +247,9 @@ EOF
 
 @test "jobserver: cargo is a client" {
   cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
-  makefile 2
+  workshop 2
   crates 4
-  start env RUSTC_WRAPPER="$PWD/wrapper" tsem run -j 2 --jobserver "$SEM" cargo build --quiet --offline -j 4
+  start env RUSTC_WRAPPER="$PWD/rustc-wrapper" tsem run -j 2 --jobserver "$SEM" cargo build --quiet --offline -j 4
   eventually running 2
   eventually is_shown '[.held, .waiting] | @csv' 2,1
   running 2 || fail "not two run: $(ls in)"
@@ -291,7 +291,7 @@ EOF
 }
 
 @test "jobserver: the semaphore is removed: the build goes on with what it has" {
-  makefile 2
+  workshop 2
   start bash -c 'exec tsem run -j 2 --jobserver "$SEM" -- make -j N=5 2>said'
   eventually running 2
   rm "$FILE"

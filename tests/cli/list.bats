@@ -3,7 +3,7 @@ load helper
 
 # Where nobody else makes semaphores, if we may have such a place.
 alone() {
-  attempt "${PRIVATE_SHM[@]}" 1m bash -ec "$1"
+  attempt private-shm 1m bash -ec "$1"
 }
 
 @test "list: JSON is the objects of show without holders and waiters, sorted by name" {
@@ -50,10 +50,10 @@ alone() {
   local name verb
   name=$(printf 'x%.0s' {1..200})
   for verb in list 'top -b -i 1'; do
-    attempt "${PRIVATE_SHM[@]}" 1m script -qec "stty cols 80 && tsem create $name && tsem $verb" /dev/null
+    attempt private-shm 1m script -qec "stty cols 80 && tsem create $name && tsem $verb" /dev/null
     expect_status 0
     expect_equal "width of $verb" "$(sed 's/\r//; s/ *$//' attempt.out | wc -L)" 80
-    attempt "${PRIVATE_SHM[@]}" 1m sh -c "tsem create $name && tsem $verb"
+    attempt private-shm 1m sh -c "tsem create $name && tsem $verb"
     expect_match 'not cut in a pipe' "$OUT" "$name"
   done
 }

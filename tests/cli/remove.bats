@@ -101,13 +101,13 @@ load helper
 
 @test "remove: another user's is refused" {
   need_another_user
-  "${AS_NOBODY[@]}" tsem create "$SEM"
+  as-nobody tsem create "$SEM"
   refuses "^$SEM: .*another user.*--foreign" remove "$SEM"
   refuses "^$SEM: .*another user" remove -f "$SEM"
   attempt tsem remove --foreign "$SEM"
   expect_silence
   tsem create -m 0666 "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem remove "$SEM"
+  attempt as-nobody tsem remove "$SEM"
   expect_failure "^$SEM: "
   expect_at_rest 1
 }
@@ -135,10 +135,10 @@ load helper
   tsem create -m 0666 "$SEM"
   local option
   for option in -f --foreign; do
-    attempt "${AS_NOBODY[@]}" tsem remove $option "$SEM"
+    attempt as-nobody tsem remove $option "$SEM"
     expect_failure "^$SEM: it belongs to another user \\(only that user and root can remove it\\)"
   done
-  attempt "${AS_NOBODY[@]}" tsem remove "$SEM"
+  attempt as-nobody tsem remove "$SEM"
   expect_failure "^$SEM: it belongs to another user \\(only"
   expect_at_rest 1
 }

@@ -181,7 +181,7 @@ free() {
 
 @test "several: another user's in the list: nothing is created" {
   need_another_user
-  "${AS_NOBODY[@]}" tsem create -m 0666 "$SEM-b"
+  as-nobody tsem create -m 0666 "$SEM-b"
   attempt tsem run -j 1 "$SEM-a,$SEM-b" touch ran
   expect_failure "^$SEM-b: it belongs to another user"
   [[ ! -e ran && ! -e $FILE-a ]]

@@ -284,10 +284,10 @@ on_terminal() {
 @test "show: reading is enough" {
   need_another_user
   tsem create -m 0644 "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem show -J "$SEM"
+  attempt as-nobody tsem show -J "$SEM"
   expect_status 0
   expect_equal 'its owner' "$(jq .uid <<<"$OUT")" 0
-  "${AS_NOBODY[@]}" tsem create -m 0600 "$SEM.theirs"
+  as-nobody tsem create -m 0600 "$SEM.theirs"
   attempt tsem show -J "$SEM.theirs"
   expect_status 0
   expect_equal 'its owner' "$(jq .uid <<<"$OUT")" 65534
@@ -296,7 +296,7 @@ on_terminal() {
 @test "show: what may not be read is refused" {
   need_another_user
   tsem create "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem show "$SEM"
+  attempt as-nobody tsem show "$SEM"
   expect_failure "^$SEM: permission denied"
 }
 

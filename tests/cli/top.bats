@@ -13,7 +13,7 @@ on_screen() {
 alone_on_screen() {
   need_private_shm
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
-  attempt "${PRIVATE_SHM[@]}" 100m bash -ec "$1"'; exec python3 "$@"' bash "$BATS_TEST_DIRNAME/screen.py" "${@:2}" \
+  attempt private-shm 100m bash -ec "$1"'; exec python3 "$@"' bash "$BATS_TEST_DIRNAME/screen.py" "${@:2}" \
     -- tsem top -d 50ms "${TOP[@]}"
   expect_status 0
 }
@@ -176,7 +176,7 @@ has_command_line() {
 
 @test "top: what may not be changed is said, and stays" {
   need_another_user
-  "${AS_NOBODY[@]}" tsem create -m 0666 "$SEM"
+  as-nobody tsem create -m 0666 "$SEM"
   TOP=("$SEM")
   on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y "see:$SEM: it belongs to another user" key:q restored:0
   expect_shown .capacity 1
@@ -265,19 +265,7 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
 @test "top: it ends with its terminal" {
   tsem create "$SEM"
   # The terminal vanishes while the program ignores SIGHUP, as under nohup.
-  attempt python3 - "$SEM" <<'END'
-import os, pty, signal, sys, time
-pid, fd = pty.fork()
-if pid == 0:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    os.environ["TERM"] = "xterm"
-    os.execvp("tsem", ["tsem", "top", sys.argv[1]])
-while b"1 permit" not in os.read(fd, 65536):
-    pass
-os.close(fd)
-pid, status = os.waitpid(pid, 0)
-sys.exit(0 if os.WIFEXITED(status) else 1)
-END
+  attempt vanishing-terminal.py tsem top "$SEM"
   expect_status 0
 }
 
@@ -308,7 +296,7 @@ END
   expect_equal 'times' "$(grep -cE '^[0-9-]{10}T[0-9:]{8}Z$' attempt.out)" 3
   expect_equal 'holders' "$(grep -c "^holds .*$COMMAND_PID" attempt.out)" 3
   need_private_shm
-  attempt "${PRIVATE_SHM[@]}" 1m bash -ec 'tsem create -j 4 one; tsem take one; tsem create two; tsem top -i 2 -d 10ms'
+  attempt private-shm 1m bash -ec 'tsem create -j 4 one; tsem take one; tsem create two; tsem top -i 2 -d 10ms'
   expect_status 0
   expect_equal 'lines' "$(grep -cE '^(NAME +USE|one +25% +1 +4 +0|two +0% +0 +1 +0) ' attempt.out)" 6
 }

@@ -5,24 +5,21 @@
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
 load strangers
 
-limited() {
-  attempt bash -c 'for fd in /proc/$$/fd/*; do # none but the standard ones
-    ((${fd##*/} < 3)) || eval "exec ${fd##*/}>&-"
-  done
-  ulimit "$1" "$2" && shift 2 && exec "$@"' limited "$@"
-}
-
 @test "limits: shared memory that is too small for a semaphore: ENOSPC, and nothing is left" {
   need_private_shm
-  attempt "${PRIVATE_SHM[@]}" 20k sh -c 'tsem create "$SEM"; echo $?; ls -A /dev/shm | wc -l
-    tsem run -j 2 "$SEM" true; echo $?; ls -A /dev/shm | wc -l'
-  expect_out $'125\n0\n125\n0'
-  expect_match 'standard error' "$ERR" 'shared memory is full .*shared memory is full'
+  local size verb
+  for size in 4k 20k; do
+    for verb in create run; do
+      attempt private-shm "$size" too-small "$verb"
+      expect_failure "^$SEM: shared memory is full"
+    done
+  done
+  [[ ! -e ran ]]
 }
 
 @test "limits: shared memory with room for one semaphore and nothing else" {
   need_private_shm
-  attempt "${PRIVATE_SHM[@]}" 32k sh -c 'tsem create "$SEM" && tsem run "$SEM" echo ran && tsem create other; echo $?
+  attempt private-shm 32k sh -c 'tsem create "$SEM" && tsem run "$SEM" echo ran && tsem create other; echo $?
     tsem take -n "$SEM"; tsem take -n "$SEM"; echo $?'
   expect_out $'ran\n125\n75'
   expect_message 'other: shared memory is full'
@@ -31,46 +28,43 @@ limited() {
 @test "limits: the table of records cannot grow: an error for who needs it, and for nobody else" {
   need_private_shm
   # 64 records are there from the start, and 32 KiB is all there is. Everything that needs none goes on working.
-  attempt "${PRIVATE_SHM[@]}" 32k bash -c 'tsem create -j 100 "$SEM"
-    for ((i = 0; i < 64; i++)); do tsem acquire --owner $$ "$SEM" || echo "acquire $i: $?"; done
-    tsem acquire --owner $$ "$SEM"; echo "acquire: $?"
-    tsem run "$SEM" true; echo "run: $?"
-    tsem take -n -k 36 "$SEM"; echo "take: $?"
-    tsem take -w 1 "$SEM"; echo "wait: $?"
-    tsem post -k 36 "$SEM"; echo "post: $?"
-    tsem show -J "$SEM" | jq -c "[.available, .held, (.holders | length)]"
-    tsem release --owner $$ "$SEM"; echo "release: $?"
-    tsem run "$SEM" true; echo "run: $?"
-    mount -o remount,size=36k /dev/shm
-    tsem acquire --owner $$ "$SEM"; tsem acquire --owner $$ "$SEM"; echo "acquire: $?"
-    tsem show -J "$SEM" | jq -c "[.available, .held, (.holders | length)]"'
+  attempt private-shm 32k full-table
   expect_out 'acquire: 125
+acquire -n: 125
 run: 125
 take: 0
 wait: 125
 post: 0
-[36,64,64]
+[36,64,0,64]
 release: 0
 run: 0
 acquire: 0
-[35,65,65]'
+[35,65,0,65]'
   expect_equal 'standard error' "$(sort <<<"$ERR" | uniq -c | sed 's/^ *//')" \
-    "3 tsem: $SEM: shared memory is full (free some space in /dev/shm)"
+    "4 tsem: $SEM: shared memory is full (free some space in /dev/shm)"
+  [[ ! -e ran ]]
 }
 
 @test "limits: RLIMIT_FSIZE: no SIGXFSZ, and what exists can be used" {
   need_to_count_nothing
-  not_under thread 'ThreadSanitizer makes a file of its own'
-  limited -f 16 tsem create "$SEM"
-  expect_failure 'file size limit'
-  [[ ! -e $FILE ]]
+  attempt limited -f 16 tsem create "$SEM"
+  expect_failure "^$SEM: .*file size limit.*ulimit -f"
+  attempt limited -f 1 tsem run -j 1 "$SEM" touch ran
+  expect_failure "^$SEM: .*file size limit.*ulimit -f"
+  [[ ! -e ran && ! -e $FILE ]]
   tsem create "$SEM"
-  limited -f 0 tsem take -n "$SEM"
+  attempt limited -f 1 tsem take -n "$SEM"
   expect_silence
-  limited -f 0 tsem post "$SEM"
+  attempt limited -f 1 tsem post "$SEM"
   expect_silence
-  limited -f 1 tsem run "$SEM" echo ran
+  attempt limited -f 1 tsem run "$SEM" echo ran
   expect_out ran
+  expect_at_rest 1
+  not_under thread 'ThreadSanitizer makes a file of its own'
+  attempt limited -f 0 tsem take -n "$SEM"
+  expect_silence
+  attempt limited -f 0 tsem post "$SEM"
+  expect_silence
   expect_at_rest 1
 }
 
@@ -80,51 +74,48 @@ acquire: 0
   for _ in {1..64}; do
     tsem acquire --owner "$BASHPID" "$SEM"
   done
-  limited -f 24 tsem acquire --owner "$BASHPID" "$SEM"
-  expect_failure 'file size limit'
+  local before
+  before=$(books)
+  attempt limited -f 24 tsem acquire --owner "$BASHPID" "$SEM"
+  expect_failure "^$SEM: .*file size limit.*ulimit -f"
+  attempt limited -f 24 tsem run "$SEM" touch ran
+  expect_failure "^$SEM: .*file size limit.*ulimit -f"
+  expect_equal 'the semaphore afterwards' "$(books)" "$before"
   expect_shown '[.available, .held] | @csv' 36,64
+  attempt tsem run "$SEM" true
+  expect_silence
   attempt tsem acquire --owner "$BASHPID" "$SEM"
   expect_silence
+  [[ ! -e ran ]]
 }
 
 @test "limits: RLIMIT_NOFILE: too few to open, too few to judge" {
   need_to_count_nothing
   not_under any 'a sanitizer needs descriptors of its own'
   tsem create "$SEM"
-  # With standard input's, which the loader is content with, and which is not for the segment.
-  attempt python3 -c 'import os, resource, sys
-os.close(0)
-resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
-os.execvp(sys.argv[1], sys.argv[1:])' tsem take -n "$SEM"
+  attempt limited -n 3 tsem take -n "$SEM"
   expect_failure 'too many open files'
   # With one descriptor, the segment's, the absent are known by kill(), and about others nothing can be told.
   hold
   kill -STOP "$PID"
-  limited -n 4 tsem take -n "$SEM"
+  attempt limited -n 4 tsem take -n "$SEM"
   expect_silence 75
   kill -KILL "$COMMAND_PID"
   eventually is_zombie "$COMMAND_PID"
-  limited -n 4 tsem take -n "$SEM"
+  attempt limited -n 4 tsem take -n "$SEM"
   expect_silence 75
   kill -KILL "$PID"
   finish "$PID"
   eventually has_no_entry "$COMMAND_PID"
-  limited -n 4 tsem take -n "$SEM"
+  attempt limited -n 4 tsem take -n "$SEM"
   expect_silence
   tsem post "$SEM"
   expect_at_rest 1
 }
 
-# few COUNT COMMAND...: with so many descriptors at most, it does its work or says in one line which limit it has met. With three,
-# standard input is closed, which the loader is content with, and which is not for the segment.
+# few COUNT COMMAND...: with so many descriptors at most, it does its work or says in one line which limit it has met.
 few() {
-  attempt python3 -IS -c 'import os, resource, sys
-count = int(sys.argv[1])
-if count == 3:
-    os.close(0)
-os.closerange(3, 256)
-resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
-os.execvp(sys.argv[2], sys.argv[2:])' "$@"
+  attempt limited -n "$@"
   # shellcheck disable=SC2153 # attempt sets it
   case $STATUS in
   0) ;;
@@ -175,25 +166,34 @@ has_no_entry() {
   ! kill -0 "$1"
 }
 
+# It has met no limit, or says so in one line; then CLEAN is one more.
+expect_clean_end() {
+  # shellcheck disable=SC2153 # attempt sets it
+  case $STATUS in
+  0) ;;
+  126 | 127 | 139) ;; # the kernel or the loader could not even start one of the two programs
+  125)
+    expect_message 'not enough memory|cannot start another process'
+    CLEAN=$((CLEAN + 1))
+    ;;
+  *) fail "status $STATUS" ;;
+  esac
+}
+
 @test "limits: RLIMIT_AS: enough, or a clean error, and never anything in between" {
   not_under any 'a sanitizer needs more address space than any limit'
-  local kilobytes clean=0
+  local kilobytes CLEAN=0
   tsem create -j 3 "$SEM"
   for ((kilobytes = 1024; kilobytes < 16384; kilobytes += 256)); do
-    limited -v "$kilobytes" tsem run -n "$SEM" true
-    # shellcheck disable=SC2153 # attempt sets it
-    case $STATUS in
-    0) ;;
-    126 | 127 | 139) ;; # the kernel or the loader could not even start one of the two programs
-    125)
-      expect_message 'not enough memory|cannot start another process'
-      clean=$((clean + 1))
-      ;;
-    *) fail "status $STATUS with $kilobytes KiB" ;;
-    esac
+    attempt limited -v "$kilobytes" tsem create "$SEM.other"
+    expect_clean_end
+    [[ $STATUS == 0 || ! -e $FILE.other ]] || fail 'a file is left'
+    rm -f "$FILE.other"
+    attempt limited -v "$kilobytes" tsem run -n "$SEM" true
+    expect_clean_end
     tsem recover "$SEM" >/dev/null
     expect_at_rest 3
   done
-  expect_status 0 # with the most
-  ((clean > 0)) || fail 'no limit was met by tsem itself'
+  [[ $STATUS == 0 ]] || fail "status $STATUS with the most"
+  ((CLEAN > 0)) || fail 'no limit was met by tsem itself'
 }

@@ -4,12 +4,9 @@
 # shellcheck disable=SC2016,SC2086 # scripts in quotes are for shells inside; words of a prefix are split
 load strangers
 
-# In front of a command.
-NO_PROC=(unshare --mount -- sh -c 'mount -t tmpfs tmpfs /proc && exec "$@"' sh)
-
 need_no_proc() {
   not_under any 'sanitizers need /proc'
-  need 'a /proc that is empty' "${NO_PROC[@]}" sh -c '! test -e /proc/self'
+  need 'a /proc that is empty' unshare --mount empty-proc sh -c '! test -e /proc/self'
 }
 
 @test "no proc: the end of a command gives its permit back" {
@@ -17,11 +14,11 @@ need_no_proc() {
   tsem create "$SEM"
   local old
   for old in '' 'refuse pidfd_open'; do
-    attempt "${NO_PROC[@]}" $old tsem run "$SEM" sh -c 'tsem take -n "$SEM"; echo $?'
+    attempt unshare --mount empty-proc $old tsem run "$SEM" sh -c 'tsem take -n "$SEM"; echo $?'
     expect_status 0
     expect_out 75
     expect_at_rest 1
-    attempt "${NO_PROC[@]}" $old tsem run "$SEM" sh -c 'kill -KILL $$'
+    attempt unshare --mount empty-proc $old tsem run "$SEM" sh -c 'kill -KILL $$'
     expect_status 137
     expect_at_rest 1
   done
@@ -30,27 +27,31 @@ need_no_proc() {
 @test "no proc: an older kernel, where nobody but its parent knows that the holder is dead" {
   need_no_proc
   tsem create "$SEM"
-  start "${NO_PROC[@]}" refuse pidfd_open bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
+  start unshare --mount empty-proc refuse pidfd_open bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
   eventually is_shown .held 1
   kill -KILL "$PID"
   finish "$PID"
-  expect_not_robbed HERE NO_PROC
+  expect_not_robbed
+  expect_not_robbed unshare --mount empty-proc
 }
 
 @test "no proc: who is killed is recovered from, there and from where there is a /proc" {
   need_no_proc
   [[ $(printf '%s\n' 6.11 "$(uname -r)" | sort -V | head -n 1) == 6.11 ]] ||
     skip 'this kernel does not tell the PID namespace without /proc'
-  local prefix
-  for prefix in HERE NO_PROC; do
-    local -n words=$prefix
-    tsem create "$SEM"
-    start "${NO_PROC[@]}" bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
-    eventually is_shown .held 1
-    expect_not_robbed HERE NO_PROC
-    kill -KILL "$PID"
-    finish "$PID"
-    expect_recovered "${words[@]}"
-    tsem remove "$SEM"
-  done
+  expect_killed_recovered
+  expect_killed_recovered unshare --mount empty-proc
+}
+
+# A holder where there is no /proc is killed, and recovered from with these words in front.
+expect_killed_recovered() {
+  tsem create "$SEM"
+  start unshare --mount empty-proc bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
+  eventually is_shown .held 1
+  expect_not_robbed
+  expect_not_robbed unshare --mount empty-proc
+  kill -KILL "$PID"
+  finish "$PID"
+  expect_recovered "$@"
+  tsem remove "$SEM"
 }

@@ -7,19 +7,21 @@ load strangers
 @test "pid namespaces: holder and waiter in two of them, both process 1" {
   need_own_pids
   tsem create "$SEM"
-  start "${OWN_PIDS[@]}" sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  start own-pids sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
   eventually is_shown '[.holders[].pid] | @csv' 1
   local inside=$PID
-  start "${OWN_PIDS[@]}" tsem run "$SEM" touch ran
+  start own-pids tsem run "$SEM" touch ran
   eventually is_shown '[.waiters[].pid] | @csv' 1
-  expect_not_robbed HERE OWN_PIDS OWN_PIDS_FOREIGN_PROC
+  expect_not_robbed
+  expect_not_robbed own-pids
+  expect_not_robbed own-pids-foreign-proc
   expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown unknown'
 
   # Dead it is no different: nobody here can know. (A new namespace under the number of the old one could, and rightly:
   # the number is free only when all processes of the old one are gone.)
   kill -KILL -- "-$inside"
   finish "$inside"
-  expect_not_robbed HERE
+  expect_not_robbed
   expect_shown '[.held, .waiting] | @csv' 1,1
   [[ ! -e ran ]]
   tsem post "$SEM" # the way out: somebody who does know
@@ -31,12 +33,7 @@ load strangers
 @test "pid namespaces: inside of one the dead are recovered, and the living are not" {
   need_own_pids
   tsem create "$SEM"
-  attempt "${OWN_PIDS[@]}" bash -c 'tsem run "$SEM" sleep 1000 &
-    until tsem show "$SEM" --raw --noheadings -o COMMAND | grep -q ^sleep; do :; done
-    tsem take -n "$SEM"; echo "alive: $?"
-    PID=$(pgrep sleep); kill -KILL "$PID" %1; wait
-    while [[ $(ps -o stat= -p "$PID") == [!Z]* ]]; do :; done
-    tsem take -n "$SEM"; echo "dead: $?"'
+  attempt own-pids pid-namespace run_dies
   expect_out $'alive: 75\ndead: 0'
 }
 
@@ -45,7 +42,7 @@ load strangers
   tsem create -j 2 "$SEM"
   hold
   local both=("$PID" "$COMMAND_PID")
-  start "${OWN_PIDS[@]}" tsem run "$SEM" sleep 1000
+  start own-pids tsem run "$SEM" sleep 1000
   eventually is_shown '.held' 2
   kill -KILL "${both[@]}"
   finish "${both[0]}"
@@ -62,10 +59,12 @@ load strangers
   local free=$BASHPID
   while ((free += 7)) && kill -0 "$free" 2>/dev/null; do :; done
   export FREE=$free
-  start "${OWN_PIDS[@]}" bash -c 'echo $((FREE - 1)) >/proc/sys/kernel/ns_last_pid
+  start own-pids bash -c 'echo $((FREE - 1)) >/proc/sys/kernel/ns_last_pid
     sleep 1000 & tsem acquire --owner $! "$SEM"; wait'
   eventually is_shown '[.holders[].pid] | @csv' "$free"
-  expect_not_robbed HERE OWN_PIDS OWN_PIDS_FOREIGN_PROC
+  expect_not_robbed
+  expect_not_robbed own-pids
+  expect_not_robbed own-pids-foreign-proc
 }
 
 @test "pid namespaces: without a /proc of its own, a live holder with the pid of another one outside" {
@@ -74,28 +73,18 @@ load strangers
   start sleep 1000
   export SAME=$PID
   mkfifo fifo
-  # `run` gets the pid before it, and its command that one: nothing else may start meanwhile.
-  start "${OWN_PIDS_FOREIGN_PROC[@]}" bash -c 'echo $((SAME - 2)) >/proc/sys/kernel/ns_last_pid
-    tsem run "$SEM" sh -c "echo >fifo; exec sleep 1000" &
-    read -r <fifo
-    tsem show -J "$SEM" >seen
-    { tsem recover "$SEM"; tsem take -n "$SEM"; echo $?; } >log.new; mv log.new log; wait'
+  start own-pids-foreign-proc pid-namespace command_with_pid
   eventually test -e log
   expect_equal 'recovered, and the status of take' "$(<log)" $'0\n75'
   expect_equal 'pid of the holder' "$(jq '.holders[0].pid' seen)" "$SAME"
-  expect_not_robbed HERE OWN_PIDS
+  expect_not_robbed
+  expect_not_robbed own-pids
 }
 
 @test "pid namespaces: without a /proc of its own, the dead are known by their absence" {
-  need 'a PID namespace' "${OWN_PIDS_FOREIGN_PROC[@]}" true
+  need 'a PID namespace' own-pids-foreign-proc true
   tsem create "$SEM"
-  attempt "${OWN_PIDS_FOREIGN_PROC[@]}" bash -c 'sleep 1000 & owner=$!
-    tsem acquire --owner "$owner" "$SEM"
-    tsem take -n "$SEM"; echo "alive: $?"
-    kill -KILL "$owner"; wait
-    tsem take -n "$SEM"; echo "dead: $?"
-    tsem post "$SEM"
-    tsem run "$SEM" true; echo "run: $?"'
+  attempt own-pids-foreign-proc pid-namespace owner_dies
   expect_out $'alive: 75\ndead: 0\nrun: 0'
   expect_at_rest 1
 }
@@ -103,7 +92,7 @@ load strangers
 @test "pid namespaces: a command that makes one holds on outside of it" {
   need_own_pids
   tsem create "$SEM"
-  attempt tsem run "$SEM" "${OWN_PIDS[@]}" sh -c 'tsem take -n "$SEM"; echo $?'
+  attempt tsem run "$SEM" own-pids sh -c 'tsem take -n "$SEM"; echo $?'
   expect_status 0
   expect_out 75 # unshare holds it, outside
   expect_at_rest 1

@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: MIT
 #
 # Loaded by every file of tests here: the helper of the tests of the command, and surroundings that tsem was not born
-# into. What the system refuses is skipped, and says so.
+# into, most of them a program of ./programs to put in front of a command. What the system refuses is skipped, and says so.
 load ../cli/helper
 
-if [[ -n ${TSEM_STRANGERS-} ]]; then
-  PATH=$TSEM_STRANGERS:$PATH # refuse, leaderless
-fi
+PATH=${TSEM_STRANGERS:+$TSEM_STRANGERS:}${BASH_SOURCE[0]%/*}/programs:$PATH # refuse and leaderless are built
 
 # A process whose first thread has ended shows no environment any more, by which the helper finds what is to be ended.
-eval "helper_$(declare -f teardown)"
 teardown() {
   local pid
   for pid in "${STARTED[@]}"; do
     ! is_zombie "$pid" || kill -KILL -- "-$pid" 2>/dev/null || true
   done
-  helper_teardown
+  end_all
 }
 
 # What is missing is a failure, what is refused is not.
@@ -27,49 +24,35 @@ need() {
   ((status == 0)) || skip "$1 is refused here"
 }
 
-# ---- namespaces; each in front of a command, which is process 1 where it is of a PID namespace ----
-
-OWN_PIDS=(unshare --pid --fork --kill-child --mount-proc)
-# A leak checker gives up where /proc is not its own.
-# shellcheck disable=SC2034 # used by name
-OWN_PIDS_FOREIGN_PROC=(unshare --pid --fork --kill-child env "ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0")
-OWN_TIME=(unshare --time --fork --kill-child --boottime 100000 --monotonic 50000)
+# ---- namespaces ----
 
 need_own_pids() {
-  need 'a PID namespace' "${OWN_PIDS[@]}" true
+  need 'a PID namespace' own-pids true
 }
 
 need_own_time() {
-  need 'a time namespace' "${OWN_TIME[@]}" true
+  need 'a time namespace' own-time true
 }
 
 # Writing here makes the next process of the PID namespace get the pid that follows.
 need_chosen_pids() {
   need_own_pids
   # shellcheck disable=SC2016
-  need 'choosing a pid' "${OWN_PIDS[@]}" sh -c 'echo 4711 >/proc/sys/kernel/ns_last_pid'
+  need 'choosing a pid' own-pids sh -c 'echo 4711 >/proc/sys/kernel/ns_last_pid'
 }
 
 # ---- what others see ----
 
-# For all the prefixes in front of a command that are named by their variables: nobody gets the permit.
+# No permit is free for a process that is started with these words in front.
 expect_not_robbed() {
-  local prefix
-  for prefix; do
-    local -n words=$prefix
-    attempt "${words[@]}" tsem recover "$SEM"
-    expect_status 0
-    expect_out 0
-    attempt "${words[@]}" tsem take -n "$SEM"
+  attempt "$@" tsem recover "$SEM" &&
+    expect_status 0 &&
+    expect_out 0 &&
+    attempt "$@" tsem take -n "$SEM" &&
     expect_silence 75
-  done
 }
 
-# Used by name, in expect_not_robbed.
-# shellcheck disable=SC2034
-HERE=()
-
-# The one permit has come back: somebody gets it, and returns it.
+# The one permit is free: a process that is started with these words in front gets it, and the permit comes back.
 expect_recovered() {
   attempt "$@" tsem take -n "$SEM" &&
     expect_silence &&

@@ -17,7 +17,7 @@ now() {
   for verb in 'take' "acquire --owner $BASHPID"; do
     began=$(now)
     # shellcheck disable=SC2086
-    attempt "${OWN_TIME[@]}" tsem $verb -w 0.3 "$SEM"
+    attempt own-time tsem $verb -w 0.3 "$SEM"
     expect_silence 75
     (($(now) - began >= 300000000)) || fail "gave up before its time: $verb"
   done
@@ -28,23 +28,26 @@ now() {
 @test "time namespaces: holders in one and here, alive" {
   need_own_time
   tsem create "$SEM"
-  start "${OWN_TIME[@]}" tsem run "$SEM" sleep 1000
+  start own-time tsem run "$SEM" sleep 1000
   eventually is_shown .held 1
-  expect_not_robbed HERE OWN_TIME
+  expect_not_robbed
+  expect_not_robbed own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually tsem run -n "$SEM" true
 
   hold
-  expect_not_robbed HERE OWN_TIME
+  expect_not_robbed
+  expect_not_robbed own-time
 }
 
 @test "time namespaces: the dead of another one are recovered, by their absence" {
   need_own_time
   tsem create "$SEM"
-  start "${OWN_TIME[@]}" sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  start own-time sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
   eventually is_shown .held 1
-  expect_not_robbed HERE OWN_TIME
+  expect_not_robbed
+  expect_not_robbed own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered
@@ -53,7 +56,7 @@ now() {
   tsem acquire --owner "$PID" "$SEM"
   kill -KILL "$PID"
   finish "$PID"
-  expect_recovered "${OWN_TIME[@]}"
+  expect_recovered own-time
 }
 
 @test "time namespaces: waiters in both are admitted in order" {
@@ -63,7 +66,7 @@ now() {
   local holder=$COMMAND_PID last i
   for i in 1 2 3 4; do
     if ((i % 2)); then
-      start "${OWN_TIME[@]}" tsem run "$SEM" sh -c 'echo "$0" >>order' "$i"
+      start own-time tsem run "$SEM" sh -c 'echo "$0" >>order' "$i"
     else
       start tsem run "$SEM" sh -c 'echo "$0" >>order' "$i"
     fi
@@ -83,18 +86,12 @@ now() {
   # The command of run is unshare itself, which holds on while it turns into sleep, in another time.
   start tsem run "$SEM" unshare --time --boottime 100000 --monotonic 50000 sleep 1000
   eventually is_shown .held 1
-  expect_not_robbed HERE OWN_TIME
+  expect_not_robbed
+  expect_not_robbed own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered
 }
-
-# For a shell inside: recovers in a new time namespace that has the inode number $1. The kernel gives a number out again once
-# its namespace has ended; a namespace that got another one lasts until the right one comes.
-# shellcheck disable=SC2034 # used in quotes
-RECOVER_THERE='[ "$(readlink /proc/self/ns/time)" != "$1" ] || exec tsem recover "$SEM"
-  [ "$2" -lt 200 ] || exit 77
-  exec unshare --time --fork --boottime 400000 sh -c "$0" "$0" "$1" "$(($2 + 1))"'
 
 @test "time namespaces: a live owner whose time namespace has ended, and another one has its number" {
   need_own_time
@@ -108,12 +105,13 @@ RECOVER_THERE='[ "$(readlink /proc/self/ns/time)" != "$1" ] || exec tsem recover
   if [[ $number == "$(readlink /proc/self/ns/time)" || $number == "$(readlink "/proc/$PID/ns/time")" ]]; then
     skip 'exec does not take a process to the time namespace of its children here'
   fi
-  attempt sh -c "$RECOVER_THERE" "$RECOVER_THERE" "$number" 0
+  attempt recover-there "$number" 0
   # shellcheck disable=SC2153 # attempt sets it
   ((STATUS != 77)) || skip "the number of a time namespace did not come back: $number"
   expect_status 0
   expect_out 0
-  expect_not_robbed HERE OWN_TIME
+  expect_not_robbed
+  expect_not_robbed own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered

@@ -1,19 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Other users, with and without permission, and what they can tell about each other's processes.
-# shellcheck disable=SC2016,SC2034 # the scripts in quotes are for shells inside; arrays are used by name
 load strangers
-
-AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
 
 @test "users: without permission nothing happens" {
   need_another_user
   tsem create "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem take -n "$SEM"
+  attempt as-nobody tsem take -n "$SEM"
   expect_failure 'permission denied'
-  attempt "${AS_NOBODY[@]}" tsem take -n --foreign "$SEM"
+  attempt as-nobody tsem take -n --foreign "$SEM"
   expect_failure 'permission denied'
-  attempt "${AS_NOBODY[@]}" tsem remove -f "$SEM"
+  attempt as-nobody tsem remove -f "$SEM"
   expect_status 125
   expect_at_rest 1
 }
@@ -22,31 +19,33 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
   need_another_user
   tsem create -m 0666 "$SEM"
   hold
-  expect_not_robbed HERE AS_NOBODY
+  expect_not_robbed
+  expect_not_robbed as-nobody
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
   eventually has_ended "$COMMAND_PID"
-  expect_recovered "${AS_NOBODY[@]}"
+  expect_recovered as-nobody
 
-  start "${AS_NOBODY[@]}" tsem run "$SEM" sleep 1000
+  start as-nobody tsem run "$SEM" sleep 1000
   eventually is_shown '.holders[0].uid' 65534
-  expect_not_robbed HERE AS_NOBODY AS_SOMEBODY
+  expect_not_robbed
+  expect_not_robbed as-nobody
+  expect_not_robbed as-somebody
   kill -KILL -- "-$PID"
   finish "$PID"
-  eventually expect_recovered "${AS_SOMEBODY[@]}"
+  eventually expect_recovered as-somebody
 }
 
 @test "users: a semaphore of another user's is used only if that is asked for" {
   need_another_user
-  "${AS_SOMEBODY[@]}" tsem create -m 0666 "$SEM"
+  as-somebody tsem create -m 0666 "$SEM"
   local who
-  for who in HERE AS_NOBODY; do
-    local -n words=$who
-    attempt "${words[@]}" tsem take -n "$SEM"
+  for who in env as-nobody; do # env: as this user
+    attempt "$who" tsem take -n "$SEM"
     expect_failure 'belongs to another user'
-    attempt "${words[@]}" tsem take -n --foreign "$SEM"
+    attempt "$who" tsem take -n --foreign "$SEM"
     expect_silence
-    attempt "${words[@]}" tsem post --foreign "$SEM"
+    attempt "$who" tsem post --foreign "$SEM"
     expect_silence
   done
   expect_at_rest 1
@@ -55,10 +54,10 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
 @test "users: a waiter that may not be signalled is neither skipped nor lost" {
   need_another_user
   tsem create -m 0666 "$SEM"
-  "${AS_NOBODY[@]}" tsem take "$SEM"
+  as-nobody tsem take "$SEM"
   enqueue tsem run "$SEM" touch ran
-  expect_not_robbed AS_NOBODY
-  attempt "${AS_NOBODY[@]}" tsem post "$SEM"
+  expect_not_robbed as-nobody
+  attempt as-nobody tsem post "$SEM"
   finish "$PID"
   [[ -e ran ]]
   expect_at_rest 1
@@ -66,37 +65,36 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
 
 @test "users: where /proc hides other users' processes, nobody is robbed, and the dead are still known" {
   need_another_user
-  need 'a /proc that hides' unshare --mount sh -c 'mount -t proc -o hidepid=2 proc /proc'
-  HIDDEN=(unshare --mount sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' hidden "${AS_NOBODY[@]}")
+  need 'a /proc that hides' unshare --mount hidden-proc true
   tsem create -m 0666 "$SEM"
   hold
-  attempt "${HIDDEN[@]}" test -e "/proc/$COMMAND_PID"
+  attempt unshare --mount hidden-proc as-nobody test -e "/proc/$COMMAND_PID"
   expect_status 1 # it does hide
-  expect_not_robbed HIDDEN
+  expect_not_robbed unshare --mount hidden-proc as-nobody
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
   eventually has_ended "$COMMAND_PID"
-  eventually expect_recovered "${HIDDEN[@]}"
+  eventually expect_recovered unshare --mount hidden-proc as-nobody
 }
 
 @test "users: in a user namespace of one's own" {
   need 'a user namespace' unshare --user --map-root-user true
-  OWN_USERS=(unshare --user --map-root-user)
   tsem create "$SEM"
-  start "${OWN_USERS[@]}" tsem run "$SEM" sleep 1000
+  start unshare --user --map-root-user tsem run "$SEM" sleep 1000
   eventually is_shown .held 1
-  expect_not_robbed HERE OWN_USERS
+  expect_not_robbed
+  expect_not_robbed unshare --user --map-root-user
   kill -KILL -- "-$PID"
   finish "$PID"
-  eventually expect_recovered "${OWN_USERS[@]}"
+  eventually expect_recovered unshare --user --map-root-user
   hold
-  expect_not_robbed OWN_USERS
+  expect_not_robbed unshare --user --map-root-user
 }
 
 @test "users: the semaphore of the user with the number that stands for unknown users is his own" {
   need_another_user
-  "${AS_NOBODY[@]}" tsem create "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem take -n "$SEM"
+  as-nobody tsem create "$SEM"
+  attempt as-nobody tsem take -n "$SEM"
   expect_silence
   attempt tsem take -n "$SEM"
   expect_failure 'belongs to another user'
@@ -105,7 +103,7 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
 @test "users: where all users look alike, another user's semaphore is still another user's" {
   need_another_user
   need 'a user namespace' unshare --user true
-  "${AS_SOMEBODY[@]}" tsem create -m 0666 "$SEM"
+  as-somebody tsem create -m 0666 "$SEM"
   attempt unshare --user tsem take -n "$SEM"
   expect_failure 'belongs to another user'
   expect_at_rest 1
@@ -120,7 +118,7 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
     echo 2 >/proc/sys/fs/protected_regular
   fi
   tsem create -m 0666 "$SEM"
-  attempt "${AS_NOBODY[@]}" tsem run -j 1 "$SEM" echo ran
+  attempt as-nobody tsem run -j 1 "$SEM" echo ran
   echo "$setting" >/proc/sys/fs/protected_regular
   expect_out ran
   expect_at_rest 1
@@ -129,8 +127,8 @@ AS_SOMEBODY=(setpriv --reuid=12345 --regid=12345 --clear-groups --)
 @test "users: a link to a semaphore of root's, made by a user who may write to it, is not trusted" {
   need_another_user
   tsem create -j 8 -m 0666 "$SEM"
-  "${AS_NOBODY[@]}" tsem take -k 8 "$SEM"
-  need 'linking what one may write' "${AS_NOBODY[@]}" ln "$FILE" "$FILE-report"
+  as-nobody tsem take -k 8 "$SEM"
+  need 'linking what one may write' as-nobody ln "$FILE" "$FILE-report"
   attempt tsem run -n -E 0 -j 8 "$SEM-report" touch ran
   expect_failure "^$SEM-report: the file has another name, a hard link"
   attempt tsem run -n -E 0 --foreign -j 8 "$SEM-report" touch ran

@@ -4,20 +4,9 @@
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
 load strangers
 
-# Both counters of a semaphore that nobody uses, to $1 below their end: bytes 64 to 79 of shm/layout.h.
-set_counters_below_end() {
-  python3 - "$FILE" "$1" <<'PYTHON'
-import struct, sys
-word = ((1 << 48) - int(sys.argv[2])) << 16 | 0xffff
-with open(sys.argv[1], "r+b") as file:
-    file.seek(64)
-    file.write(struct.pack("<QQ", word, word))
-PYTHON
-}
-
 @test "wrap: waiters in line across the end of the counters leave in order" {
   tsem create "$SEM"
-  set_counters_below_end 10
+  set-counters.py "$FILE" -10 -10 # below their end
   expect_at_rest 1
   hold
   local holder=$COMMAND_PID waiters=() i
@@ -37,7 +26,7 @@ PYTHON
 
 @test "wrap: the dead who hold on both sides of the end" {
   tsem create -j 4 "$SEM"
-  set_counters_below_end 2
+  set-counters.py "$FILE" -2 -2 # below their end
   local dead=()
   for _ in 1 2 3 4; do
     hold
@@ -58,12 +47,7 @@ PYTHON
 
 @test "wrap: a line that would be longer than the counters tell is refused" {
   tsem create "$SEM"
-  python3 - "$FILE" <<'PYTHON'
-import struct, sys
-with open(sys.argv[1], "r+b") as file: # so many tickets drawn, and no grant
-    file.seek(64)
-    file.write(struct.pack("<QQ", ((1 << 46) + 1) << 16 | 0xffff, 0xffff))
-PYTHON
+  set-counters.py "$FILE" $(((1 << 46) + 1)) 0 # so many tickets drawn, and no grant
   local before
   before=$(books)
   for words in "take $SEM" "acquire --owner $$ $SEM" "run $SEM touch ran"; do
