@@ -14,19 +14,12 @@ options_of_help() {
 
 # in_bash WORD...: what completes the last word.
 in_bash() {
-  bash --norc --noprofile -c '
-    source "$0/tsem.bash"
-    COMP_WORDS=(tsem "$@")
-    COMP_CWORD=$#
-    _tsem
-    printf "%s\n" "${COMPREPLY[@]}"' "$COMPLETIONS" "$@"
+  complete.bash "$COMPLETIONS/tsem.bash" "$@"
 }
 
 # The same in fish, whose candidates have descriptions.
 in_fish() {
-  HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD fish -c '
-    source $argv[1]/tsem.fish
-    complete -C (string join " " -- tsem (string escape -- $argv[2..-2]) $argv[-1])' "$COMPLETIONS" "$@" | cut -f1
+  HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD complete.fish "$COMPLETIONS/tsem.fish" "$@" | cut -f1
 }
 
 need_fish() {

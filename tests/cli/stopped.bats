@@ -105,13 +105,7 @@ is_killed_after() {
 }
 
 @test "stopped: a script in the foreground that cannot see its children stop is not left waiting" {
-  cat >script <<'EOS'
-#!/bin/sh
-tsem run -j1 "$SEM" bash -c 'echo $$ >pid.new; mv pid.new pid; until [ -e stop ]; do sleep 0.005; done; exit 3'
-echo status=$?
-EOS
-  chmod +x script
-  attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:./script\n' 'until:test -e pid' \
+  attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:in-foreground\n' 'until:test -e pid' \
     'until:kill -TSTP $(<pid)' 'until:ps -o state= -p $(<pid) | grep -q T' \
     'until:kill -CONT $(<pid)' 'until:touch stop' 'see:status=3' 'see:$ '
   expect_status 0

@@ -10,34 +10,10 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 sys.dont_write_bytecode = True  # nothing is left in the source tree
 from screen import Terminal, do  # noqa: E402
-
-# Each job is a process that waits for ever, under the name of something that people know.
-SCENE = r"""
-mkfifo /dev/shm/silence
-job() {
-  local name=$1 permits=$2
-  shift 2
-  tsem run -j "$permits" "$name" -- bash -c 'exec -a "$0" cat <>/dev/shm/silence' "$*" &
-}
-waiting() {
-  until [ "$(tsem show --raw --noheadings -o STATE "$1" 2>/dev/null | grep -c waits)" = "$2" ]; do sleep 0.01; done
-}
-for file in a b c; do job encode 3 flac --silent $file.wav; done
-waiting encode 0
-job gpu 4 ./train --config small; job gpu 4 ./train --config large; job disk.sda 1 ./backup /dev/sda1
-until [ "$(tsem list --raw --noheadings -o HELD | paste -sd+ | bc)" = 6 ]; do sleep 0.01; done
-kill -STOP $(tsem show --raw --noheadings -o PID encode | tail -1)
-tsem run encode -- flac --silent d.wav & waiting encode 1
-tsem take -w 10m encode & waiting encode 2
-sleep 1000 & victim=$!
-tsem create -j 16 compilers; tsem take -k 11 compilers
-tsem create -j 2 database; tsem acquire --owner $victim database
-kill -9 $victim; wait $victim 2>/dev/null
-true
-"""
 
 COLORS = {"red": "#e06c75", "green": "#98c379", "brown": "#e5c07b", "yellow": "#e5c07b"}
 PLAIN, BACKGROUND = "#d0d4dc", "#22252b"
@@ -100,9 +76,9 @@ def main():
     os.environ["PATH"] = f"{os.path.dirname(tsem)}:{os.environ['PATH']}"
     os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8")
     if "--inside" not in sys.argv:
-        os.execvp("unshare", ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--map-root-user", "bash", "-c",
-                              'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "bash", *sys.argv, "--inside"])
-    subprocess.run(["bash", "-c", SCENE], check=True, stderr=subprocess.DEVNULL)
+        os.execvp("unshare", ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--map-root-user",
+                              os.path.join(HERE, "..", "cli", "programs", "fresh-shm"), "50%", *sys.argv, "--inside"])
+    subprocess.run([os.path.join(HERE, "scene.sh")], check=True, stderr=subprocess.DEVNULL)
     picture(os.path.join(directory, "show.svg"), "96x10", ["tsem", "show", "encode"], "restored:0")
     picture(os.path.join(directory, "top.svg"), "96x9", ["tsem", "top", "-d", "100ms"], "see:^gpu", "see:██$",
             "until:tsem run encode -- flac e &", "see:encode .* 3 ", "see:█████$", "until:tsem run encode -- flac f & tsem run disk.sda true &",

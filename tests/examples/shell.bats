@@ -15,23 +15,14 @@ start_with() {
 
 # ---- job_pool.sh ----
 
-# A job that is in the room until the file `go` is there, and notes how many it has seen in it.
-write_job() {
-  cat >job <<'SH'
-#!/bin/bash
-mkdir "room/$TSEM_SLOT" || exit 9
-find room -mindepth 1 | wc -l >>seen
-until [[ -e go ]]; do sleep 0.005; done
-rmdir "room/$TSEM_SLOT"
-echo "$1" >>over
-exit "${2-0}"
-SH
-  chmod +x job
+# The program job in the test's directory, and the room for it.
+bring_job() {
+  cp "$BATS_TEST_DIRNAME/job" .
   mkdir room
 }
 
 @test "job pool: so many at a time, all in the end, each with a slot of its own" {
-  write_job
+  bring_job
   start_with "$(printf './job %s\n' {1..7})" "$EXAMPLES/job_pool.sh" "$SEM" 3
   eventually is_shown '[.held, .waiting] | @csv' 3,4
   eventually full_room
@@ -49,7 +40,7 @@ full_room() {
 }
 
 @test "job pool: two that name the same pool share its limit" {
-  write_job
+  bring_job
   start_with $'./job a\n./job b\n./job c' "$EXAMPLES/job_pool.sh" "$SEM" 2
   local first=$PID
   eventually is_shown '[.held, .waiting] | @csv' 2,1
