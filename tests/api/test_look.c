@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles that only look: no peer that may write the file can end the process that looks, or keep it from an answer. */
 #include "support.h"
+#include "traffic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -164,32 +165,6 @@ a_file_that_is_cut_all_the_time_is_one_or_the_other(void **state)
 
 /* ---- one handle, several threads, and a semaphore in use ---- */
 
-static int
-acquire_again_and_again(void *arg)
-{
-	tsem *sem = arg;
-	tsem_hold hold;
-	while (tsem_acquire(sem, 1, NULL, &hold) == 0)
-		CHECK(tsem_release(&hold) == 0);
-	return 1;
-}
-
-struct books {
-	uint64_t held;
-	uint32_t waiting;
-};
-
-static int
-note_books(const struct tsem_owner *owner, void *arg)
-{
-	struct books *books = arg;
-	if (owner->position == 0)
-		books->held += owner->count;
-	else
-		books->waiting++;
-	return 0;
-}
-
 struct looker {
 	tsem *reader;
 	size_t wrong;
@@ -202,17 +177,14 @@ compare_again_and_again(void *arg)
 	enum { SNAPSHOTS = 300 };
 	struct looker *looker = arg;
 	for (int taken = 0; taken < SNAPSHOTS || looker->busy == 0; taken++) {
-		struct tsem_stat stat = {.size = sizeof(stat)};
-		struct books books = {0};
-		if (tsem_snapshot(looker->reader, &stat, note_books, &books) != 0)
-			looker->wrong++;
-		looker->wrong += books.held != stat.held || books.waiting != stat.waiting || stat.available + stat.held != 2;
-		looker->busy += stat.waiting > 0; /* by and by, for there are more users than permits */
+		struct tsem_stat stat;
+		looker->wrong += !snapshot_adds_up(looker->reader, 2, &stat);
+		looker->busy += stat.waiting > 0; /* sooner or later: there are more users than permits */
 	}
 	return NULL;
 }
 
-/* Those who contend sleep now and then, which is an instant that each look can wait for. */
+/* A process that contends sleeps now and then, which is an instant that each look can wait for. */
 static void
 threads_share_a_handle_while_everything_moves(void **state)
 {

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "worker.h"
+
 const char *const action_names[ACTIONS] = {"none", "kill-command", "kill-child", "kill-both", "term",
                                            "int",  "hup",          "stop",       "orphan",    "error"};
 

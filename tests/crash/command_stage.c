@@ -15,13 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double
-seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
+#include "worker.h"
 
 static void
 fail(const char *state)

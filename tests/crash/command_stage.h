@@ -87,6 +87,4 @@ void companion_kill(struct stage *stage, struct companion *companion);
 /* Kills all, and reaps what has been left to this process; false if a process is left that it does not know. */
 bool stage_clear(struct stage *stage);
 
-double seconds_now(void);
-
 #endif

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "command_points.h"
 #include "command_room.h"
+#include "worker.h"
 
 enum { EXIT_SKIPPED = 77, WORKERS_MAX = 16, TOLD_MAX = 3 };
 
@@ -163,25 +163,6 @@ set_environment(void)
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* The tracer and those it traces take turns, so they are faster on one processor. */
-static void
-stay_on_processor(unsigned worker)
-{
-	cpu_set_t allowed;
-	cpu_set_t one;
-	unsigned seen = 0;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return;
-	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &allowed) && seen++ == worker % (unsigned)CPU_COUNT(&allowed)) {
-			CPU_ZERO(&one);
-			CPU_SET(cpu, &one);
-			sched_setaffinity(0, sizeof(one), &one);
-			return;
-		}
-	}
-}
-
 static int
 work(bool alone, void *arg)
 {
@@ -295,13 +276,6 @@ usage(const char *program)
 	return EXIT_FAILURE;
 }
 
-static unsigned
-count_processors(void)
-{
-	const long online = sysconf(_SC_NPROCESSORS_ONLN);
-	return online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
-}
-
 static bool
 read_options(int argc, char **argv, struct sweep *sweep, bool *plays)
 {
@@ -343,7 +317,7 @@ int
 main(int argc, char **argv)
 {
 	struct sweep sweep = {
-		.program = argv[0], .seconds = 60, .workers = count_processors(), .seed = (unsigned long)time(NULL)};
+		.program = argv[0], .seconds = 60, .workers = count_processors(WORKERS_MAX), .seed = (unsigned long)time(NULL)};
 	struct point again;
 	bool plays = false;
 	if (!read_options(argc, argv, &sweep, &plays)

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "sweep.h"
+#include "worker.h"
 
 enum { EXIT_SKIPPED = 77, WORKERS_MAX = 8 };
 
@@ -54,24 +54,6 @@ start_ticking(void)
 	const struct itimerval every = {.it_interval = {.tv_usec = 10000}, .it_value = {.tv_usec = 10000}};
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
-}
-
-/* The driver and those it steps take turns, so they are faster on one processor. */
-static void
-stay_on_processor(unsigned worker)
-{
-	cpu_set_t allowed;
-	cpu_set_t one;
-	unsigned seen = 0;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return;
-	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &allowed) && seen++ == worker) {
-			CPU_ZERO(&one);
-			CPU_SET(cpu, &one);
-			sched_setaffinity(0, sizeof(one), &one);
-		}
-	}
 }
 
 static void
@@ -173,9 +155,8 @@ static bool
 run_workers(struct sweep *sweep, double seconds)
 {
 	pid_t pids[WORKERS_MAX];
-	const long online = sysconf(_SC_NPROCESSORS_ONLN);
 	bool well = true;
-	sweep->workers = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
+	sweep->workers = count_processors(WORKERS_MAX);
 	for (unsigned i = 0; i < sweep->workers; i++) {
 		sweep->worker = i;
 		pids[i] = fork();

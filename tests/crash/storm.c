@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "worker.h"
+
 enum { PATIENCE_SECONDS = 60, STUCK_SECONDS = 20 };
 
 struct driver {
@@ -41,14 +43,6 @@ static void
 on_signal(int number)
 {
 	(void)number;
-}
-
-static double
-seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static void

@@ -3,15 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-double
-seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 static struct scene *
 scene_for(struct sweep *sweep, uint32_t capacity)

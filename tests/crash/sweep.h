@@ -51,6 +51,4 @@ bool sweep_play(struct sweep *sweep, const struct plan *plan, const struct trace
  */
 bool sweep_learn(struct sweep *sweep, const struct plan *plan, struct trace *trace);
 
-double seconds_now(void);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "couples.h"
 #include "sweep.h"
+#include "worker.h"
 
 /* ---- in which order the steps of an operation are worth trying ---- */
 

@@ -9,7 +9,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include <unistd.h>
 
 #include "target.h"
+#include "worker.h"
 
 #ifdef __AFL_FUZZ_TESTCASE_LEN
 __AFL_FUZZ_INIT()
@@ -111,30 +111,6 @@ replay_arguments(int argc, char **argv)
 	return replayed == 0;
 }
 
-static unsigned
-processors(void)
-{
-	cpu_set_t allowed;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return 1;
-	return CPU_COUNT(&allowed) < CHILDREN_MAX ? (unsigned)CPU_COUNT(&allowed) : CHILDREN_MAX;
-}
-
-static void
-stay_on_processor(unsigned number)
-{
-	cpu_set_t allowed;
-	cpu_set_t one;
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return;
-	CPU_ZERO(&one);
-	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET(cpu, &allowed) && number-- == 0)
-			CPU_SET(cpu, &one);
-	}
-	sched_setaffinity(0, sizeof(one), &one);
-}
-
 static pid_t
 start_child(unsigned i, bool apart, int argc, char **argv)
 {
@@ -177,7 +153,7 @@ main(int argc, char **argv)
 	const bool apart = argc > 1 && strcmp(argv[1], "--apart") == 0;
 	pid_t pids[CHILDREN_MAX];
 	if (apart)
-		shares = processors();
+		shares = count_processors(CHILDREN_MAX);
 	for (unsigned i = 0; i < shares; i++)
 		pids[i] = start_child(i, apart, argc - apart, argv + apart);
 	int worst = 0;
