@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-# A process to hold for: OWNER.
-owner() {
-  start sleep 1000
-  OWNER=$PID
-  eventually grep -qx sleep "/proc/$OWNER/comm"
-}
-
 @test "acquire: records the owner, who need not do anything" {
   tsem create -j 3 "$SEM"
   owner

@@ -108,6 +108,13 @@ hold() {
   eventually is_command_of "$PID"
 }
 
+# A process to hold for: OWNER.
+owner() {
+  start sleep 1000
+  OWNER=$PID
+  eventually grep -qx sleep "/proc/$OWNER/comm"
+}
+
 is_command_of() {
   COMMAND_PID=$(pgrep -P "$1") &&
     is_shown "any(.holders[]; .pid == $COMMAND_PID and .command == \"sleep 1000\")" true

@@ -51,18 +51,7 @@ load jobserver
 }
 
 @test "jobserver: tsem is killed: nothing that is in use comes free, and the build goes on" {
-  workshop 3
-  tsem create -j 3 "$SEM"
-  start tsem run --jobserver "$SEM" -- make -j N=6
-  eventually running 3
-  kill -KILL "$PID"
-  finish "$PID"
-  tsem recover "$SEM"
-  attempt tsem run -n "$SEM" true
-  expect_silence 75
-  touch open
-  eventually tsem run -n -k 3 "$SEM" true # with the end of make
-  expect_ran 6
+  build_survives_tsem 6 --jobserver "$SEM" -- make -j N=6
 }
 
 @test "jobserver: make is killed: all comes back" {

@@ -6,6 +6,10 @@ load jobserver
 
 FIFO=(--jobserver-style fifo)
 
+start_build() {
+  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py "$1" "$2"
+}
+
 # newest NAME FROM PROGRAM...: TOOL is the first of the programs whose version is FROM or later; without one, the test is skipped.
 newest() {
   local name=$1 from=$2 version
@@ -18,30 +22,13 @@ newest() {
 }
 
 @test "jobserver fifo: two builds and a command share one limit, and all is done" {
-  workshop 3
-  tsem create -j 3 "$SEM"
-  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py a 8
-  local a=$PID
-  eventually running 3
-  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py b 8
-  local b=$PID
-  eventually is_shown '[.held, .waiting] | @csv' 3,2
-  running 3 || fail "not three run: $(ls in)"
-  enqueue tsem run "$SEM" ./job single
-  touch open
-  finish "$PID"
-  finish "$a"
-  expect_status 0
-  finish "$b"
-  expect_status 0
-  expect_ran 17
-  expect_at_rest 3
+  builds_share_one_limit
 }
 
 @test "jobserver fifo: a job's permit goes to whoever is first in line, also when the build wants it back" {
   workshop 2
   tsem create -j 2 "$SEM"
-  start tsem run "${FIFO[@]}" "$SEM" -- ./build.py a 9
+  start_build a 9
   eventually running 2
   eventually is_shown .waiting 1
   enqueue tsem run "$SEM" ./job b
@@ -60,16 +47,7 @@ newest() {
 }
 
 @test "jobserver fifo: a build that has nothing to do leaves its permits to others" {
-  tsem create -j 2 "$SEM"
-  mkfifo fifo
-  start tsem run "${FIFO[@]}" "$SEM" sh -c 'read -r _ <fifo'
-  eventually is_shown .held 2
-  attempt tsem run "$SEM" true
-  expect_silence
-  echo >fifo
-  finish "$PID"
-  expect_status 0
-  expect_at_rest 2
+  idle_build_leaves_its_permits "${FIFO[@]}"
 }
 
 @test "jobserver fifo: tokens of a killed client come back" {
@@ -120,18 +98,7 @@ newest() {
 }
 
 @test "jobserver fifo: tsem is killed: nothing that is in use comes free, and clients go on, new ones too" {
-  workshop 3
-  tsem create -j 3 "$SEM"
-  start tsem run "${FIFO[@]}" "$SEM" -- sh -c './build.py a 5 && ./build.py b 2'
-  eventually running 3
-  kill -KILL "$PID"
-  finish "$PID"
-  tsem recover "$SEM"
-  attempt tsem run -n "$SEM" true
-  expect_silence 75
-  touch open
-  eventually tsem run -n -k 3 "$SEM" true # with the end of the command
-  expect_ran 7
+  build_survives_tsem 7 "${FIFO[@]}" "$SEM" -- sh -c './build.py a 5 && ./build.py b 2'
 }
 
 @test "jobserver fifo: the command is told one path and gets one descriptor more" {
@@ -184,7 +151,7 @@ newest() {
   start tsem run "${FIFO[@]}" "$SEM" "$TOOL" --quiet
   local ninja=$PID
   eventually running 3
-  start tsem run "${FIFO[@]}" "$SEM" ./build.py b 8
+  start_build b 8
   eventually is_shown '[.held, .waiting] | @csv' 3,2
   touch open
   finish "$ninja"
@@ -196,16 +163,5 @@ newest() {
 }
 
 @test "jobserver fifo: cargo is a client" {
-  cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
-  workshop 2
-  crates 4
-  start env RUSTC_WRAPPER="$PWD/rustc-wrapper" tsem run -j 2 "${FIFO[@]}" "$SEM" cargo build --quiet --offline -j 4
-  eventually running 2
-  eventually is_shown '[.held, .waiting] | @csv' 2,1
-  running 2 || fail "not two run: $(ls in)"
-  touch open
-  finish "$PID"
-  expect_status 0
-  expect_ran 4
-  expect_at_rest 2
+  cargo_is_a_client "${FIFO[@]}"
 }

@@ -40,6 +40,59 @@ has_slept() {
   (($(sleeps "$1") > $2))
 }
 
+# ---- tests for either style; start_build NAME N starts one of N jobs, and the options of the style are arguments ----
+
+builds_share_one_limit() {
+  workshop 3
+  tsem create -j 3 "$SEM"
+  start_build a 8
+  local a=$PID
+  eventually running 3
+  start_build b 8
+  local b=$PID
+  # Both want more: all that may start has started.
+  eventually is_shown '[.held, .waiting] | @csv' 3,2
+  running 3 || fail "not three run: $(ls in)"
+  enqueue tsem run "$SEM" ./job single
+  touch open
+  finish "$PID"
+  finish "$a"
+  expect_status 0
+  finish "$b"
+  expect_status 0
+  expect_ran 17
+  expect_at_rest 3
+}
+
+idle_build_leaves_its_permits() {
+  tsem create -j 2 "$SEM"
+  mkfifo fifo
+  start tsem run "$@" "$SEM" sh -c 'read -r _ <fifo'
+  eventually is_shown .held 2
+  attempt tsem run "$SEM" true
+  expect_silence
+  echo >fifo
+  finish "$PID"
+  expect_status 0
+  expect_at_rest 2
+}
+
+# build_survives_tsem JOBS ARGUMENT...: tsem run with these arguments is killed. Nothing that is in use comes free, and all jobs run.
+build_survives_tsem() {
+  workshop 3
+  tsem create -j 3 "$SEM"
+  start tsem run "${@:2}"
+  eventually running 3
+  kill -KILL "$PID"
+  finish "$PID"
+  tsem recover "$SEM"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  touch open
+  eventually tsem run -n -k 3 "$SEM" true # with the end of the build
+  expect_ran "$1"
+}
+
 # A workspace of N crates for cargo, none of which needs another; to be built with RUSTC_WRAPPER=$PWD/rustc-wrapper.
 crates() {
   local i
@@ -51,7 +104,22 @@ crates() {
   done
 }
 
-# A client that returns more than it claimed, under a command with these options: it brings nothing.
+cargo_is_a_client() {
+  cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
+  workshop 2
+  crates 4
+  start env RUSTC_WRAPPER="$PWD/rustc-wrapper" tsem run -j 2 "$@" "$SEM" cargo build --quiet --offline -j 4
+  eventually running 2
+  eventually is_shown '[.held, .waiting] | @csv' 2,1
+  running 2 || fail "not two run: $(ls in)"
+  touch open
+  finish "$PID"
+  expect_status 0
+  expect_ran 4
+  expect_at_rest 2
+}
+
+# A client that returns more than it claimed: it brings nothing.
 return_more_than_claimed() {
   tsem create -j 3 "$SEM"
   mkfifo gate

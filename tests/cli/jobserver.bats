@@ -3,28 +3,14 @@
 load helper
 load jobserver
 
+start_build() {
+  start tsem run --jobserver "$SEM" -- make -j NAME="$1" N="$2"
+}
+
 # ---- make ----
 
 @test "jobserver: two builds and a command share one limit, and all is done" {
-  workshop 3
-  tsem create -j 3 "$SEM"
-  start tsem run --jobserver "$SEM" -- make -j N=8 NAME=a
-  local a=$PID
-  eventually running 3
-  start tsem run --jobserver "$SEM" -- make -j N=8 NAME=b
-  local b=$PID
-  # Both want more: all that may start has started.
-  eventually is_shown '[.held, .waiting] | @csv' 3,2
-  running 3 || fail "not three run: $(ls in)"
-  enqueue tsem run "$SEM" ./job single
-  touch open
-  finish "$PID"
-  finish "$a"
-  expect_status 0
-  finish "$b"
-  expect_status 0
-  expect_ran 17
-  expect_at_rest 3
+  builds_share_one_limit
 }
 
 @test "jobserver: a semaphore of one permit: one job at a time" {
@@ -63,7 +49,7 @@ load jobserver
 @test "jobserver: a job's permit goes to whoever is first in line, also when the build wants it back" {
   workshop 2
   tsem create -j 2 "$SEM"
-  start tsem run --jobserver "$SEM" -- make -j N=9 NAME=a
+  start_build a 9
   eventually running 2
   eventually is_shown .waiting 1
   enqueue tsem run "$SEM" ./job b
@@ -111,16 +97,7 @@ load jobserver
 }
 
 @test "jobserver: a build that has nothing to do leaves its permits to others" {
-  tsem create -j 2 "$SEM"
-  mkfifo fifo
-  start tsem run --jobserver "$SEM" sh -c 'read -r _ <fifo'
-  eventually is_shown .held 2
-  attempt tsem run "$SEM" true
-  expect_silence
-  echo >fifo
-  finish "$PID"
-  expect_status 0
-  expect_at_rest 2
+  idle_build_leaves_its_permits --jobserver
 }
 
 # ---- terminal ----
@@ -246,18 +223,7 @@ EOF
 }
 
 @test "jobserver: cargo is a client" {
-  cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
-  workshop 2
-  crates 4
-  start env RUSTC_WRAPPER="$PWD/rustc-wrapper" tsem run -j 2 --jobserver "$SEM" cargo build --quiet --offline -j 4
-  eventually running 2
-  eventually is_shown '[.held, .waiting] | @csv' 2,1
-  running 2 || fail "not two run: $(ls in)"
-  touch open
-  finish "$PID"
-  expect_status 0
-  expect_ran 4
-  expect_at_rest 2
+  cargo_is_a_client --jobserver
 }
 
 # ---- bad input ----

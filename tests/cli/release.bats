@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-owner() {
-  start sleep 1000
-  OWNER=$PID
-  eventually grep -qx sleep "/proc/$OWNER/comm"
-}
-
 @test "release: gives back the newest hold of that process" {
   tsem create -j 9 "$SEM"
   owner

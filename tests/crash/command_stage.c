@@ -310,7 +310,7 @@ stage_let_go(struct stage *stage, pid_t pid)
 	resume(member, 0);
 }
 
-void
+static void
 stage_kill(struct stage *stage)
 {
 	while (stage->n > 0) {

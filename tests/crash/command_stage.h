@@ -76,7 +76,6 @@ bool stage_child_runs(const struct stage *stage);
 /* Whether the child is a program that waits for its standard input. */
 bool stage_child_works(const struct stage *stage);
 void stage_let_go(struct stage *stage, pid_t pid);
-void stage_kill(struct stage *stage);
 
 /* ---- companions ---- */
 

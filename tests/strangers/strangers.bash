@@ -60,11 +60,6 @@ expect_recovered() {
     expect_at_rest 1
 }
 
-# The pid here of the first child of $1.
-child_of() {
-  CHILD=$(pgrep -P "$1" | head -n 1) && [[ -n $CHILD ]]
-}
-
 is_zombie() {
   [[ $(ps -o state= -p "$1") == Z* ]]
 }
