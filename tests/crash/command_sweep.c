@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sweep over whole commands: `tsem` runs each verb, and at each system call of it and of its child a process is killed,
- * told to end, or stands still while other commands run, or the call fails; then the books must balance. HACKING.md says
- * what that proves.
+ * told to end, or stands still while other commands run, or the call fails; then the books must balance. tests/README.md
+ * says what that proves.
  */
 #include <errno.h>
 #include <fcntl.h>

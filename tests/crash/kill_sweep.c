@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kill sweep: real processes are stepped through the operations of libtsem, instruction by instruction, and killed
- * at every one of them; then the books must balance. HACKING.md says what that proves.
+ * at every one of them; then the books must balance. tests/README.md says what that proves.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -308,6 +308,7 @@ main(int argc, char **argv)
 	uint64_t seed = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	unsigned long workers = 200;
 	bool intruders = false;
+	bool known = true;
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (option == 's')
@@ -318,8 +319,10 @@ main(int argc, char **argv)
 			workers = strtoul(optarg, NULL, 0);
 		else if (option == 'i')
 			intruders = true;
+		else
+			known = false;
 	}
-	if (optind != argc || workers < 2 || workers > WORKERS_MAX) {
+	if (!known || optind != argc || workers < 2 || workers > WORKERS_MAX) {
 		fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--workers 2...%d] [--intruders]\n", argv[0], WORKERS_MAX);
 		return EXIT_FAILURE;
 	}

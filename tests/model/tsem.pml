@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The model of tsem's protocol. A configuration (configs/) defines how many processes and records there are, what the
- * capacity is, who may die, and which process does what. HACKING.md says how this relates to the code.
+ * capacity is, who may die, and which process does what. tests/README.md says how this relates to the code.
  */
 #include "layout.pml"
 #include "witness.pml"
