@@ -6,6 +6,8 @@
 #include "identity.h"
 #include "protocol.h"
 
+_Static_assert(TSEM_SLOTS_MAX == SLOTS_MAX, "the slots of the interface are those of the segment");
+
 /*
  * A slot is a word that names a record and the ticket of its hold. A holder takes it by a compare-and-swap, and never gives it
  * back: once that record is no longer HELD under that ticket, which never comes again, another holder may take the slot. So
