@@ -82,7 +82,9 @@ try_acquire_slow(struct tsem *sem, uint32_t count, tsem_hold *hold)
 int
 tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_hold *hold)
 {
-	return acquire_slow(sem, count, queue_options(wait), hold);
+	struct tsem_wait options;
+	int rc = queue_options(wait, &options);
+	return rc < 0 ? rc : acquire_slow(sem, count, &options, hold);
 }
 
 int

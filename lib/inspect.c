@@ -6,6 +6,7 @@
 
 #include "cancellation.h"
 #include "census.h"
+#include "extensible.h"
 #include "identity.h"
 #include "owner.h"
 #include "platform.h"
@@ -41,8 +42,10 @@ view_end(struct view *view)
 
 /* ---- stat ---- */
 
+_Static_assert(TSEM_HISTOGRAM_BINS == HISTOGRAM_BINS, "one histogram is copied into the other");
+
 static void
-fill_stat(const struct tsem *sem, const struct census *census, const struct stat *st, struct tsem_stat *stat)
+fill_stat(const struct tsem *sem, const struct census *census, const struct stat *st, struct tsem_stat *theirs)
 {
 	const struct header *header = sem->segment.header;
 	const struct counters *c = &census->c;
@@ -51,8 +54,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 	/* What was posted beyond what was taken hides as many of those that are held. */
 	const int64_t taken = out - (int64_t)census->queued;
 	const struct statistics *statistics = &header->statistics;
-	*stat = (struct tsem_stat){
-		.size = sizeof(*stat),
+	struct tsem_stat stat = {
 		.permits = sem->permits,
 		.capacity = c->capacity,
 		.max = sem->max,
@@ -71,16 +73,18 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 		.timeouts = LOAD_RLX(&statistics->timeouts),
 		.handed_over = LOAD_RLX(&statistics->handed_over),
 	};
-	memcpy(stat->uuid, sem->uuid, sizeof(stat->uuid));
-	for (size_t i = 0; i < TSEM_HISTOGRAM_BINS; i++)
-		stat->histogram[i] = LOAD_RLX(&statistics->histogram[i]);
+	memcpy(stat.uuid, sem->uuid, sizeof(stat.uuid));
+	for (size_t i = 0; i < HISTOGRAM_BINS; i++)
+		stat.histogram[i] = LOAD_RLX(&statistics->histogram[i]);
+	extensible_write(theirs, &stat, sizeof(stat));
 }
 
 /* What can fail of a stat: 0, or an error, and nothing is filled in. */
 static int
 begin_stat(const struct tsem *sem, const struct tsem_stat *stat, struct stat *st)
 {
-	return stat->size == sizeof(*stat) ? segment_stat(&sem->segment, st) : -EINVAL;
+	const bool known = extensible_is_known(stat, SIZE_UP_TO(struct tsem_stat, histogram));
+	return known ? segment_stat(&sem->segment, st) : -EINVAL;
 }
 
 int
@@ -130,6 +134,10 @@ by_role_and_ticket(const void *a, const void *b)
 		return x->sighting.role == ROLE_HOLDER ? -1 : 1;
 	return (x->distance > y->distance) - (x->distance < y->distance);
 }
+
+_Static_assert((int)TSEM_DEAD == (int)LIVENESS_DEAD, "owner_liveness() is cast");
+_Static_assert((int)TSEM_ALIVE == (int)LIVENESS_ALIVE, "owner_liveness() is cast");
+_Static_assert((int)TSEM_UNKNOWN == (int)LIVENESS_UNKNOWN, "owner_liveness() is cast");
 
 /* The judgement of life comes only now: it needs system calls, and who asks for holders alone need not pay for the waiters. */
 static struct tsem_owner

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cancellation.h"
+#include "extensible.h"
 #include "fast.h"
 #include "identity.h"
 #include "record.h"
@@ -94,10 +95,13 @@ tsem_close(tsem *sem)
 /* ---- create ---- */
 
 static int
-check_config(const struct tsem_config *config)
+read_config(const struct tsem_config *theirs, struct tsem_config *config)
 {
-	if (config->size != sizeof(*config) || (config->max != 0 && config->max < config->permits)
-	    || (config->mode & ~(mode_t)0777) != 0 || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN)) != 0)
+	int rc = extensible_read(config, sizeof(*config), SIZE_UP_TO(struct tsem_config, flags), theirs);
+	if (rc < 0)
+		return rc;
+	if ((config->max != 0 && config->max < config->permits) || (config->mode & ~(mode_t)0777) != 0
+	    || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN)) != 0)
 		return -EINVAL;
 	return 0;
 }
@@ -129,25 +133,26 @@ open_same(const char *name, const struct tsem_config *config, struct tsem **out)
 }
 
 int
-tsem_create(const char *name, const struct tsem_config *config, tsem **out)
+tsem_create(const char *name, const struct tsem_config *theirs, tsem **out)
 {
 	NO_CANCELLATION;
 	enum { TRIES = 100 }; /* another process may remove the name each time after this one has found that it exists */
-	int rc = check_config(config);
+	struct tsem_config config;
+	int rc = read_config(theirs, &config);
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = NULL;
 	for (int i = 0; i < TRIES; i++) {
 		/* The cheaper look first: with TSEM_EXIST_OK the semaphore mostly does exist. */
-		if ((config->flags & TSEM_EXIST_OK) != 0) {
-			rc = open_same(name, config, &sem);
+		if ((config.flags & TSEM_EXIST_OK) != 0) {
+			rc = open_same(name, &config, &sem);
 			if (rc == -EIDRM)
-				rc = removal_unlink_leftover(name, config->flags & TSEM_FOREIGN);
+				rc = removal_unlink_leftover(name, config.flags & TSEM_FOREIGN);
 			if (rc != -ENOENT)
 				break;
 		}
-		rc = create_new(name, config, &sem);
-		if (rc != -EEXIST || (config->flags & TSEM_EXIST_OK) == 0)
+		rc = create_new(name, &config, &sem);
+		if (rc != -EEXIST || (config.flags & TSEM_EXIST_OK) == 0)
 			break;
 	}
 	if (rc < 0)
@@ -170,13 +175,14 @@ tsem_size_at(uint32_t participants)
 }
 
 int
-tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out)
+tsem_init_at(void *memory, size_t size, const struct tsem_config *theirs, tsem **out)
 {
 	NO_CANCELLATION;
-	int rc = check_config(config);
-	if (rc < 0 || config->flags != 0 || config->mode != 0)
+	struct tsem_config config;
+	int rc = read_config(theirs, &config);
+	if (rc < 0 || config.flags != 0 || config.mode != 0)
 		return -EINVAL;
-	const struct segment_config how = {.permits = config->permits, .max = config->max};
+	const struct segment_config how = {.permits = config.permits, .max = config.max};
 	struct tsem *sem;
 	rc = allocate_handle(&sem);
 	if (rc < 0)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "extensible.h"
 #include "fast.h"
 #include "platform.h"
 #include "protocol.h"
@@ -15,11 +16,13 @@
 
 /* ---- the request ---- */
 
-const struct tsem_wait *
-queue_options(const struct tsem_wait *wait)
+const struct tsem_wait queue_for_ever = {.size = sizeof(queue_for_ever)};
+
+int
+queue_options(const struct tsem_wait *wait, struct tsem_wait *options)
 {
-	static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
-	return wait == NULL ? &for_ever : wait;
+	static const size_t first = SIZE_UP_TO(struct tsem_wait, every_ms);
+	return extensible_read(options, sizeof(*options), first, wait != NULL ? wait : &queue_for_ever);
 }
 
 bool
@@ -52,9 +55,7 @@ queue_check(const struct queue_place *place)
 	const struct tsem *sem = place->sem;
 	const uint32_t count = place->waiter.count;
 	const struct tsem_wait *options = place->waiter.options;
-	if (options != NULL && (options->size != sizeof(*options) || (options->flags & ~TSEM_INTERRUPTIBLE) != 0))
-		return -EINVAL;
-	if (options != NULL && !queue_is_deadline(options->deadline))
+	if (options != NULL && ((options->flags & ~TSEM_INTERRUPTIBLE) != 0 || !queue_is_deadline(options->deadline)))
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;

@@ -20,8 +20,11 @@ struct queue_place {
 /* `options`: NULL for a try. */
 struct queue_place queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options);
 
-/* The options of a caller of the interface; NULL stands for a wait without end. */
-const struct tsem_wait *queue_options(const struct tsem_wait *wait);
+/* Waits without end, and reports no progress. */
+extern const struct tsem_wait queue_for_ever;
+
+/* Copies the options of a caller of the interface; NULL means queue_for_ever. -EINVAL: the size, or an unknown member. */
+int queue_options(const struct tsem_wait *wait, struct tsem_wait *options);
 
 /* NULL, or a valid time. */
 bool queue_is_deadline(const struct timespec *deadline);
@@ -29,7 +32,7 @@ bool queue_is_deadline(const struct timespec *deadline);
 /* In ns; NS_FOREVER for NULL. */
 uint64_t queue_deadline(const struct timespec *deadline);
 
-/* -EINVAL: a count that can never be granted, or unknown options. -EPERM: read-only. -EIDRM. */
+/* -EINVAL: a count that can never be granted, a wrong flag or deadline. -EPERM: read-only. -EIDRM. */
 int queue_check(const struct queue_place *place);
 
 /* queue_join() and queue_wait(). */

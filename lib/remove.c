@@ -59,7 +59,7 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 	seizure->places = places;
 	struct queue_place *place = &places[seizure->n];
 	const uint32_t count = wanted < (int64_t)UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
-	*place = queue_request(sem, count, USE_HOLD, queue_options(NULL));
+	*place = queue_request(sem, count, USE_HOLD, &queue_for_ever);
 	int rc = how == IF_ENABLED ? queue_try_enter(place) : queue_join_at_once(place);
 	if (rc < 0)
 		return rc;

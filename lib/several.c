@@ -203,14 +203,18 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 int
 tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which)
 {
-	const struct tsem_wait *options = queue_options(wait);
-	struct tsem_wait silent = *options;
+	struct tsem_wait options;
+	int rc = check(sems, n);
+	if (rc == 0)
+		rc = queue_options(wait, &options);
+	if (rc < 0)
+		return rc;
+	struct tsem_wait silent = options;
 	silent.progress = NULL;
 	struct line lines[TSEM_SEMAPHORES_MAX];
-	int rc = check(sems, n);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		/* Only the first line reports progress: the caller is told once, and not for each line. */
-		const struct tsem_wait *how = i == 0 ? options : &silent;
+		const struct tsem_wait *how = i == 0 ? &options : &silent;
 		lines[i].place = queue_request(sems[i], 1, USE_HOLD, how);
 		rc = queue_check(&lines[i].place);
 	}
@@ -229,5 +233,5 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 		}
 		queue_mark_queued(&lines[i].place);
 	}
-	return wait_in_lines(lines, n, options, hold, which);
+	return wait_in_lines(lines, n, &options, hold, which);
 }

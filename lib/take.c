@@ -68,7 +68,9 @@ try_take_slow(struct tsem *sem, uint32_t count)
 int
 tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait)
 {
-	return take_slow(sem, count, queue_options(wait));
+	struct tsem_wait options;
+	int rc = queue_options(wait, &options);
+	return rc < 0 ? rc : take_slow(sem, count, &options);
 }
 
 int
@@ -89,8 +91,11 @@ tsem_try_take(tsem *sem, uint32_t count)
 int
 tsem_post_and_take_wait(tsem *post_to, tsem *take_from, const struct tsem_wait *wait)
 {
-	struct queue_place place = queue_request(take_from, 1, USE_TAKE, queue_options(wait));
-	int rc = queue_check(&place);
+	struct tsem_wait options;
+	int rc = queue_options(wait, &options);
+	struct queue_place place = queue_request(take_from, 1, USE_TAKE, &options);
+	if (rc == 0)
+		rc = queue_check(&place);
 	if (rc == 0)
 		rc = queue_join(&place);
 	if (rc < 0)

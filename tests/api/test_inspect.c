@@ -40,7 +40,7 @@ stat_sizes(void **state)
 	tsem *sem = new_semaphore(2, 7);
 	struct tsem_stat stat, untouched;
 	memset(&untouched, 0x5a, sizeof(untouched));
-	static const size_t bad[] = {0, sizeof(stat) - 1, sizeof(stat) + 1, SIZE_MAX};
+	static const size_t bad[] = {0, sizeof(stat) - 1, 4097, SIZE_MAX};
 	for (size_t i = 0; i < 4; i++) {
 		untouched.size = bad[i];
 		stat = untouched;

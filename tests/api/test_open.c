@@ -76,7 +76,7 @@ create_with_nonsense(void **state)
 	static const struct tsem_config bad[] = {
 		{.size = 0, .permits = 1},
 		{.size = sizeof(struct tsem_config) - 1, .permits = 1},
-		{.size = sizeof(struct tsem_config) + 8, .permits = 1},
+		{.size = 4097, .permits = 1},
 		{.size = sizeof(struct tsem_config), .permits = 3, .max = 2},
 		{.size = sizeof(struct tsem_config), .permits = 1, .mode = 01600},
 		{.size = sizeof(struct tsem_config), .permits = 1, .mode = S_IFREG | 0600},

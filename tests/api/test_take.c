@@ -90,7 +90,7 @@ structures_that_are_none(void **state)
 	const struct tsem_wait bad[] = {
 		{.size = 0},
 		{.size = sizeof(struct tsem_wait) - 1},
-		{.size = sizeof(struct tsem_wait) + 1},
+		{.size = 4097},
 		{.size = sizeof(struct tsem_wait), .flags = 2},
 		{.size = sizeof(struct tsem_wait), .flags = 1U << 31},
 		{.size = sizeof(struct tsem_wait), .deadline = &too_many},

@@ -160,7 +160,7 @@ a_place_given_up_among_those_enabled_is_skipped(void **state)
 	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 3, 1);
 	/* Ours is ticket 1, and then the others get in line. */
-	struct queue_place place = queue_request(sem, 1, USE_TAKE, queue_options(NULL));
+	struct queue_place place = queue_request(sem, 1, USE_TAKE, &queue_for_ever);
 	assert_int_equal(queue_join(&place), 0);
 	assert_int_equal(place.waiter.ticket, 1);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_retag(counter_word_make(4, 0), TAG_NONE));
