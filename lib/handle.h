@@ -64,9 +64,10 @@ record_at(struct tsem *sem, uint32_t index)
 struct hold {
 	uint64_t sem; /* struct tsem *; 0: void */
 	uint32_t record;
-	uint32_t flags; /* enum hold_flag */
-	uint64_t state; /* HELD, and the ticket */
-	uint64_t lent;  /* HOLD_LENT: the owner that it was lent to, as in the record */
+	uint32_t flags;  /* enum hold_flag */
+	uint64_t state;  /* HELD, and the ticket */
+	uint64_t lent;   /* HOLD_LENT: the owner that it was lent to, as in the record */
+	uint64_t lender; /* HOLD_LENT: the process that may end the loan */
 };
 
 enum hold_flag {

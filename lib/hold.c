@@ -9,6 +9,7 @@
 #include "identity.h"
 #include "protocol.h"
 #include "record_wake.h"
+#include "release_other.h"
 
 /* ---- acquire ---- */
 
@@ -135,12 +136,14 @@ release_notify(const struct cached *entry, uint64_t grants)
 	return grant_notify_moved(sem, grants, count);
 }
 
-/* Releases a hold that is not void, if this process owns it. */
+/* Releases a hold that is not void, if this process owns it or has lent it. */
 static __attribute__((noinline)) int
-release_any(const struct hold *hold)
+release_any(struct hold *hold)
 {
+	if (hold_is_lent(hold))
+		return release_loan(hold);
 	const uint64_t owner = identity_owner();
-	if (hold_is_lent(hold) || owner == 0)
+	if (owner == 0)
 		return -EPERM;
 	struct record *record = hold_record(hold);
 	uint64_t state;
@@ -155,7 +158,7 @@ release_any(const struct hold *hold)
 int
 tsem_release(tsem_hold *out)
 {
-	const struct hold *hold = hold_inside(out);
+	struct hold *hold = hold_inside(out);
 	if (hold->sem == 0)
 		return -EPERM;
 	struct cached *entry = fast_release_entry(hold);

@@ -12,5 +12,4 @@ int hold_try_unchecked(struct tsem *sem, uint32_t count, tsem_hold *hold);
 
 /* tsem_release() of a hold that its holder has not used: what the holder was told of goes to the next one. */
 void hold_return(tsem_hold *hold);
-
 #endif

@@ -6,13 +6,14 @@
 #include <unistd.h>
 
 #include "cancellation.h"
-#include "grant.h"
 #include "identity.h"
 #include "liveness.h"
 #include "owner.h"
 #include "probe.h"
 #include "proc.h"
+#include "protocol.h"
 #include "record.h"
+#include "release_other.h"
 
 /* The inside of a tsem_process. */
 struct process {
@@ -121,6 +122,7 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
 	hold->flags |= HOLD_LENT;
 	hold->lent = owner;
+	hold->lender = self;
 	return 0;
 }
 
@@ -146,13 +148,7 @@ tsem_hand_over_to(tsem_hold *hold, const tsem_process *process)
 }
 
 int
-tsem_lend(tsem_hold *hold, pid_t pid)
-{
-	return change_owner(hold_inside(hold), pid, NULL, USE_COMMAND);
-}
-
-int
-tsem_lend_to(tsem_hold *hold, const tsem_process *process)
+tsem_lend(tsem_hold *hold, const tsem_process *process)
 {
 	return change_owner(hold_inside(hold), 0, process, USE_COMMAND);
 }
@@ -185,32 +181,6 @@ find_handed(struct tsem *sem, const struct process *process, uint64_t *newest_ow
 	return newest;
 }
 
-/* From RELEASING to the end. */
-static void
-finish_foreign(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t releasing)
-{
-	struct record *record = &sem->segment.records[index];
-	struct grant grant;
-	if (release_for_owner(sem, index, record, releasing, &grant))
-		record_free_for(sem, index, record, owner);
-	grant_notify(sem, &grant);
-}
-
-/*
- * Releases a hold for an owner that is dead, or that it was handed over to: HELD -> RELEASING by CAS. From there on any
- * recoverer carries it on, should this process die. `owner` cannot come back in this record.
- */
-static bool
-release_foreign(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t state)
-{
-	struct record *record = &sem->segment.records[index];
-	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
-	if (!CAS_SEQ(&record->state, state, releasing))
-		return false;
-	finish_foreign(sem, index, owner, releasing);
-	return true;
-}
-
 int
 tsem_release_for(tsem *sem, pid_t pid)
 {
@@ -226,26 +196,10 @@ tsem_release_for(tsem *sem, pid_t pid)
 		const uint32_t index = find_handed(sem, &process, &owner, &state);
 		if (index == NO_RECORD)
 			return -ENOENT;
-		if (release_foreign(sem, index, owner, state))
+		if (release_other(sem, index, owner, state))
 			return 0;
 	}
 	return -EBADMSG;
-}
-
-int
-tsem_end_loan(tsem_hold *out)
-{
-	struct hold *hold = hold_inside(out);
-	if (hold->sem == 0 || !hold_is_lent(hold))
-		return -EPERM;
-	struct tsem *sem = hold_sem(hold);
-	const struct record *record = hold_record(hold);
-	uint64_t state;
-	/* Under its ticket it is HELD once and never again; if not now, the owner has died, and it was given back. */
-	if (record_is_held(record, hold_ticket(hold), &state))
-		release_foreign(sem, hold->record, hold->lent, state);
-	hold->sem = 0;
-	return 0;
 }
 
 int
@@ -281,7 +235,7 @@ tsem_adopt(tsem_hold *out)
 	/* What the recoverer began it leaves to the new owner, who has to finish it. */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, hold_ticket(hold));
 	if (LOAD_ACQ(&record->state) == releasing)
-		finish_foreign(sem, hold->record, self.owner, releasing);
+		release_other_finish(sem, hold->record, self.owner, releasing);
 	else
 		record_free_for(sem, hold->record, record, self.owner);
 	return -EPERM;
@@ -313,7 +267,7 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	/* Noted first, for whoever gets these permits; if it is not released here, for nothing. */
 	if ((flags & TSEM_ABANDONED) != 0 && !hold_is_lent(hold))
 		STORE_SEQ(&hold_sem(hold)->segment.header->abandoned, 1);
-	if (tsem_release(out) == 0)
+	if (!hold_is_lent(hold) && tsem_release(out) == 0)
 		return 0;
 
 	/* Not recovered but released: the command ended, and nobody died on anybody. */
@@ -331,7 +285,7 @@ tsem_reap(tsem_hold *out, unsigned flags)
 		const uint32_t count = LOAD_ACQ(&record->count);
 		if (abandoned)
 			STORE_SEQ(&sem->segment.header->abandoned, 1);
-		if (LOAD_SEQ(&record->owner) == owner && release_foreign(sem, hold->record, owner, state) && abandoned) {
+		if (LOAD_SEQ(&record->owner) == owner && release_other(sem, hold->record, owner, state) && abandoned) {
 			PROBE(recover, sem, hold_ticket(hold), count);
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 		}

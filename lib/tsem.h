@@ -233,17 +233,11 @@ int tsem_release_for(tsem *sem, pid_t pid);
 
 /*
  * tsem_hand_over_to() for a command that the caller looks after: the hold lasts as long as the process, but no longer
- * than until tsem_end_loan() (or tsem_reap(), once the process has ended) of `hold`, which stays good for these two;
+ * than until tsem_release() (or tsem_reap(), once the process has ended) of `hold`, which stays good for these two;
  * tsem_release_for() leaves it alone. As with a hold that a child adopted, a process that ended by itself has abandoned
  * nothing. Same errors.
  */
-int tsem_lend_to(tsem_hold *hold, const tsem_process *process);
-
-/* tsem_find_process() and tsem_lend_to() in one, for a process that the caller knows to live, as a child. */
-int tsem_lend(tsem_hold *hold, pid_t pid);
-
-/* Gives back what was lent, while its owner lives or after that. EPERM: `hold` was not lent, or the loan was ended before. */
-int tsem_end_loan(tsem_hold *hold);
+int tsem_lend(tsem_hold *hold, const tsem_process *process);
 
 /*
  * In a child that the holder forked: makes the parent's hold the child's own, before it executes a command, say. From

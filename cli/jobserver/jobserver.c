@@ -64,7 +64,7 @@ static void
 give_back_permit(struct jobserver *js)
 {
 	if (js->out > 0)
-		tsem_end_loan(&js->holds[--js->out]);
+		tsem_release(&js->holds[--js->out]);
 	js->moves++;
 }
 
@@ -86,7 +86,8 @@ make_room(struct jobserver *js)
 static void
 offer_token(struct jobserver *js, tsem_hold *hold)
 {
-	if (!make_room(js) || tsem_lend(hold, js->pid) < 0) {
+	tsem_process command;
+	if (!make_room(js) || tsem_find_process(js->pid, &command) < 0 || tsem_lend(hold, &command) < 0) {
 		give_back_unused(hold);
 		return;
 	}

@@ -85,9 +85,11 @@ process_beside(struct scene *scene)
 void
 lent_to_the_dead(struct scene *scene)
 {
+	tsem_process process;
 	process_beside(scene);
 	assert_int_equal(tsem_acquire(scene->sem, 1, NULL, &scene->lent), 0);
-	assert_int_equal(tsem_lend(&scene->lent, scene->processes[0]), 0);
+	assert_int_equal(tsem_find_process(scene->processes[0], &process), 0);
+	assert_int_equal(tsem_lend(&scene->lent, &process), 0);
 	kill(scene->processes[0], SIGKILL);
 	await_zombie(scene->processes[0]);
 }

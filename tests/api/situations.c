@@ -415,20 +415,19 @@ hand_over_to(struct scene *scene)
 	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
 	CALL(0, tsem_hand_over_to(&hold, &process));
 	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
-	CALL(0, tsem_lend_to(&hold, &process));
-	CALL(0, tsem_end_loan(&hold));
 	return true;
 }
 
 static bool
 lend(struct scene *scene)
 {
+	tsem_process process;
 	tsem_hold hold;
+	CALL(0, tsem_find_process(scene->processes[0], &process));
 	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
-	CALL(0, tsem_lend(&hold, scene->processes[0]));
+	CALL(0, tsem_lend(&hold, &process));
 	CALL(-EBUSY, tsem_reap(&hold, 0));
-	CALL(0, tsem_end_loan(&hold));
+	CALL(0, tsem_release(&hold));
 	return true;
 }
 
@@ -587,6 +586,7 @@ const struct situation situations[] = {
 	{"tsem_acquire_any", "both held", both_held, acquire_any_in_vain, 1},
 	{"tsem_release", "at once", nothing, acquire, 0},
 	{"tsem_release", "waited for", nothing, release_to_another_process, 1},
+	{"tsem_release", "lent", process_beside, lend, 0},
 	{"tsem_hold_recovered", "", held_by_the_dead, acquire_from_the_dead, 0},
 	{"tsem_hold_slot", "", nothing, slots, 0},
 	{"tsem_hold_slots", "", nothing, slots, 0},
@@ -594,9 +594,7 @@ const struct situation situations[] = {
 	{"tsem_release_for", "", process_beside, hand_over, 0},
 	{"tsem_find_process", "", process_beside, hand_over_to, 0},
 	{"tsem_hand_over_to", "", process_beside, hand_over_to, 0},
-	{"tsem_lend_to", "", process_beside, hand_over_to, 0},
 	{"tsem_lend", "", process_beside, lend, 0},
-	{"tsem_end_loan", "", process_beside, lend, 0},
 	{"tsem_adopt", "after fork()", nothing, adopt, 0},
 	{"tsem_adopt", "after vfork()", nothing, adopt_after_vfork, 0},
 	{"tsem_reap", "a child", nothing, adopt, 0},

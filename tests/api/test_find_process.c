@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_find_process, tsem_hand_over_to, tsem_lend_to: for one process, and not for another one that gets its number. */
+/* tsem_find_process, tsem_hand_over_to, tsem_lend: for one process, and not for another one that gets its number. */
 #include "support.h"
 
 #include <errno.h>
@@ -27,10 +27,10 @@ a_process_that_lives_gets_it(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &lent), 0);
 	assert_int_equal(tsem_hand_over_to(&hold, &copy), 0);
 	assert_int_equal(tsem_hand_over_to(&hold, &copy), -EPERM);
-	assert_int_equal(tsem_lend_to(&lent, &copy), 0);
+	assert_int_equal(tsem_lend(&lent, &copy), 0);
 	assert_int_equal(tsem_release_for(sem, child), 0);
 	assert_int_equal(tsem_release_for(sem, child), -ENOENT);
-	assert_int_equal(tsem_end_loan(&lent), 0);
+	assert_int_equal(tsem_release(&lent), 0);
 	assert_int_equal(stat_of(sem).available, 2);
 	kill_child(child);
 	tsem_close(sem);
@@ -61,7 +61,7 @@ expect_gone(tsem *sem, const tsem_process *process)
 	tsem_hold hold;
 	CHECK(tsem_acquire(sem, 1, NULL, &hold) == 0);
 	CHECK(tsem_hand_over_to(&hold, process) == -ESRCH);
-	CHECK(tsem_lend_to(&hold, process) == -ESRCH);
+	CHECK(tsem_lend(&hold, process) == -ESRCH);
 	CHECK(tsem_release(&hold) == 0);
 	return 0;
 }

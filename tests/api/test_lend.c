@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_lend and tsem_end_loan: a hold for a command that the caller looks after, as a jobserver does. */
+/* tsem_lend, and tsem_release of what was lent: a hold for a command that the caller looks after, as a jobserver does. */
 #include "support.h"
 
 #include <errno.h>
@@ -7,11 +7,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static tsem_process
+found(pid_t pid)
+{
+	tsem_process process;
+	assert_int_equal(tsem_find_process(pid, &process), 0);
+	return process;
+}
+
 static void
 lend(tsem *sem, uint32_t count, pid_t pid, tsem_hold *hold)
 {
+	const tsem_process process = found(pid);
 	assert_int_equal(tsem_acquire(sem, count, NULL, hold), 0);
-	assert_int_equal(tsem_lend(hold, pid), 0);
+	assert_int_equal(tsem_lend(hold, &process), 0);
 }
 
 /* The counts tell the holds apart: in whichever order, the one that is meant is given back. */
@@ -29,8 +38,8 @@ each_loan_ends_by_itself(void **state)
 	lend(sem, 4, child, &holds[2]);
 	assert_int_equal(stat_of(sem).held, 7);
 	for (size_t i = 0; i < 3; i++) {
-		assert_int_equal(tsem_end_loan(&holds[order[i]]), 0);
-		assert_int_equal(tsem_end_loan(&holds[order[i]]), -EPERM);
+		assert_int_equal(tsem_release(&holds[order[i]]), 0);
+		assert_int_equal(tsem_release(&holds[order[i]]), -EPERM);
 		assert_int_equal(stat_of(sem).held, held[i]);
 	}
 	kill_child(child);
@@ -52,12 +61,26 @@ loans_and_what_was_handed_over_are_apart(void **state)
 	assert_int_equal(tsem_release_for(sem, child), 0);
 	assert_int_equal(stat_of(sem).held, 5);
 	assert_int_equal(tsem_release_for(sem, child), -ENOENT);
-	assert_int_equal(tsem_end_loan(&newer), 0);
+	assert_int_equal(tsem_release(&newer), 0);
 	assert_int_equal(stat_of(sem).held, 1);
-	assert_int_equal(tsem_end_loan(&older), 0);
+	assert_int_equal(tsem_release(&older), 0);
 	assert_int_equal(stat_of(sem).held, 0);
 	kill_child(child);
 	tsem_close(sem);
+}
+
+struct loan {
+	tsem *sem;
+	pid_t to;
+};
+
+static int
+lend_and_end(void *arg)
+{
+	const struct loan *loan = arg;
+	tsem_hold hold;
+	lend(loan->sem, 1, loan->to, &hold);
+	return 0;
 }
 
 static int
@@ -66,26 +89,77 @@ adopt(void *hold)
 	return -tsem_adopt(hold);
 }
 
+static int
+release(void *hold)
+{
+	return -tsem_release(hold);
+}
+
+static int
+leave_a_scope(void *hold)
+{
+	TSEM_SCOPED_HOLD(scoped);
+	scoped = *(const tsem_hold *)hold;
+	return 0;
+}
+
+/* The hold lasts as long as the process that has borrowed it. */
+static void
+a_loan_outlives_its_lender(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const pid_t child = start_child(stay_until_killed, NULL);
+	struct loan loan = {.sem = sem, .to = child};
+	assert_int_equal(end_of_child(start_child(lend_and_end, &loan)), 0);
+	assert_int_equal(stat_of(sem).held, 1);
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	assert_int_equal(stat_of(sem).held, 1);
+	kill_child(child);
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	expect_at_rest(sem, 1);
+	tsem_close(sem);
+}
+
+static void
+a_loan_ends_with_its_scope(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(1, 0);
+	const pid_t child = start_child(stay_until_killed, NULL);
+	{
+		TSEM_SCOPED_HOLD(scoped);
+		lend(sem, 1, child, &scoped);
+		assert_int_equal(stat_of(sem).held, 1);
+	}
+	assert_int_equal(stat_of(sem).held, 0);
+	kill_child(child);
+	tsem_close(sem);
+}
+
 static void
 what_is_lent_is_good_for_nothing_else(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
+	const tsem_process process = found(child), never_found = {{0}};
 	tsem_hold hold, void_hold = {{0}};
-	assert_int_equal(tsem_lend(&void_hold, child), -EPERM);
-	assert_int_equal(tsem_end_loan(&void_hold), -EPERM);
+	assert_int_equal(tsem_lend(&void_hold, &process), -EPERM);
+	assert_int_equal(tsem_release(&void_hold), -EPERM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_end_loan(&hold), -EPERM); /* it is not lent yet */
-	assert_int_equal(tsem_lend(&hold, 4194304), -ESRCH);
-	assert_int_equal(tsem_lend(&hold, child), 0);
-	assert_int_equal(tsem_release(&hold), -EPERM);
-	assert_int_equal(tsem_lend(&hold, child), -EPERM);
+	assert_int_equal(tsem_lend(&hold, &never_found), -ESRCH);
+	assert_int_equal(tsem_lend(&hold, &process), 0);
+	assert_int_equal(tsem_lend(&hold, &process), -EPERM);
 	assert_int_equal(tsem_hand_over(&hold, child), -EPERM);
 	assert_int_equal(tsem_reap(&hold, 0), -EBUSY);
+	/* A forked child has a copy of the hold, which is good for nothing there. */
 	assert_int_equal(end_of_child(start_child(adopt, &hold)), EPERM);
+	assert_int_equal(end_of_child(start_child(release, &hold)), EPERM);
+	assert_int_equal(end_of_child(start_child(leave_a_scope, &hold)), 0);
 	assert_int_equal(stat_of(sem).held, 1);
-	assert_int_equal(tsem_end_loan(&hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(stat_of(sem).held, 0);
 	kill_child(child);
 	tsem_close(sem);
 }
@@ -103,7 +177,7 @@ enum end { ENDS_BY_ITSELF, IS_KILLED };
 
 /* Whoever sees the end first, a stranger here: whether the next holder is told of it. */
 static bool
-is_told(enum end end, int (*give)(tsem_hold *, pid_t))
+is_told(enum end end, int (*give)(tsem_hold *, const tsem_process *))
 {
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold, next;
@@ -111,7 +185,8 @@ is_told(enum end end, int (*give)(tsem_hold *, pid_t))
 	assert_int_equal(pipe(fds), 0);
 	const pid_t child = start_child(end_when_told, fds);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(give(&hold, child), 0);
+	const tsem_process process = found(child);
+	assert_int_equal(give(&hold, &process), 0);
 	if (end == IS_KILLED)
 		kill(child, SIGKILL);
 	close(fds[1]);
@@ -119,7 +194,7 @@ is_told(enum end end, int (*give)(tsem_hold *, pid_t))
 	assert_int_equal(tsem_try_acquire(sem, 1, &next), 0);
 	const bool result = tsem_hold_recovered(&next);
 	/* The loan has ended, and ending it takes nothing from the next holder. */
-	assert_int_equal(tsem_end_loan(&hold), give == tsem_lend ? 0 : -EPERM);
+	assert_int_equal(tsem_release(&hold), give == tsem_lend ? 0 : -EPERM);
 	assert_int_equal(stat_of(sem).held, 1);
 	assert_int_equal(tsem_release(&next), 0);
 	end_of_child(child);
@@ -134,7 +209,7 @@ only_who_was_killed_has_abandoned_a_loan(void **state)
 	(void)state;
 	assert_false(is_told(ENDS_BY_ITSELF, tsem_lend));
 	assert_true(is_told(IS_KILLED, tsem_lend));
-	assert_true(is_told(ENDS_BY_ITSELF, tsem_hand_over));
+	assert_true(is_told(ENDS_BY_ITSELF, tsem_hand_over_to));
 }
 
 int
@@ -144,6 +219,8 @@ main(void)
 		cmocka_unit_test(each_loan_ends_by_itself),
 		cmocka_unit_test(loans_and_what_was_handed_over_are_apart),
 		cmocka_unit_test(what_is_lent_is_good_for_nothing_else),
+		cmocka_unit_test(a_loan_outlives_its_lender),
+		cmocka_unit_test(a_loan_ends_with_its_scope),
 		cmocka_unit_test(only_who_was_killed_has_abandoned_a_loan),
 	};
 	support_start(60);

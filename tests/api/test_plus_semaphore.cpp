@@ -154,9 +154,11 @@ given_to_c_and_back(void **)
 	assert_int_equal(sem.stat().held, 0);
 	permit.lock();
 	inside = permit.release();
-	assert_int_equal(tsem_lend(&inside, getppid()), 0);
+	tsem_process parent;
+	assert_int_equal(tsem_find_process(getppid(), &parent), 0);
+	assert_int_equal(tsem_lend(&inside, &parent), 0);
 	THROWS(sem.release_for(getppid()), std::errc::no_such_file_or_directory);
-	assert_int_equal(tsem_end_loan(&inside), 0);
+	assert_int_equal(tsem_release(&inside), 0);
 	permit.lock();
 	permit.hand_over(getppid());
 	sem.release_for(getppid());

@@ -75,11 +75,20 @@ hand_one_over(struct actor *actor)
 	return rc == 0 ? tsem_hand_over(&hold, actor->other) : rc;
 }
 
+/* A caller of tsem_lend() finds the process first. */
+static int
+lend_to_other(struct actor *actor)
+{
+	tsem_process process;
+	int rc = tsem_find_process(actor->other, &process);
+	return rc == 0 ? tsem_lend(&actor->hold, &process) : rc;
+}
+
 static int
 lend_one(struct actor *actor)
 {
 	int rc = tsem_try_acquire(actor->sem, actor->count, &actor->hold);
-	return rc == 0 ? tsem_lend(&actor->hold, actor->other) : rc;
+	return rc == 0 ? lend_to_other(actor) : rc;
 }
 
 /* ---- the operations ---- */
@@ -173,18 +182,6 @@ release_for(struct actor *actor)
 }
 
 static int
-lend(struct actor *actor)
-{
-	return tsem_lend(&actor->hold, actor->other);
-}
-
-static int
-end_loan(struct actor *actor)
-{
-	return tsem_end_loan(&actor->hold);
-}
-
-static int
 adopt(struct actor *actor)
 {
 	return tsem_adopt(&actor->hold);
@@ -268,8 +265,8 @@ const struct operation operations[] = {
 	{"hand-over", NEEDS_OTHER, 0, false, 0, 0, hold_one, hand_over, nothing},
 	{"release-for", NEEDS_OTHER, 0, false, 0, -ENOENT, hand_one_over, release_for, nothing},
 	{"release-same", NEEDS_OTHER | SECOND_ONLY, 0, false, -ENOENT, 0, nothing, release_for, nothing},
-	{"lend", NEEDS_OTHER, 0, false, 0, 0, hold_one, lend, nothing},
-	{"end-loan", NEEDS_OTHER, 0, false, 0, 0, lend_one, end_loan, nothing},
+	{"lend", NEEDS_OTHER, 0, false, 0, 0, hold_one, lend_to_other, nothing},
+	{"end-loan", NEEDS_OTHER, 0, false, 0, 0, lend_one, release, nothing},
 	{"adopt", IS_CHILD, 0, true, 0, 0, hold_one, adopt, nothing},
 	{"adopt-orphan", IS_CHILD | PARENT_DEAD, 0, true, 0, -EPERM, hold_one, adopt, nothing},
 	{"reap", IS_PARENT, 0, false, 0, 0, hold_one, reap, nothing},

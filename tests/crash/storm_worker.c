@@ -195,7 +195,10 @@ hand_over(tsem *sem, tsem_hold *hold)
 {
 	const pid_t other = atomic_load(&storm->entries[below(&state, storm->workers)].pid);
 	const bool lend = below(&state, 2) == 0;
-	int rc = other <= 0 ? -ESRCH : lend ? tsem_lend(hold, other) : tsem_hand_over(hold, other);
+	tsem_process process;
+	int rc = other <= 0 ? -ESRCH : lend ? tsem_find_process(other, &process) : tsem_hand_over(hold, other);
+	if (rc == 0 && lend)
+		rc = tsem_lend(hold, &process);
 	if (rc != 0) {
 		expect(rc, -ESRCH, "hand over");
 		expect(tsem_release(hold), 0, "release");
@@ -203,7 +206,7 @@ hand_over(tsem *sem, tsem_hold *hold)
 	}
 	atomic_fetch_add(&storm->handed_over, 1);
 	pass_time();
-	rc = lend ? tsem_end_loan(hold) : tsem_release_for(sem, other);
+	rc = lend ? tsem_release(hold) : tsem_release_for(sem, other);
 	if (lend)
 		expect(rc, 0, "end of a loan");
 	else if (rc != -ESRCH)

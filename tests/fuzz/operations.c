@@ -121,10 +121,11 @@ hand_over_to_self(struct session *session, uint32_t count)
 static void
 hand_over_to_parent(struct session *session, uint32_t count)
 {
+	tsem_process parent;
 	if ((count & 1) != 0)
 		checked("tsem_hand_over", tsem_hand_over(latest_hold(session), getppid()));
-	else
-		checked("tsem_lend", tsem_lend(latest_hold(session), getppid()));
+	else if (checked("tsem_find_process", tsem_find_process(getppid(), &parent)) == 0)
+		checked("tsem_lend", tsem_lend(latest_hold(session), &parent));
 }
 
 static void
@@ -140,7 +141,7 @@ release_for_parent(struct session *session, uint32_t count)
 	if ((count & 1) != 0)
 		checked("tsem_release_for", tsem_release_for(session->sem, getppid()));
 	else
-		checked("tsem_end_loan", tsem_end_loan(latest_hold(session)));
+		checked("tsem_release", tsem_release(latest_hold(session)));
 }
 
 /* As a child would: the record seems to be another process's. */

@@ -97,7 +97,7 @@ inline release_for(n, q)
 	rc_what = 0
 }
 
-/* tsem_end_loan(), of a hold that was lent to process q: tsem_lend() is as tsem_hand_over(). */
+/* tsem_release() of a hold that was lent to process q: tsem_lend() is as tsem_hand_over(). */
 inline end_loan(n, q)
 {
 	STEP(rc_what = what[r]);
