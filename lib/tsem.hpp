@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libtsem for C++, from C++11 on: a semaphore and a hold that clean up after themselves. Everything is here, on top of
- * tsem.h; there is nothing else to link.
+ * libtsem for C++, from C++11 on: a semaphore and a hold that clean up after themselves. This header uses tsem.h only,
+ * and needs no other library.
  *
  *     libtsem::semaphore sem = libtsem::semaphore::open("encode");
- *     libtsem::hold permit(sem);           // waits in line, and is released at the end of the scope
+ *     libtsem::hold permit(sem);           // waits in the queue; the end of the scope releases it
  *
  *     libtsem::hold other(sem, std::defer_lock);
  *     if (other.try_lock_for(std::chrono::seconds(5)))
  *         ...
  *
- * A hold is what the standard calls TimedLockable, so std::unique_lock, std::lock_guard and std::lock() work with it. It
- * belongs to the process, not to a thread: the standard's locks are for passing on who unlocks, and the semaphore, not the
- * hold, is what threads and processes share.
+ * A hold is TimedLockable in the sense of the standard, so std::unique_lock, std::lock_guard and std::lock() work with
+ * it. It belongs to the process, not to a thread. Threads and processes share the semaphore; each has holds of its own.
  *
  * Errors are std::system_error with the error numbers of tsem.h in std::generic_category(), so they compare with
- * std::errc; functions with a std::error_code as their last argument store it there and throw nothing. That there was no
- * permit (EAGAIN, ETIMEDOUT) is no error of a function that tries: it returns false.
+ * std::errc. A function whose last argument is a std::error_code stores the error there and throws nothing. A function
+ * that tries returns false if it gets no permit (EAGAIN, ETIMEDOUT); this is no error.
  */
 #ifndef TSEM_HPP
 #define TSEM_HPP
@@ -60,7 +59,7 @@ check(int rc, const char *what)
 	throw_if(error_of(rc), what);
 }
 
-/* Whether a try has succeeded; that there was no permit is no error. */
+/* Whether a try has succeeded. A try that got no permit is no error. */
 inline bool
 has_got(int rc, std::error_code &error) noexcept
 {
@@ -68,7 +67,7 @@ has_got(int rc, std::error_code &error) noexcept
 	return rc == 0;
 }
 
-/* Lets the C library call `each`: what that throws waits until the library has returned. */
+/* Lets the C library call `each`. An exception of `each` waits until the library has returned. */
 template <class Each, class Argument> class visitor
 {
   public:
@@ -100,7 +99,7 @@ template <class Each, class Argument> class visitor
 	std::exception_ptr thrown_;
 };
 
-/* A deadline as the library wants it. std::chrono::steady_clock is CLOCK_MONOTONIC on Linux. */
+/* A deadline for the C library. std::chrono::steady_clock is CLOCK_MONOTONIC on Linux. */
 class deadline
 {
   public:
@@ -118,7 +117,7 @@ class deadline
 		clock::duration wait = clock::duration::zero();
 		if (seconds.count() > 0) {
 			wait = std::chrono::duration_cast<clock::duration>(from_now);
-			if (wait < from_now) /* never too early */
+			if (wait < from_now) /* rounded down: the deadline must not be early */
 				++wait;
 		}
 		set(clock::now().time_since_epoch() + wait);
@@ -130,7 +129,7 @@ class deadline
 	}
 
   private:
-	/* So many seconds, some thirty years, from the start of the machine are for ever; more might not fit. */
+	/* A deadline thirty years after the start of the machine means no deadline: a later one might not fit. */
 	static constexpr double never = 1e9;
 
 	template <class Rep, class Period> void set(const std::chrono::duration<Rep, Period> &since_start)
@@ -151,14 +150,14 @@ class deadline
 
 } // namespace detail
 
-/* A handle on one semaphore. It may be moved, and must outlive its holds. */
+/* A handle on one semaphore. The object may be moved, and must outlive its holds. */
 class semaphore
 {
   public:
-	/* Without a handle: usable for being assigned to. */
+	/* Has no handle; another semaphore may be assigned to it. */
 	semaphore() noexcept = default;
 
-	/* Takes over a handle of the C functions, and closes it in the end. */
+	/* Takes over a handle of the C functions: the end of the object closes it. */
 	explicit semaphore(::tsem *handle) noexcept : handle_(handle)
 	{
 	}
@@ -184,7 +183,7 @@ class semaphore
 		::tsem_close(handle_);
 	}
 
-	/* The fields of struct tsem_config, of which the size is filled in here. */
+	/* The arguments are the members of struct tsem_config. */
 	static semaphore create(const char *name, std::uint32_t permits, unsigned flags = 0, std::uint32_t max = 0,
 	                        ::mode_t mode = 0)
 	{
@@ -216,7 +215,7 @@ class semaphore
 		return semaphore(handle);
 	}
 
-	/* In memory of one's own: made there, or made there by somebody else. */
+	/* A semaphore in memory of the program: the first function makes it, the second opens it. */
 	static semaphore init_at(void *memory, std::size_t size, std::uint32_t permits, std::uint32_t max = 0)
 	{
 		::tsem *handle = nullptr;
@@ -237,7 +236,7 @@ class semaphore
 		detail::check(::tsem_remove(name, flags), "tsem_remove");
 	}
 
-	/* The anonymous pair: nobody is recorded as having the permits. */
+	/* The anonymous pair: no owner is recorded for the permits. */
 	void take(std::uint32_t count = 1)
 	{
 		detail::check(::tsem_take(handle_, count, nullptr), "tsem_take");
@@ -261,13 +260,13 @@ class semaphore
 		return in_time(::tsem_take(handle_, count, detail::deadline(time).get()), "tsem_take");
 	}
 
-	/* In a way of tsem.h: with progress, interruptible. That its deadline has passed is an error here. */
+	/* Waits as struct tsem_wait says. Here a deadline that has passed is an error. */
 	void take(std::uint32_t count, const struct ::tsem_wait &wait, std::error_code &error) noexcept
 	{
 		error = detail::error_of(::tsem_take_wait(handle_, count, &wait));
 	}
 
-	/* Returns how many were available before. */
+	/* Returns the number of permits that were available before. */
 	std::uint32_t post(std::uint32_t count = 1)
 	{
 		std::uint32_t previous = 0;
@@ -275,7 +274,7 @@ class semaphore
 		return previous;
 	}
 
-	/* Posts one permit to the other semaphore, and takes one of this, with nobody in between who came in by the post. */
+	/* Posts one permit to `other` and takes one from this semaphore, in front of the processes that the post admits. */
 	void take_posting_to(semaphore &other)
 	{
 		detail::check(::tsem_post_and_take(other.handle_, handle_), "tsem_post_and_take");
@@ -286,7 +285,7 @@ class semaphore
 		error = detail::error_of(::tsem_post_and_take_wait(other.handle_, handle_, &wait));
 	}
 
-	/* Gives back the newest hold that was handed over to that process. */
+	/* Gives back the newest hold that was handed over to the process. */
 	void release_for(::pid_t pid)
 	{
 		detail::check(::tsem_release_for(handle_, pid), "tsem_release_for");
@@ -302,7 +301,7 @@ class semaphore
 		detail::check(::tsem_wait_idle(handle_, flags, nullptr), "tsem_wait_idle");
 	}
 
-	/* Whether it got idle in time. */
+	/* Returns whether the semaphore became idle in time. */
 	template <class Rep, class Period>
 	bool wait_idle_for(const std::chrono::duration<Rep, Period> &time, unsigned flags = 0)
 	{
@@ -328,7 +327,7 @@ class semaphore
 		return result;
 	}
 
-	/* Returns how many permits came back. */
+	/* Returns the number of permits that came back. */
 	std::uint32_t recover()
 	{
 		std::uint32_t recovered = 0;
@@ -337,8 +336,8 @@ class semaphore
 	}
 
 	/*
-	 * Calls each(owner) with a const tsem_owner & for every holder, then for every waiter; to end that, it throws. What the
-	 * owner points to is valid during the call.
+	 * Calls each(owner) with a const tsem_owner & for every holder, and then for every waiter. An exception of `each`
+	 * ends this. The memory that the owner points to is valid during the call.
 	 */
 	template <class Each> void owners(Each &&each) const
 	{
@@ -347,7 +346,7 @@ class semaphore
 		visitor.check(::tsem_owners(handle_, visitor.call, &visitor), "tsem_owners");
 	}
 
-	/* stat() and owners() of the same instant. */
+	/* Does stat() and owners() for the same instant. */
 	template <class Each> struct ::tsem_stat snapshot(Each &&each) const
 	{
 		struct ::tsem_stat result = {};
@@ -358,7 +357,7 @@ class semaphore
 		return result;
 	}
 
-	/* Calls each(name) with a const char * for every semaphore there is. */
+	/* Calls each(name) with a const char * for every semaphore. */
 	template <class Each> static void list(Each &&each)
 	{
 		auto visit = [&each](const char *name) { each(name); };
@@ -371,12 +370,13 @@ class semaphore
 		return handle_ != nullptr;
 	}
 
-	/* For the functions of tsem.h; still closed by this object, unless it is released. */
+	/* For the functions of tsem.h. The object still closes the handle. */
 	::tsem *get() const noexcept
 	{
 		return handle_;
 	}
 
+	/* The object no longer closes the handle. */
 	::tsem *release() noexcept
 	{
 		::tsem *handle = handle_;
@@ -409,16 +409,16 @@ class semaphore
 };
 
 /*
- * Permits that are recorded for this process until unlock(), the end of the hold, or the end of the process. It may be
- * moved; at most one thread at a time uses it. Its semaphore must outlive it; moving the semaphore is fine.
+ * Permits that are recorded for this process until unlock(), the end of the object, or the end of the process. The
+ * object may be moved, and only one thread at a time may use it. Its semaphore must outlive it, but may be moved.
  */
 class hold
 {
   public:
-	/* Of no semaphore: usable for being assigned to. */
+	/* Belongs to no semaphore; another hold may be assigned to it. */
 	hold() noexcept = default;
 
-	/* Waits in line for `count` permits. */
+	/* Waits in the queue for `count` permits. */
 	explicit hold(semaphore &sem, std::uint32_t count = 1) : sem_(sem.get()), count_(count)
 	{
 		lock();
@@ -454,7 +454,7 @@ class hold
 	hold(const hold &) = delete;
 	hold &operator=(const hold &) = delete;
 
-	/* In a child of fork() this releases nothing: the hold is the parent's. */
+	/* In a child of fork() this releases nothing: the parent still owns the hold. */
 	~hold()
 	{
 		end();
@@ -472,7 +472,7 @@ class hold
 		error = detail::error_of(acquire(nullptr));
 	}
 
-	/* In a way of tsem.h: with progress, interruptible. That its deadline has passed is an error here. */
+	/* Waits as struct tsem_wait says. Here a deadline that has passed is an error. */
 	void lock(const struct ::tsem_wait &wait, std::error_code &error) noexcept
 	{
 		error = detail::error_of(acquire(&wait));
@@ -519,7 +519,7 @@ class hold
 		return try_lock_by(detail::deadline(time), error);
 	}
 
-	/* By another clock, which may be set meanwhile: then the place in line is given up and taken anew. */
+	/* Another clock may be set meanwhile: then the wait gives up its place in the queue and takes a new one. */
 	template <class Clock, class Duration> bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
 	{
 		do {
@@ -536,21 +536,21 @@ class hold
 		detail::throw_if(error, "tsem_release");
 	}
 
-	/* operation_not_permitted: it is not held, or it is the parent's of this process. */
+	/* operation_not_permitted: the object holds nothing, or the parent of this process owns the hold. */
 	void unlock(std::error_code &error) noexcept
 	{
 		error = detail::error_of(owns_ ? ::tsem_release(&hold_) : -EPERM);
 		owns_ = false;
 	}
 
-	/* It now lasts as long as that process, which must be known to live. */
+	/* The hold now lasts as long as the process. The caller knows that the process lives. */
 	void hand_over(::pid_t pid)
 	{
 		detail::check(owns_ ? ::tsem_hand_over(&hold_, pid) : -EPERM, "tsem_hand_over");
 		owns_ = false;
 	}
 
-	/* The same for a process found by tsem_find_process(), which may have ended since: no_such_process. */
+	/* For a process that tsem_find_process() has found. no_such_process: it has ended since. */
 	void hand_over(const ::tsem_process &process)
 	{
 		detail::check(owns_ ? ::tsem_hand_over_to(&hold_, &process) : -EPERM, "tsem_hand_over_to");
@@ -572,13 +572,13 @@ class hold
 		return count_;
 	}
 
-	/* TSEM_NO_SLOT if it is not held. */
+	/* TSEM_NO_SLOT: the object holds nothing. */
 	std::uint32_t slot() const noexcept
 	{
 		return owns_ ? ::tsem_hold_slot(&hold_) : TSEM_NO_SLOT;
 	}
 
-	/* One for each permit. */
+	/* One slot for each permit. */
 	std::vector<std::uint32_t> slots() const
 	{
 		std::vector<std::uint32_t> result(owns_ ? count_ : 0);
@@ -588,8 +588,9 @@ class hold
 	}
 
 	/*
-	 * A holder has died since the last one was told: what the semaphore protects may be half-done. std::lock() gives back
-	 * what it got as long as it cannot have all, and the word goes with that; acquire_all() passes it on.
+	 * Whether an owner has died since a holder was last told: the data that the semaphore protects may be incomplete.
+	 * std::lock() gives back a permit if it cannot have all of them, and then no holder is told; acquire_all() passes
+	 * it on.
 	 */
 	bool recovered() const noexcept
 	{
@@ -602,7 +603,9 @@ class hold
 	{
 	}
 
-	/* The hold, or a void one, for the functions of tsem.h, such as tsem_lend() and tsem_adopt(); this object does not release it any more. */
+	/*
+	 * Returns the hold, or a void one, for functions of tsem.h such as tsem_adopt(). The object no longer releases it.
+	 */
 	::tsem_hold release() noexcept
 	{
 		const ::tsem_hold given = owns_ ? hold_ : ::tsem_hold();
@@ -612,7 +615,7 @@ class hold
 
 	using semaphores = std::vector<std::reference_wrapper<semaphore>>;
 
-	/* One permit of each, or an exception and none, in no danger of deadlock whatever the order. */
+	/* Acquires one permit of each, or throws and has acquired none. No order of `sems` leads to a deadlock. */
 	static std::vector<hold> acquire_all(const semaphores &sems)
 	{
 		std::error_code error;
@@ -621,7 +624,7 @@ class hold
 		return result;
 	}
 
-	/* In a way of tsem.h, if it is not null; nothing with an error. */
+	/* Waits as `wait` says, if it is not null. After an error the result is empty. */
 	static std::vector<hold> acquire_all(const semaphores &sems, const struct ::tsem_wait *wait, std::error_code &error)
 	{
 		const std::vector<::tsem *> handles = handles_of(sems);
@@ -635,7 +638,7 @@ class hold
 		return result;
 	}
 
-	/* One permit of whichever has one first; `which` receives its index. */
+	/* Acquires one permit of the semaphore that grants it first; `which` receives its index. */
 	static hold acquire_any(const semaphores &sems, std::size_t &which)
 	{
 		std::error_code error;
@@ -644,7 +647,7 @@ class hold
 		return result;
 	}
 
-	/* In a way of tsem.h, if it is not null; a hold of no semaphore with an error. */
+	/* Waits as `wait` says, if it is not null. After an error the result belongs to no semaphore. */
 	static hold acquire_any(const semaphores &sems, const struct ::tsem_wait *wait, std::size_t &which,
 	                        std::error_code &error)
 	{
@@ -667,7 +670,7 @@ class hold
 		return handles;
 	}
 
-	/* The errors of std::unique_lock. */
+	/* The errors are those of std::unique_lock. */
 	int may_lock() const noexcept
 	{
 		return sem_ == nullptr ? -EPERM : owns_ ? -EDEADLK : 0;

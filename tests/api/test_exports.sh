@@ -1,10 +1,13 @@
 #!/bin/bash
-# The shared library exports what tsem.h declares, each under the version node of the map, and nothing else.
-# Usage: test_exports.sh LIBRARY HEADER SYMBOLS. Speaks TAP. SYMBOLS is the list that the Debian package promises to keep.
+# The shared library exports what tsem.h declares, each under the version node of the map, and nothing else. The map and
+# tsem(3) list the functions in the order of tsem.h.
+# Usage: test_exports.sh LIBRARY HEADER SYMBOLS MAP PAGE. Speaks TAP. SYMBOLS is the list that the Debian package promises to keep.
 set -u
 
 library=$1
 header=$2
+map=$4
+page=$5
 promised=$(sed -n 's/^ \(tsem_[a-z_]*\)@LIBTSEM_1 .*/\1/p' "$3")
 failed=0
 number=0
@@ -22,18 +25,23 @@ check() {
 }
 
 # A declaration starts at the beginning of a line and has the name before its first parenthesis; a typedef is none.
-declared=$(sed -e 's|/\*.*\*/||' "$header" | grep -v '^typedef' | grep -oE '^[a-z][a-z0-9_ *]*\btsem_[a-z_]+\(' |
-	grep -oE 'tsem_[a-z_]+' | sort -u)
+in_order=$(sed -e 's|/\*.*\*/||' "$header" | grep -v '^typedef' | grep -oE '^[a-z][a-z0-9_ *]*\btsem_[a-z_]+\(' |
+	grep -oE 'tsem_[a-z_]+')
+declared=$(sort -u <<<"$in_order")
 symbols=$(nm -D --defined-only "$library")
 functions=$(awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' <<<"$symbols" | sort)
 versions=$(awk '$2 == "T" { sub(/.*@@?/, "", $3); print $3 }' <<<"$symbols" | sort -u)
 others=$(awk '$2 != "T" { print $2, $3 }' <<<"$symbols" | sort)
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 
-echo 1..5
+echo 1..9
 check 'what is declared is exported, and nothing else' "$declared" "$functions"
 check 'under one version' LIBTSEM_1 "$versions"
 check 'no data, only the version node itself' 'A LIBTSEM_1' "${others%%@*}"
 check 'soname' libtsem.so.1 "$soname"
 check 'what the package promises is exported, and written down' "$(sort <<<"$promised")" "$functions"
+check 'the map has the order of the header' "$in_order" "$(sed -n 's/^\t\(tsem_[a-z_]*\);$/\1/p' "$map")"
+check 'so has NAME of the page' "$in_order" "$(sed -n 's/^\.Nm \(tsem_[a-z_]*\).*/\1/p' "$page")"
+check 'so has SYNOPSIS' "$in_order" "$(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.Fn \(tsem_[a-z_]*\).*/\1/p' "$page")"
+check 'so has DESCRIPTION' "$in_order" "$(sed -n 's/^\.It Fn \(tsem_[a-z_]*\)\($\| [^.].*\)/\1/p' "$page" | grep -v '_$')"
 exit "$failed"

@@ -100,7 +100,7 @@ leave_a_scope(void *hold)
 {
 	TSEM_SCOPED_HOLD(scoped);
 	scoped = *(const tsem_hold *)hold;
-	return 0;
+	return tsem_hold_recovered(&scoped);
 }
 
 /* The hold lasts as long as the process that has borrowed it. */

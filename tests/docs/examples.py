@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs the examples of README.md and of the manual pages, and compares what they print with what is written there.
+"""Runs the examples of README.md, of tsem.h and of the manual pages, and compares what they print with what is written there.
 
 Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, names and a shared memory of its own.
 
-Examples are fenced blocks in README.md, and literal displays in the sections EXAMPLES and PROBES of the manual pages. One with a
+Examples are fenced blocks in README.md, the program in the first comment of tsem.h, and literal displays in the sections EXAMPLES and PROBES of the manual pages. One with a
 line that begins with "$ " is a session: each command is given to one bash, and what it prints must look like the lines
 below. Numbers, and what is as wide as numbers, may differ, and a command that only looks, such as `tsem show`, is given again until it
 looks so. C is compiled and run. Anything else is a script, or with five fields in front a line of crontab(5): it must end well and
@@ -45,6 +45,12 @@ def of_manual(path):
             number += 1
             text = re.sub(r"^\\&", "", match[1], flags=re.MULTILINE).replace("\\e", "\\").replace("\\(aq", "'").replace("\\-", "-")
             yield f"{os.path.basename(path)}, {number}", "", text, None
+
+
+def of_header(path):
+    """The program in the first comment: from its first #include to the end of main()."""
+    program = re.search(r"^ \*     #include .*?^ \*     }\n", open(path, encoding="utf-8").read(), re.MULTILINE | re.DOTALL)[0]
+    yield os.path.basename(path), "c", re.sub(r"^ \*(?:     )?", "", program, flags=re.MULTILINE), None
 
 
 # ---- running them ----
@@ -219,6 +225,7 @@ def main():
         print("1..0 # SKIP needs a mount namespace, to have a /dev/shm of its own")
         return 0
     examples = list(of_markdown(os.path.join(root, "README.md")))
+    examples += of_header(os.path.join(root, "lib", "tsem.h"))
     for page in ("tsem.1", "tsem.3", "tsem.7"):
         examples += of_manual(os.path.join(root, "man", page))
     print(f"1..{len(examples)}")
