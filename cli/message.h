@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * Prints "tsem: NAME: ..." as one line, without "NAME: " if `name` is NULL. Unprintable bytes are escaped, because names and
- * commands may contain any.
+ * Prints "tsem: NAME: ..." as one line, without "NAME: " if `name` is NULL. Unprintable bytes are escaped, because
+ * names and commands may contain any.
  */
 void complain(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

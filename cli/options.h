@@ -88,7 +88,10 @@ void option_to_text(const struct option_row *row, char text[OPTION_TEXT_MAX]);
 
 bool verb_accepts(const struct verb *verb, const struct option_row *row);
 
-/* Parses the words after the verb, of which argv[0] is the verb. Stops early at --help and --version. Dies of a mistake. */
+/*
+ * Parses the words after the verb, of which argv[0] is the verb. Stops early at --help and --version. Dies of a
+ * mistake.
+ */
 const struct options *options_parse(const struct verb *verb, int argc, char **argv);
 
 #endif

@@ -19,8 +19,8 @@ void process_command(pid_t pid, char *text, size_t size);
 bool process_is_stopped(const struct tsem_owner *owner);
 
 /*
- * Reads /proc/PID/FILE, such as "stat" or "task/TID/stat", and ends it with a null byte. Returns its length, 0 if the file
- * is unreadable or the process is gone.
+ * Reads /proc/PID/FILE, such as "stat" or "task/TID/stat", and ends it with a null byte. Returns its length, 0 if the
+ * file is unreadable or the process is gone.
  */
 size_t read_proc(pid_t pid, const char *file, char *text, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verbs that print tables or draw on the screen are programs of their own: libsmartcols and its like take longer to load than
- * all the rest of `tsem run` takes. The command replaces itself by such a program.
+ * Verbs that print tables or draw on the screen are programs of their own: libsmartcols and its like take longer to
+ * load than all the rest of `tsem run` takes. The command replaces itself by such a program.
  */
 #ifndef TSEM_CLI_PROGRAM_H
 #define TSEM_CLI_PROGRAM_H

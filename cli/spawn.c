@@ -47,9 +47,9 @@ spawn_deliver_pending_signals(const sigset_t *old)
 }
 
 /*
- * vfork() copies nothing and suspends the parent until the child executes the command. The child writes only the record in
- * shared memory, its own identity, and *spawned. It adopts the holds before it executes, so that the command never runs
- * without owning them. It may restore the signal mask, because no handler is installed at this point.
+ * vfork() copies nothing and suspends the parent until the child executes the command. The child writes only the record
+ * in shared memory, its own identity, and *spawned. It adopts the holds before it executes, so that the command never
+ * runs without owning them. It may restore the signal mask, because no handler is installed at this point.
  */
 static pid_t
 vfork_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned)
@@ -127,7 +127,10 @@ is_in_foreground(void)
 	return is;
 }
 
-/* A shell with job control gives each job its own process group. A script, which shares ours, would not notice the stop. */
+/*
+ * A shell with job control gives each job its own process group. A script, which shares ours, would not notice the
+ * stop.
+ */
 static bool
 is_a_job(void)
 {
@@ -135,9 +138,9 @@ is_a_job(void)
 }
 
 /*
- * A process such as cpulimit that stops only the command also continues it, and this process must not stay stopped then. But
- * a program that catches Ctrl-Z may stop itself by SIGSTOP, and a program that reads the key itself may stop by a SIGTSTP
- * that no other process receives.
+ * A process such as cpulimit that stops only the command also continues it, and this process must not stay stopped
+ * then. But a program that catches Ctrl-Z may stop itself by SIGSTOP, and a program that reads the key itself may stop
+ * by a SIGTSTP that no other process receives.
  */
 static bool
 is_job_control(void)

@@ -24,8 +24,8 @@ struct spawned {
 void spawn_block_signals(sigset_t *old);
 
 /*
- * Delivers a terminating signal that arrived before the command exists. It ends this process here unless it is ignored; the
- * holds are recovered as from any dead process.
+ * Delivers a terminating signal that arrived before the command exists. It ends this process here unless it is ignored;
+ * the holds are recovered as from any dead process.
  */
 void spawn_deliver_pending_signals(const sigset_t *old);
 
@@ -44,14 +44,14 @@ enum command_state { COMMAND_RUNS, COMMAND_STOPPED, COMMAND_ENDED };
 enum command_state spawn_poll(pid_t pid, siginfo_t *info);
 
 /*
- * While the command is stopped: stops this process as well if a shell does job control, so that the shell sees the stop.
- * Otherwise returns at once.
+ * While the command is stopped: stops this process as well if a shell does job control, so that the shell sees the
+ * stop. Otherwise returns at once.
  */
 void spawn_stop_with_command(void);
 
 /*
- * Forwards signals and stops with the command until it ends. The command stays a zombie, because other processes must not
- * find its pid gone before its holds are released. `info`: what waitid() reported.
+ * Forwards signals and stops with the command until it ends. The command stays a zombie, because other processes must
+ * not find its pid gone before its holds are released. `info`: what waitid() reported.
  */
 void spawn_wait(pid_t pid, siginfo_t *info);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deferred termination: the process records a terminating signal, restores what it has changed (a place in the queue, the
- * terminal), and then dies of the signal, so that its parent sees the true cause.
+ * Deferred termination: the process records a terminating signal, restores what it has changed (a place in the queue,
+ * the terminal), and then dies of the signal, so that its parent sees the true cause.
  */
 #ifndef TSEM_CLI_TERMINATION_H
 #define TSEM_CLI_TERMINATION_H
@@ -15,7 +15,9 @@ struct termination {
 	struct sigaction old[TERMINATION_SIGNALS];
 };
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are recorded. Signals that are ignored, as under nohup, stay ignored. */
+/*
+ * From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT are recorded. Signals that are ignored, as under nohup, stay ignored.
+ */
 void termination_defer(struct termination *termination);
 
 void termination_restore(const struct termination *termination);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from other processes, on its way to a terminal: which bytes are characters, and which would control the terminal. */
+/*
+ * Text from other processes, on its way to a terminal: which bytes are characters, and which would control the
+ * terminal.
+ */
 #ifndef TSEM_CLI_UTF8_H
 #define TSEM_CLI_UTF8_H
 

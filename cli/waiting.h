@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What take, acquire and run share: opening, waiting for permits with messages and signals, and the status of the wait. */
+/*
+ * What take, acquire and run share: opening, waiting for permits with messages and signals, and the status of the wait.
+ */
 #ifndef TSEM_CLI_WAITING_H
 #define TSEM_CLI_WAITING_H
 
@@ -30,10 +32,15 @@ size_t granted(const struct request *request);
 /* Returns 0 or the library's error. If a terminating signal ends the wait, the process dies of it. */
 int wait_for_permits(const struct options *o, struct request *request);
 
-/* The exit status for what wait_for_permits() returned: the permits were granted or not acquired. Dies of any other error. */
+/*
+ * The exit status for what wait_for_permits() returned: the permits were granted or not acquired. Dies of any other
+ * error.
+ */
 int status_of_wait(const struct options *o, const struct request *request, int error);
 
-/* Gives back an unused hold. If it came with the notice that an earlier holder died, the next holder gets that notice. */
+/*
+ * Gives back an unused hold. If it came with the notice that an earlier holder died, the next holder gets that notice.
+ */
 void give_back_unused(tsem_hold *hold);
 
 #endif

@@ -131,7 +131,9 @@ describe_wait(const struct waiting_line *line, uint32_t position, char text[TEXT
 
 /* ---- on a terminal ---- */
 
-/* A background job must not overwrite the line of the foreground job. A terminal other than ours has no foreground job. */
+/*
+ * A background job must not overwrite the line of the foreground job. A terminal other than ours has no foreground job.
+ */
 static bool
 is_in_foreground(void)
 {
@@ -166,8 +168,8 @@ length_that_fits(const char *text, size_t columns)
 }
 
 /*
- * Overwrites the line with spaces and carriage returns, which every terminal knows. The last column stays free, because it
- * would begin another line, and two more stay free for the ^C that a terminal echoes.
+ * Overwrites the line with spaces and carriage returns, which every terminal knows. The last column stays free, because
+ * it would begin another line, and two more stay free for the ^C that a terminal echoes.
  */
 static void
 show(struct waiting_line *line, const char *text)

@@ -7,8 +7,8 @@
 enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
 
 /*
- * A copy of the MAKEFLAGS `old`, which may be NULL, with `auth` in place of any other jobserver and any number of jobs. The
- * caller frees it. NULL if there is no memory.
+ * A copy of the MAKEFLAGS `old`, which may be NULL, with `auth` in place of any other jobserver and any number of jobs.
+ * The caller frees it. NULL if there is no memory.
  */
 char *jobserver_makeflags(const char *old, const char *auth);
 

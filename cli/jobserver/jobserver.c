@@ -125,7 +125,10 @@ take_returned(struct jobserver *js)
 static void
 handle_failed_request(struct jobserver *js, int error)
 {
-	/* These pass: a cancelled request starts again as a new arrival, the others succeed once records or threads are free. */
+	/*
+	 * These pass: a cancelled request starts again as a new arrival, the others succeed once records or threads are
+	 * free.
+	 */
 	if (error == -ECANCELED || error == -EUSERS || error == -EAGAIN)
 		return;
 	js->refused = true;
@@ -167,8 +170,9 @@ update_offer(struct jobserver *js)
 }
 
 /*
- * An unclaimed token keeps a permit from waiters. The build cannot tell whether it wants another token, so the jobserver
- * offers one again later. It does so as a new arrival and at growing intervals: otherwise it would get every other permit.
+ * An unclaimed token keeps a permit from waiters. The build cannot tell whether it wants another token, so the
+ * jobserver offers one again later. It does so as a new arrival and at growing intervals: otherwise it would get every
+ * other permit.
  */
 static void
 yield_unclaimed_token(struct jobserver *js)
@@ -186,8 +190,9 @@ yield_unclaimed_token(struct jobserver *js)
 /* ---- lost tokens ---- */
 
 /*
- * Each token stands for a job, and each job has at least one thread. One thread uses the command's own permit, so claimed
- * tokens beyond the other threads are lost. A running thread may hold one more token, just read or about to be returned.
+ * Each token stands for a job, and each job has at least one thread. One thread uses the command's own permit, so
+ * claimed tokens beyond the other threads are lost. A running thread may hold one more token, just read or about to be
+ * returned.
  */
 static size_t
 count_possible_jobs(const struct jobserver *js, const struct process_tree *tree)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A jobserver for GNU make whose tokens are permits of a semaphore. The command's own hold is make's implicit slot. Each
- * token stands for one more hold, which the command's process owns before the token can be claimed.
+ * A jobserver for GNU make whose tokens are permits of a semaphore. The command's own hold is make's implicit slot.
+ * Each token stands for one more hold, which the command's process owns before the token can be claimed.
  *
- * At most one token lies unclaimed in the pipe. As soon as it is claimed, this process queues for another permit. A token's
- * permit goes back to the semaphore when the token is returned, when it is certainly lost, and when it stays unclaimed while
- * the semaphore has waiters. So the build competes as one process, and holds no more permits than it uses.
+ * At most one token lies unclaimed in the pipe. As soon as it is claimed, this process queues for another permit. A
+ * token's permit goes back to the semaphore when the token is returned, when it is certainly lost, and when it stays
+ * unclaimed while the semaphore has waiters. So the build competes as one process, and holds no more permits than it
+ * uses.
  */
 #ifndef TSEM_CLI_JOBSERVER_H
 #define TSEM_CLI_JOBSERVER_H

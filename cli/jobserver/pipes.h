@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two pipes of a jobserver. Clients read tokens from one and return them into the other, so that a returned token passes
- * through this process: a waiter of the semaphore may be due before the next job.
+ * The two pipes of a jobserver. Clients read tokens from one and return them into the other, so that a returned token
+ * passes through this process: a waiter of the semaphore may be due before the next job.
  *
- * In the style "fifo", clients open one path, which they take for a named pipe, to read and to write. In a real named pipe,
- * a client could claim a returned token before this process sees it, and a build would keep its permits from all waiters
- * as long as it has work. So the path is that of a pseudo-terminal, which is two pipes under one name. It vanishes with the
- * last process that has it open, and leaves nothing in a directory.
+ * In the style "fifo", clients open one path, which they take for a named pipe, to read and to write. In a real named
+ * pipe, a client could claim a returned token before this process sees it, and a build would keep its permits from all
+ * waiters as long as it has work. So the path is that of a pseudo-terminal, which is two pipes under one name. It
+ * vanishes with the last process that has it open, and leaves nothing in a directory.
  */
 #ifndef TSEM_CLI_JOBSERVER_PIPES_H
 #define TSEM_CLI_JOBSERVER_PIPES_H

@@ -55,7 +55,10 @@ is_deadly(int number)
 	return true;
 }
 
-/* Leaves signals alone that have a handler. The handler blocks all signals, because tcsetattr() must not stop the process. */
+/*
+ * Leaves signals alone that have a handler. The handler blocks all signals, because tcsetattr() must not stop the
+ * process.
+ */
 static void
 catch_deadly_signals(void)
 {

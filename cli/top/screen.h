@@ -16,8 +16,8 @@ bool screen_begin(void);
 void screen_end(void);
 
 /*
- * Returns the next key, which may be KEY_RESIZE; SCREEN_TICK at `until_ns` of monotonic_ns(); SCREEN_GONE if the terminal
- * is gone or a terminating signal has arrived.
+ * Returns the next key, which may be KEY_RESIZE; SCREEN_TICK at `until_ns` of monotonic_ns(); SCREEN_GONE if the
+ * terminal is gone or a terminating signal has arrived.
  */
 int screen_wait(uint64_t until_ns);
 

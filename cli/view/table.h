@@ -18,8 +18,8 @@ struct table {
 void table_init(struct table *table, const struct view_options *o, const struct columns *columns);
 
 /*
- * Adds a row. to_cell(arg, column, text) writes the text of a column, an empty one if there is no value. `color` is a name
- * from terminal-colors.d(5), or NULL. 0, or -ENOMEM.
+ * Adds a row. to_cell(arg, column, text) writes the text of a column, an empty one if there is no value. `color` is a
+ * name from terminal-colors.d(5), or NULL. 0, or -ENOMEM.
  */
 typedef void cell_fn(const void *arg, size_t column, char *text);
 int table_add(struct table *table, cell_fn *to_cell, const void *arg, const char *color);
