@@ -24,7 +24,7 @@
  *
  *   release: step left out          comparison                why that is enough                            configurations
  *   ------------------------------  ------------------------  --------------------------------------------  ---------------
- *   ask who the caller is           owner[r] = cached owner   The cache is empty in a forked child, so the  cached-threads,
+ *   which process is the caller?    owner[r] = cached owner   The cache is empty in a forked child, so the  cached-threads,
  *                                                             cached owner is this process.                 cached-handed
  *   is the hold still valid?        state[r] = hold's state   The state has the ticket, which no other      cached-handed
  *                                                             record's has.

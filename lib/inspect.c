@@ -13,9 +13,9 @@
 #include "protocol.h"
 #include "slot.h"
 
-/* ---- what is looked at ---- */
+/* ---- the view ---- */
 
-/* The semaphore itself; or, where the handle only looks and maps nothing, a copy that this call has for itself. */
+/* The semaphore itself; or for a read-only handle, which maps nothing, a copy of this call's own. */
 struct view {
 	struct tsem *sem;
 	struct tsem copy;
@@ -51,7 +51,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 	const struct counters *c = &census->c;
 	const int64_t room = counter_diff(c->limit, counter_value(c->tickets));
 	const int64_t out = counter_diff(counter_value(c->tickets), counter_value(c->grants));
-	/* What was posted beyond what was taken hides as many of those that are held. */
+	/* Permits posted beyond those taken hide as many that are held. */
 	const int64_t taken = out - (int64_t)census->queued;
 	const struct statistics *statistics = &header->statistics;
 	struct tsem_stat stat = {
@@ -79,7 +79,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 	extensible_write(theirs, &stat, sizeof(stat));
 }
 
-/* What can fail of a stat: 0, or an error, and nothing is filled in. */
+/* The part of a stat that can fail. Fills in nothing. */
 static int
 begin_stat(const struct tsem *sem, const struct tsem_stat *stat, struct stat *st)
 {
@@ -111,13 +111,13 @@ record_limit(const struct tsem *sem)
 	return reserved < RECORDS_MAX ? reserved : RECORDS_MAX;
 }
 
-/* What is sorted: the distance is from a fixed point, so that nonsense in a segment has an order, too. */
+/* What is sorted. The distance is from a fixed point, so that nonsense in a segment has an order, too. */
 struct seen {
 	int64_t distance;
 	struct sighting sighting;
 };
 
-/* The slots that are taken, in order. */
+/* The slots that holds have, ascending. */
 struct slots {
 	uint32_t n;
 	uint32_t number[SLOTS_MAX];
@@ -139,7 +139,7 @@ _Static_assert((int)TSEM_DEAD == (int)LIVENESS_DEAD, "owner_liveness() is cast")
 _Static_assert((int)TSEM_ALIVE == (int)LIVENESS_ALIVE, "owner_liveness() is cast");
 _Static_assert((int)TSEM_UNKNOWN == (int)LIVENESS_UNKNOWN, "owner_liveness() is cast");
 
-/* The judgement of life comes only now: it needs system calls, and who asks for holders alone need not pay for the waiters. */
+/* Judges the owner only now: that needs system calls, and a caller that stops after the holders does not pay for the waiters. */
 static struct tsem_owner
 describe(const struct tsem *sem, const struct sighting *s)
 {
@@ -163,7 +163,7 @@ describe(const struct tsem *sem, const struct sighting *s)
 	return owner;
 }
 
-/* In the order in which they are shown. */
+/* Sorts in the order of tsem_owners(). */
 static struct seen *
 sort_all(const struct census *census)
 {
@@ -188,7 +188,7 @@ collect_slots(struct tsem *sem, struct slots *slots)
 	}
 }
 
-/* Fills `own`, which the owner points into. */
+/* Fills `own`, into which the owner points. */
 static void
 add_slots(struct tsem_owner *owner, uint32_t record, const struct slots *slots, uint32_t own[SLOTS_MAX])
 {
@@ -242,7 +242,7 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 	return rc;
 }
 
-/* Both, or with `stat` NULL the owners alone. */
+/* Stat and owners, or with `stat` NULL the owners alone. */
 static int
 inspect(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tsem_owner_fn *each, void *arg)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A hold changes its owner, and ends although its owner does not end it. */
+/* Changing a hold's owner; releasing it on the owner's behalf. */
 #include <errno.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "cancellation.h"
+#include "find_process.h"
 #include "identity.h"
-#include "liveness.h"
 #include "owner.h"
 #include "probe.h"
 #include "proc.h"
@@ -15,82 +13,11 @@
 #include "record.h"
 #include "release_other.h"
 
-/* The inside of a tsem_process. */
-struct process {
-	uint64_t owner;  /* as an OWNER value: the pid, and the start time, which is 0 if it cannot be told */
-	uint64_t pid_ns; /* of the process that found it */
-};
-
-_Static_assert(sizeof(tsem_process) == 32, "part of the interface");
-_Static_assert(sizeof(struct process) <= sizeof(tsem_process), "a process fits");
+/* ---- another owner ---- */
 
 /*
- * The start time comes first: a process that dies after that is not there any more, or its successor has another start
- * time. It does not pass for a process about which nothing can be told.
- */
-static int
-find_process(pid_t pid, struct process *process)
-{
-	struct identity self;
-	int rc = identity_prepare();
-	if (rc < 0 || !identity_get(&self))
-		return rc < 0 ? rc : -ENOMEM;
-	if (pid <= 0 || pid >= 1 << PID_BITS)
-		return -ESRCH;
-
-	char text[12];
-	struct process_stat stat;
-	uint64_t start = 0;
-	pid_to_text(pid, text);
-	errno = 0;
-	if (proc_is_trustworthy() && process_stat_read(text, &stat)) {
-		if (stat.state == 'Z' && stat.threads == 1)
-			return -ESRCH;
-		start = start_read(text);
-	}
-	/* A process of which only the number is known passes for its successors: not because descriptors are short. */
-	const int error = errno;
-	if (start == 0 && (error == EMFILE || error == ENFILE))
-		return -error;
-	/* Not kill(), which takes the number of any thread. */
-	if (syscall(SYS_tgkill, pid, pid, 0) != 0 && errno == ESRCH)
-		return -ESRCH;
-	*process = (struct process){.owner = owner_process((uint32_t)pid, start), .pid_ns = self.pid_ns};
-	return 0;
-}
-
-/* What is known of a process that was found before, after another look. -ESRCH: it is not there any more. */
-static int
-find_again(struct process *process)
-{
-	struct process now;
-	int rc = find_process((pid_t)owner_pid(process->owner), &now);
-	if (rc < 0)
-		return rc;
-	const uint64_t start = owner_start(process->owner);
-	const bool comparable = start != 0 && owner_start(now.owner) != 0;
-	if (process->pid_ns != now.pid_ns || (comparable && !is_same_start(start, owner_start(now.owner))))
-		return -ESRCH;
-	/* Should the process die now, its start time in the record tells it from a successor. */
-	if (start == 0)
-		*process = now;
-	return 0;
-}
-
-int
-tsem_find_process(pid_t pid, tsem_process *out)
-{
-	struct process process;
-	int rc = find_process(pid, &process);
-	if (rc < 0)
-		return rc;
-	*out = (tsem_process){{process.owner, process.pid_ns}};
-	return 0;
-}
-
-/*
- * The new owner is `found` or, if that is NULL, `pid`. `use` is for those who look on, and stands there before the
- * owner can be seen to have died.
+ * Makes `found`, or if that is NULL the process `pid`, the owner. `use` is written first, so that it is there before another
+ * process can find the new owner dead.
  */
 static int
 change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use use)
@@ -100,8 +27,8 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 		return -EPERM;
 	struct process process;
 	if (found != NULL)
-		process = (struct process){.owner = found->private_words[0], .pid_ns = found->private_words[1]};
-	int rc = found == NULL ? find_process(pid, &process) : find_again(&process);
+		process = process_inside(found);
+	int rc = found == NULL ? find_process(pid, &process) : find_process_again(&process);
 	if (rc < 0)
 		return rc;
 	struct tsem *sem = hold_sem(hold);
@@ -110,10 +37,10 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 	if (!record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 
-	/* The new owner does not hear of it, so the next holder has to: noted first, for this process may die in between. */
+	/* The new owner is not told, so the next holder has to be. Written first, because this process may die on the way. */
 	if ((hold->flags & HOLD_RECOVERED) != 0)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
-	/* The namespace in the record stays: it is the one in which this process knows the new owner's pid. */
+	/* The namespace in the record stays: it is the one in which the new owner has this pid. */
 	STORE_REL(&record->use, use);
 	STORE_REL(&record->start, owner_start(process.owner));
 	const uint64_t owner = owner_handed(owner_pid(process.owner), hold_ticket(hold));
@@ -153,7 +80,9 @@ tsem_lend(tsem_hold *hold, const tsem_process *process)
 	return change_owner(hold_inside(hold), 0, process, USE_COMMAND);
 }
 
-/* The newest HELD record that was handed over to the process, and its owner and state; NO_RECORD if there is none. */
+/* ---- releasing for the owner ---- */
+
+/* Finds the newest HELD record that was handed over to the process; NO_RECORD if there is none. */
 static uint32_t
 find_handed(struct tsem *sem, const struct process *process, uint64_t *newest_owner, uint64_t *newest_state)
 {
@@ -169,7 +98,7 @@ find_handed(struct tsem *sem, const struct process *process, uint64_t *newest_ow
 		if (state_kind(state) != STATE_HELD || LOAD_ACQ(&record->pid_ns) != process->pid_ns
 		    || (comparable && !is_same_start(recorded, owner_start(process->owner))))
 			continue;
-		/* Lent: whoever lent it knows when it ends. */
+		/* The process that has lent a hold ends the loan. */
 		if (LOAD_ACQ(&record->use) == USE_COMMAND)
 			continue;
 		if (newest != NO_RECORD && counter_diff(state_value(state), state_value(*newest_state)) < 0)
@@ -202,6 +131,8 @@ tsem_release_for(tsem *sem, pid_t pid)
 	return -EBADMSG;
 }
 
+/* ---- parent and child ---- */
+
 int
 tsem_adopt(tsem_hold *out)
 {
@@ -224,15 +155,15 @@ tsem_adopt(tsem_hold *out)
 	if (!record_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, self.owner))
 		return -EPERM;
 	/*
-	 * The parent may have died before that, and a recoverer may know it: having looked at `owner` for the last time, it
-	 * is about to act on the state. So the state changes, too. If it was faster, the hold is lost; if not, it fails.
+	 * The parent may have died before that, and a recovering process may have read the owner for the last time and be about to
+	 * change the state. So the state changes here, too. If the recovering process was faster, the hold is lost; if not, it fails.
 	 */
 	if (CAS_SEQ(&record->state, state, state_adopted(state))) {
 		STORE_REL(&record->use, USE_COMMAND);
 		hold->state = state_adopted(state);
 		return 0;
 	}
-	/* What the recoverer began it leaves to the new owner, who has to finish it. */
+	/* The recovering process leaves the release that it began to the new owner. */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, hold_ticket(hold));
 	if (LOAD_ACQ(&record->state) == releasing)
 		release_other_finish(sem, hold->record, self.owner, releasing);
@@ -241,7 +172,7 @@ tsem_adopt(tsem_hold *out)
 	return -EPERM;
 }
 
-/* What a parent knows of its child, also where nobody else can find out: without /proc, say. */
+/* Whether the owner is a child of this process that has ended. A parent can tell even without /proc. */
 static bool
 is_our_ended_child(const struct record *record, uint64_t owner)
 {
@@ -264,17 +195,17 @@ tsem_reap(tsem_hold *out, unsigned flags)
 	struct hold *hold = hold_inside(out);
 	if (hold->sem == 0)
 		return -EPERM;
-	/* Noted first, for whoever gets these permits; if it is not released here, for nothing. */
+	/* Written first, for the next holder; in vain if this call does not release the hold. */
 	if ((flags & TSEM_ABANDONED) != 0 && !hold_is_lent(hold))
 		STORE_SEQ(&hold_sem(hold)->segment.header->abandoned, 1);
 	if (!hold_is_lent(hold) && tsem_release(out) == 0)
 		return 0;
 
-	/* Not recovered but released: the command ended, and nobody died on anybody. */
+	/* Released, and not recovered: a command that ended by itself has abandoned nothing. */
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = hold_record(hold);
 	const uint64_t owner = LOAD_ACQ(&record->owner);
-	/* Mostly it is, and then that is one system call instead of ten. */
+	/* Mostly the owner is an ended child, which one system call shows instead of ten. */
 	const bool dead =
 		owner != 0 && (is_our_ended_child(record, owner) || owner_liveness(sem, record, owner) == LIVENESS_DEAD);
 	uint64_t state;
