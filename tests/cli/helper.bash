@@ -14,7 +14,8 @@
 
 PATH=${BASH_SOURCE[0]%/*}/programs:$PATH # the programs that tests run
 if [[ -n ${TSEM-} ]]; then
-  PATH=$(dirname "$TSEM"):/usr/bin:/bin:$PATH # and the system's own tools, without wrappers around them
+  TSEM=$(realpath "$TSEM") # each test has a directory of its own
+  PATH=${TSEM%/*}:/usr/bin:/bin:$PATH # and the system's own tools, without wrappers around them
 fi
 export LC_ALL=C.UTF-8
 

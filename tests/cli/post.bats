@@ -57,10 +57,7 @@ load helper
 
 @test "post: beyond the range of the counters is refused" {
   tsem create "$SEM"
-  # The grants stand at byte 72: a counter of 48 bits above a tag of 16. 2^46 ahead is as far as they may go.
-  python3 -c 'import os, struct, sys
-fd = os.open(sys.argv[1], os.O_RDWR)
-os.pwrite(fd, struct.pack("<Q", (2**46 - 2) << 16 | 0xffff), 72)' "$FILE"
+  set-counters.py "$FILE" 0 $(((1 << 46) - 2)) # 2^46 ahead is as far as the grants may go
   refuses "^$SEM: " post -k 4294967295 "$SEM"
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3 -IS
-# set-counters.py FILE TICKETS GRANTS: sets both counters of a semaphore that no process uses: bytes 64 to 79 of shm/layout.h.
+# set-counters.py FILE TICKETS GRANTS: sets both counters of a semaphore that no process uses: bytes 64 to 79 of shm/layout.h, each
+# a counter of 48 bits above a tag of 16.
 import struct
 import sys
 
