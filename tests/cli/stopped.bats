@@ -5,11 +5,10 @@ load helper
 load jobserver
 
 # stopping SIGNAL OPTION...: a command that ends with status 3 when there is `stop`. It is COMMAND_PID and is stopped by SIGNAL, and
-# `tsem run`, RUN_PID, has had a look at that. Its caller, PID, gives it a process group of its own: in a group that no shell could
-# continue all but SIGSTOP would do nothing.
+# `tsem run`, RUN_PID, has had a look at that. Its caller is PID.
 stopping() {
   rm -f stop ready
-  start bash -c 'set -m; tsem run "$@" & wait -f $!' bash -j 2 "${@:2}" "$SEM" \
+  start own-group.py tsem run -j 2 "${@:2}" "$SEM" \
     bash -c 'touch ready; until [[ -e stop ]]; do sleep 0.005; done; exit 3'
   eventually test -e ready
   RUN_PID=$(pgrep -P "$PID")
