@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "liveness.h"
+#include "support.h"
 
 struct fake fake;
 static struct platform real;
 
 static void
-let_act(void (**others)(void))
+let_act(void (**peer)(void))
 {
-	void (*action)(void) = *others;
-	*others = NULL;
+	void (*action)(void) = *peer;
+	*peer = NULL;
 	if (action != NULL)
 		action();
 }
@@ -23,7 +24,7 @@ count_call(void)
 {
 	fake.calls++;
 	if (fake.at_call != 0 && fake.calls == fake.at_call)
-		let_act(&fake.others);
+		let_act(&fake.peer);
 }
 
 static uint64_t
@@ -41,8 +42,8 @@ fake_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_
 		fake.slept_until[fake.sleeps - 1] = until;
 	fake.slept_on = words[0];
 	count_call();
-	if (fake.at_call == 0 && fake.sleeps >= fake.others_from_sleep)
-		let_act(&fake.others);
+	if (fake.at_call == 0 && fake.sleeps >= fake.peer_from_sleep)
+		let_act(&fake.peer);
 	fake.slept_on = NULL;
 	if (fake.at_sleep != 0 && fake.sleeps == fake.at_sleep)
 		return fake.sleep_result;
@@ -51,7 +52,7 @@ fake_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_
 			return -EAGAIN;
 	}
 	if (until == NS_FOREVER || fake.sleeps > 10000)
-		fail_msg("sleeps for ever, or without end: %lu times", (unsigned long)fake.sleeps);
+		fail_msg("sleeps for ever, or too often: %lu times", (unsigned long)fake.sleeps);
 	if (until > fake.clock)
 		fake.clock = until;
 	fake.timed_out++;
@@ -77,7 +78,7 @@ fake_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 	const int woken = fake.slept_on == word && n > 0;
 	if (woken)
 		fake.slept_on = NULL;
-	let_act(&fake.others_at_wake);
+	let_act(&fake.peer_at_wake);
 	return woken;
 }
 
@@ -85,7 +86,7 @@ static void
 fake_pause(void)
 {
 	fake.pauses++;
-	let_act(&fake.others_at_pause);
+	let_act(&fake.peer_at_pause);
 }
 
 static int

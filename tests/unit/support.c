@@ -16,7 +16,7 @@ enum { NAMES_MAX = 512, NAME_ROOM = 64, PATH_ROOM = 300 };
 
 static char names[NAMES_MAX][NAME_ROOM];
 static size_t names_used;
-static pid_t cleaner; /* children inherit the list, and must not act on it */
+static pid_t cleaner; /* the process that removes the files: children inherit the list */
 
 /* Async-signal-safe: it also runs in the handler of the deadline. */
 static void
@@ -120,7 +120,7 @@ expect_at_rest(tsem *sem, uint32_t capacity)
 	assert_int_equal(stat.ticket, stat.grant);
 }
 
-/* cmocka's handlers jump back into the list of tests, and the child would go on with them. */
+/* With cmocka's handlers, which jump back into the list of tests, the child would run the next test. */
 static void
 die_of_faults(void)
 {
@@ -129,7 +129,7 @@ die_of_faults(void)
 		signal(faults[i], SIG_DFL);
 }
 
-/* Without what the parent has registered for its end, unless that is where it is written down what was executed. */
+/* Without the parent's exit handlers; but with coverage, one of these writes the counters. */
 static _Noreturn void
 leave(int status)
 {

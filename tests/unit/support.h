@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tests share: names that nobody else has and that vanish with the test, children that never outlive it, and
- * waiting for a condition. Includes cmocka with what that wants before it.
+ * What all tests in C share: names that no other test has and that are removed with the test, children that never outlive it,
+ * and waiting for a condition. Includes cmocka, and before it the headers that cmocka needs.
  */
 #ifndef TSEM_TESTS_SUPPORT_H
 #define TSEM_TESTS_SUPPORT_H
@@ -21,8 +21,8 @@ extern "C" {
 
 #include "tsem.h"
 
-/* Some things a test cannot ask for under a sanitizer. ThreadSanitizer's vfork() is a fork(), and it makes calls of its
- * own; both they and AddressSanitizer map memory as they need it. */
+/* Sanitizers limit what a test can expect: ThreadSanitizer turns vfork() into fork() and makes system calls, and both it and
+ * AddressSanitizer map memory at any time. */
 #if !defined(__has_feature)
 #define __has_feature(feature) 0
 #endif
@@ -37,14 +37,14 @@ extern "C" {
 #define UNDER_SANITIZER UNDER_THREAD_SANITIZER
 #endif
 
-/* For bodies of children, where assertions do not reach: the first that does not hold makes the exit status. */
+/* For bodies of children, where cmocka's assertions do not work: the first failure gives the exit status. */
 #define CHECK(condition)               \
 	do {                               \
 		if (!(condition))              \
 			return __LINE__ % 251 + 1; \
 	} while (0)
 
-/* Skips the running test, and says why. */
+/* Skips the running test with a reason. */
 #define SKIP(...)                        \
 	do {                                 \
 		print_message("# " __VA_ARGS__); \
@@ -53,8 +53,8 @@ extern "C" {
 	} while (0)
 
 /*
- * To be called first in main(). The program is ended after `seconds`, so that nothing hangs for ever; what the names
- * below lead to is removed then, at exit, and on SIGTERM.
+ * main() calls this first. After `seconds` the program ends, so that no test hangs. The files of all fresh names are removed
+ * then, at exit, and on SIGTERM.
  */
 void support_start(unsigned seconds);
 
@@ -64,39 +64,39 @@ const char *fresh_name(void);
 /* The file of a semaphore called `name`, in a static buffer. */
 const char *file_of(const char *name);
 
-/* A new semaphore, open; fails the test if that cannot be. */
+/* Creates and opens a semaphore, or fails the test. */
 tsem *new_semaphore(uint32_t permits, uint32_t max);
 tsem *new_semaphore_named(const char *name, uint32_t permits, uint32_t max);
 
-/* Another handle on it. */
+/* Opens another handle. */
 tsem *open_semaphore(const char *name);
 
 struct tsem_stat stat_of(tsem *sem);
 
-/* Nobody holds or waits, and all of the capacity is available: nothing was lost, and nothing given back twice. */
+/* No process holds or waits, and the whole capacity is available: no permit was lost or returned twice. */
 void expect_at_rest(tsem *sem, uint32_t capacity);
 
 /* Runs body(arg) in a child that dies with the test; its result is the exit status. */
 pid_t start_child(int (*body)(void *arg), void *arg);
 
-/* Bodies of children that stay until they are killed; the first one holds a permit of the semaphore `sem` meanwhile. */
+/* Bodies of children that stay until they are killed. The first one holds a permit of the semaphore `sem`. */
 int hold_until_killed(void *sem);
 int stay_until_killed(void *unused);
 
-/* Memory that is this process's and its children's; fails the test if there is none. */
+/* Memory that this process shares with its children. Fails the test if there is none. */
 void *shared_memory(size_t size);
 
-/* Waits for the child to end: its exit status, or 128 + the signal that killed it. */
+/* Waits for the child's end. Returns its exit status, or 128 + the signal that killed it. */
 int end_of_child(pid_t pid);
 
 void kill_child(pid_t pid);
 
-/* The child has ended, and is a zombie from here on until end_of_child(). */
+/* Waits until the child is a zombie. It stays one until end_of_child(). */
 void await_zombie(pid_t pid);
 
 struct timespec deadline_in(long milliseconds);
 
-/* Waits until the condition holds; fails the test after ten seconds, which is only there against hanging. */
+/* Waits until the condition is true. Fails the test after ten seconds, so that it does not hang. */
 #define EVENTUALLY(condition)                                                        \
 	do {                                                                             \
 		const struct timespec give_up_ = deadline_in(10000);                         \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is no segment is refused, with the right error and before anything in it is believed. */
-#include "segments.h"
+/* Attaching refuses what is no segment, with the right error. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include <unistd.h>
 
 static void
-nothing_there(void **state)
+names_that_lead_to_no_file(void **state)
 {
 	(void)state;
 	struct segment segment;
@@ -25,7 +24,7 @@ attached_is_the_same_memory(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment one = created(name);
+	struct segment one = create_segment(name);
 	struct segment two;
 	assert_int_equal(segment_attach(name, 0, &two), 0);
 	assert_true(two.writable);
@@ -38,27 +37,26 @@ attached_is_the_same_memory(void **state)
 }
 
 static void
-what_is_no_file(void **state)
+what_is_no_regular_file_is_refused(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
 	assert_int_equal(mkdir(file_of(name), 0700), 0);
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	assert_int_equal(rmdir(file_of(name)), 0);
 
 	assert_int_equal(mkfifo(file_of(name), 0600), 0);
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	assert_int_equal(unlink(file_of(name)), 0);
 
 	const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	strcpy(address.sun_path, file_of(name));
 	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	close(fd);
 }
 
-/* Not even a link to a real segment is followed. */
 static void
 links_are_not_followed(void **state)
 {
@@ -66,26 +64,26 @@ links_are_not_followed(void **state)
 	char target[300];
 	const char *real = fresh_name();
 	const char *name = fresh_name();
-	struct segment segment = created(real);
+	struct segment segment = create_segment(real);
 	strcpy(target, file_of(real));
 	assert_int_equal(symlink(target, file_of(name)), 0);
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	segment_detach(&segment);
 }
 
-/* Whoever may write a segment may give it another name: that one is not its owner's word for it. */
+/* Any user that may write a segment may give it a second name. The owner has not chosen that name. */
 static void
-segments_with_two_names(void **state)
+segments_with_two_names_are_refused(void **state)
 {
 	(void)state;
 	char path[300];
 	const char *real = fresh_name();
 	const char *name = fresh_name();
-	struct segment segment = created(real);
+	struct segment segment = create_segment(real);
 	strcpy(path, file_of(real));
 	assert_int_equal(link(path, file_of(name)), 0);
-	refused(name, -EMLINK);
-	refused(real, -EMLINK);
+	expect_refused(name, -EMLINK);
+	expect_refused(real, -EMLINK);
 	struct segment other;
 	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN, &other), -EMLINK);
 	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN | SEGMENT_READ_ONLY, &other), -EMLINK);
@@ -106,54 +104,54 @@ write_file(const char *name, const void *bytes, size_t length, off_t size)
 }
 
 static void
-files_that_are_too_short(void **state)
+files_that_are_too_short_are_refused(void **state)
 {
 	(void)state;
 	static const off_t sizes[] = {0, 1, 8, 63, 4095, 4096, RECORDS_OFFSET, SEGMENT_BYTES_MIN - 1};
 	const char *name = fresh_name();
-	struct segment segment = created(fresh_name());
+	struct segment segment = create_segment(fresh_name());
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		/* With a header as good as any, as far as it fits. */
+		/* With a valid header, as far as it fits. */
 		const size_t length = sizes[i] < PAGE_BYTES ? (size_t)sizes[i] : PAGE_BYTES;
 		write_file(name, segment.header, length, sizes[i]);
-		refused(name, -EBADMSG);
+		expect_refused(name, -EBADMSG);
 		assert_int_equal(stat_of_file(name).st_size, sizes[i]);
 	}
 	segment_detach(&segment);
 }
 
 static void
-files_with_something_else_in_them(void **state)
+files_with_other_content_are_refused(void **state)
 {
 	(void)state;
 	static unsigned char bytes[SEGMENT_BYTES_MIN];
 	const char *name = fresh_name();
 	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	memset(bytes, 0xff, sizeof(bytes));
 	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	srandom(12345);
 	for (int round = 0; round < 50; round++) {
 		for (size_t i = 0; i < sizeof(bytes); i++)
 			bytes[i] = (unsigned char)random();
 		write_file(name, bytes, sizeof(bytes), sizeof(bytes));
-		refused(name, -EBADMSG);
+		expect_refused(name, -EBADMSG);
 	}
 }
 
-/* The size is right and nothing is behind it: with the header of a segment in front, or without. */
+/* The file has the right size and no memory behind it, or memory for the header only. */
 static void
-files_with_holes(void **state)
+holes_are_refused_or_filled(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment segment = created(fresh_name());
+	struct segment segment = create_segment(fresh_name());
 	struct segment sparse;
 	write_file(name, "", 0, SEGMENT_BYTES_MIN);
-	refused(name, -EBADMSG);
+	expect_refused(name, -EBADMSG);
 	write_file(name, segment.header, PAGE_BYTES, SEGMENT_BYTES_MIN);
-	/* To read them makes no memory of them. */
+	/* A reader allocates no memory for them. */
 	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &sparse), 0);
 	struct segment copy;
 	assert_int_equal(segment_copy(&sparse, &copy), 0);
@@ -161,7 +159,7 @@ files_with_holes(void **state)
 	assert_int_equal(stat_of_file(name).st_blocks * 512, PAGE_BYTES);
 	segment_free_copy(&copy);
 	segment_detach(&sparse);
-	/* Who may write fills the holes: then they can never be a SIGBUS. */
+	/* A writer fills them, so they can never cause a SIGBUS. */
 	assert_int_equal(segment_attach(name, 0, &sparse), 0);
 	assert_int_equal(stat_of_file(name).st_blocks * 512, SEGMENT_BYTES_MIN);
 	segment_detach(&sparse);
@@ -169,7 +167,7 @@ files_with_holes(void **state)
 }
 
 static void
-headers_of_others(void **state)
+headers_of_other_builds_are_refused(void **state)
 {
 	(void)state;
 	static const struct {
@@ -183,7 +181,7 @@ headers_of_others(void **state)
 		{offsetof(struct header, fingerprint), -EPROTONOSUPPORT},
 		{offsetof(struct header, fingerprint) + 3, -EPROTONOSUPPORT},
 	};
-	struct segment segment = created(fresh_name());
+	struct segment segment = create_segment(fresh_name());
 	const char *name = fresh_name();
 	static unsigned char bytes[SEGMENT_BYTES_MIN];
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
@@ -191,10 +189,10 @@ headers_of_others(void **state)
 			memcpy(bytes, segment.header, sizeof(bytes));
 			bytes[fields[i].at] ^= (unsigned char)(1U << bit);
 			write_file(name, bytes, sizeof(bytes), sizeof(bytes));
-			refused(name, fields[i].error);
+			expect_refused(name, fields[i].error);
 		}
 	}
-	/* What was changed is all that was wrong. */
+	/* Without a changed bit the same bytes are accepted. */
 	memcpy(bytes, segment.header, sizeof(bytes));
 	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
 	struct segment copy;
@@ -204,16 +202,16 @@ headers_of_others(void **state)
 }
 
 static void
-segments_of_other_users(void **state)
+segments_of_other_users_need_a_flag(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot give files away");
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	segment_detach(&segment);
 	assert_int_equal(chown(file_of(name), 12345, 12345), 0);
-	refused(name, -EPERM);
+	expect_refused(name, -EPERM);
 	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN, &segment), 0);
 	segment_detach(&segment);
 	assert_int_equal(segment_attach(name, SEGMENT_FOREIGN | SEGMENT_READ_ONLY, &segment), 0);
@@ -221,11 +219,11 @@ segments_of_other_users(void **state)
 }
 
 static int
-attach_as_nobody(void *arg)
+attach_as_other_user(void *arg)
 {
 	struct segment segment;
 	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
-	/* root's own are nobody's to refuse, but for the mode */
+	/* A segment of root is refused only because of its mode. */
 	CHECK(chmod(file_of(arg), 0666) != 0);
 	CHECK(segment_attach(arg, 0, &segment) == -EACCES);
 	CHECK(segment_attach(arg, SEGMENT_READ_ONLY, &segment) == 0);
@@ -242,9 +240,9 @@ modes_are_respected(void **state)
 		SKIP("not root: cannot become another user");
 	char name[100];
 	strcpy(name, fresh_name());
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	assert_int_equal(chmod(file_of(name), 0644), 0);
-	assert_int_equal(end_of_child(start_child(attach_as_nobody, name)), 0);
+	assert_int_equal(end_of_child(start_child(attach_as_other_user, name)), 0);
 	segment_detach(&segment);
 }
 
@@ -253,14 +251,14 @@ read_only_is_a_copy(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	struct segment reader;
 	struct segment copy;
 	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &reader), 0);
 	assert_false(reader.writable);
-	assert_int_equal(segment_reserve(&reader, 1), -EBADMSG); /* there is nothing to touch */
+	assert_int_equal(segment_reserve(&reader, 1), -EBADMSG); /* no records are mapped */
 
-	/* Each copy has what is in the file now, and what is written to the copy stays there. */
+	/* A copy has what the file contains now. What is written to the copy does not reach the file. */
 	STORE_SEQ(&segment.header->capacity, 42);
 	STORE_SEQ(&segment.slots[SLOTS_MAX - 1], 43);
 	STORE_SEQ(&segment.records[RECORDS_PER_PAGE - 1].owner, 44);
@@ -285,13 +283,12 @@ read_only_is_a_copy(void **state)
 	segment_detach(&segment);
 }
 
-/* It is the same memory no more: what was attached is what is looked at. */
 static void
-another_one_in_the_same_file_is_damage(void **state)
+another_segment_in_the_same_file_is_damage(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	struct segment reader;
 	struct segment copy;
 	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &reader), 0);
@@ -308,19 +305,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_there),
+		cmocka_unit_test(names_that_lead_to_no_file),
 		cmocka_unit_test(attached_is_the_same_memory),
-		cmocka_unit_test(what_is_no_file),
+		cmocka_unit_test(what_is_no_regular_file_is_refused),
 		cmocka_unit_test(links_are_not_followed),
-		cmocka_unit_test(segments_with_two_names),
-		cmocka_unit_test(files_that_are_too_short),
-		cmocka_unit_test(files_with_something_else_in_them),
-		cmocka_unit_test(files_with_holes),
-		cmocka_unit_test(headers_of_others),
-		cmocka_unit_test(segments_of_other_users),
+		cmocka_unit_test(segments_with_two_names_are_refused),
+		cmocka_unit_test(files_that_are_too_short_are_refused),
+		cmocka_unit_test(files_with_other_content_are_refused),
+		cmocka_unit_test(holes_are_refused_or_filled),
+		cmocka_unit_test(headers_of_other_builds_are_refused),
+		cmocka_unit_test(segments_of_other_users_need_a_flag),
 		cmocka_unit_test(modes_are_respected),
 		cmocka_unit_test(read_only_is_a_copy),
-		cmocka_unit_test(another_one_in_the_same_file_is_damage),
+		cmocka_unit_test(another_segment_in_the_same_file_is_damage),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that a thread keeps between its uses: which it may use again, and that none is lost. */
-#include "wait.h"
-#include "one_cached.h"
+/* Cached records: when a thread may use its record again, and that no record is lost. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Records that are somebody's, used or kept. */
+/* The number of records that have an owner, whatever their state. */
 static uint32_t
-records_taken(void)
+records_owned(void)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < LOAD_SEQ(&sem->segment.reserved); i++)
@@ -19,21 +17,21 @@ records_taken(void)
 }
 
 static void
-the_same_one_every_time(void **state)
+each_use_gets_the_same_record(void **state)
 {
 	(void)state;
-	const uint32_t record = acquire_and_release();
+	const uint32_t record = use_one_permit();
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(acquire_and_release(), record);
-	assert_int_equal(records_taken(), 1);
+		assert_int_equal(use_one_permit(), record);
+	assert_int_equal(records_owned(), 1);
 }
 
-/* Handed over, released, free, and just claimed by another thread of this process, which has not got further yet. */
+/* It was handed over, released and freed, and another thread of this process has just become its owner. */
 static void
-not_one_that_others_have_used_since(void **state)
+a_record_whose_state_has_changed_is_not_reused(void **state)
 {
 	(void)state;
-	const uint32_t cached = acquire_and_release();
+	const uint32_t cached = use_one_permit();
 	const uint64_t claimed = state_of(sem, cached);
 	const uint64_t later = state_next(claimed, STATE_IDLE, state_value(claimed) + 2);
 	STORE_SEQ(&sem->segment.records[cached].state, later);
@@ -44,35 +42,34 @@ not_one_that_others_have_used_since(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-/* Claimed anew like any other, the record that this thread once kept goes on from where it is, and not from then. */
 static void
-one_that_was_claimed_again(void **state)
+a_record_claimed_anew_goes_on_from_its_present_state(void **state)
 {
 	(void)state;
-	const uint32_t cached = acquire_and_release();
+	const uint32_t cached = use_one_permit();
 	struct record *record = &sem->segment.records[cached];
 	const uint64_t claimed = state_of(sem, cached);
 	STORE_SEQ(&record->state, state_next(claimed, STATE_IDLE, state_value(claimed) + 2));
 	STORE_SEQ(&record->owner, 0);
 	STORE_SEQ(&sem->segment.header->free_hint, cached);
 	for (uint64_t use = 3; use <= 5; use++) {
-		assert_int_equal(acquire_and_release(), cached);
+		assert_int_equal(use_one_permit(), cached);
 		assert_true(state_of(sem, cached) > state_next(claimed, STATE_CLAIMED, state_value(claimed) + 2));
 		assert_int_equal(state_value(state_of(sem, cached)), LOAD_SEQ(&record->gen));
 	}
 }
 
-/* Every use leaves it in a state that it was never in, and `gen` is always that of the state. */
+/* `gen` always is that of the state. */
 static void
 no_state_comes_twice(void **state)
 {
 	enum { USES = 2 * (STATE_REPEAT_MASK / STATE_REPEAT_ONE) };
 	(void)state;
-	const uint32_t cached = acquire_and_release();
+	const uint32_t cached = use_one_permit();
 	struct record *record = &sem->segment.records[cached];
 	uint64_t last = state_of(sem, cached);
 	for (uint64_t use = 0; use < USES; use++) {
-		assert_int_equal(acquire_and_release(), cached);
+		assert_int_equal(use_one_permit(), cached);
 		const uint64_t claimed = state_of(sem, cached);
 		assert_int_equal(state_kind(claimed), STATE_CLAIMED);
 		assert_int_equal(claimed & STATE_PHASES, ~last & STATE_PHASES);
@@ -91,16 +88,16 @@ release_in_thread(void *hold)
 }
 
 static void
-release_elsewhere(tsem_hold *hold)
+release_in_another_thread(tsem_hold *hold)
 {
 	pthread_t thread;
 	assert_int_equal(pthread_create(&thread, NULL, release_in_thread, hold), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-/* Two at once, given back in either order and by other threads: each has a record, and no record is left behind. */
+/* Two holds at once, released in either order and by another thread. */
 static void
-holds_within_holds(void **state)
+nested_holds_leave_no_record_behind(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 100; i++) {
@@ -113,26 +110,26 @@ holds_within_holds(void **state)
 		if (i % 4 < 2)
 			assert_int_equal(tsem_release(first), 0);
 		else
-			release_elsewhere(first);
+			release_in_another_thread(first);
 		assert_int_equal(tsem_release(first), -EPERM);
 		assert_int_equal(tsem_release(second), 0);
 		assert_int_equal(records_in_use(sem), 0);
 	}
-	/* One for each place among the kept ones that threads have had. */
-	assert_in_range(records_taken(), 1, CACHE_ENTRIES);
+	/* One for each entry of the cache that a thread has used. */
+	assert_in_range(records_owned(), 1, CACHE_ENTRIES);
 	assert_int_equal(grants_of(sem), tickets_of(sem));
 }
 
-/* A try in vain has claimed one, too. */
+/* A try claims a record before it fails. */
 static void
-none_is_left_by_a_try(void **state)
+failed_tries_leave_no_record_behind(void **state)
 {
 	(void)state;
 	tsem_hold hold, none;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(tsem_try_acquire(sem, 1, &none), -EAGAIN);
-	assert_in_range(records_taken(), 1, 2);
+	assert_in_range(records_owned(), 1, 2);
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
@@ -149,9 +146,8 @@ post_for_each_waiter(void *unused)
 	return NULL;
 }
 
-/* And a take that has stood in line. */
 static void
-none_is_left_by_a_take(void **state)
+takes_that_waited_leave_no_record_behind(void **state)
 {
 	(void)state;
 	pthread_t thread;
@@ -161,11 +157,11 @@ none_is_left_by_a_take(void **state)
 		assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(records_in_use(sem), 0);
-	assert_in_range(records_taken(), 1, 2);
+	assert_in_range(records_owned(), 1, 2);
 }
 
 static void
-none_in_a_forked_child(void **state)
+a_forked_child_has_no_cache(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -181,22 +177,22 @@ none_in_a_forked_child(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-/* Permits may be over that were posted beyond those that were taken. */
+/* Permits that were posted beyond the capacity are still available then. */
 static void
-not_when_it_was_removed(void **state)
+a_removal_is_noticed_with_a_cached_record(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	acquire_and_release();
+	use_one_permit();
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
 	removal_mark(sem);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
 }
 
-/* Then there is no capacity that could change, and whoever notes it then notes that it is nothing. */
+/* The release caches the record with the capacity as it is then, 0, which does not change any more. */
 static void
-not_when_it_was_removed_in_between(void **state)
+a_removal_while_the_record_holds_is_noticed(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -209,7 +205,7 @@ not_when_it_was_removed_in_between(void **state)
 }
 
 static void
-not_when_it_had_no_capacity_and_was_removed(void **state)
+a_removal_without_capacity_is_noticed(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -225,13 +221,12 @@ not_when_it_had_no_capacity_and_was_removed(void **state)
 	tsem_close(empty);
 }
 
-/* Another number of permits, or one that there are not. */
 static void
-for_as_many_as_are_asked_for(void **state)
+another_count_gets_that_many_permits(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	acquire_and_release();
+	use_one_permit();
 	assert_int_equal(tsem_try_acquire(sem, 3, &hold), -EINVAL);
 	assert_int_equal(tsem_try_acquire(sem, 0, &hold), -EINVAL);
 	for (uint32_t count = 2; count >= 1; count--) {
@@ -248,18 +243,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_same_one_every_time),
-		TEST(not_one_that_others_have_used_since),
-		TEST(one_that_was_claimed_again),
-		TEST(no_state_comes_twice),
-		TEST(holds_within_holds),
-		TEST(none_in_a_forked_child),
-		TEST(none_is_left_by_a_try),
-		TEST(none_is_left_by_a_take),
-		TEST(not_when_it_was_removed),
-		TEST(for_as_many_as_are_asked_for),
-		TEST(not_when_it_was_removed_in_between),
-		TEST(not_when_it_had_no_capacity_and_was_removed),
+		TEST_CACHED(each_use_gets_the_same_record),
+		TEST_CACHED(a_record_whose_state_has_changed_is_not_reused),
+		TEST_CACHED(a_record_claimed_anew_goes_on_from_its_present_state),
+		TEST_CACHED(no_state_comes_twice),
+		TEST_CACHED(nested_holds_leave_no_record_behind),
+		TEST_CACHED(a_forked_child_has_no_cache),
+		TEST_CACHED(failed_tries_leave_no_record_behind),
+		TEST_CACHED(takes_that_waited_leave_no_record_behind),
+		TEST_CACHED(a_removal_is_noticed_with_a_cached_record),
+		TEST_CACHED(another_count_gets_that_many_permits),
+		TEST_CACHED(a_removal_while_the_record_holds_is_noticed),
+		TEST_CACHED(a_removal_without_capacity_is_noticed),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

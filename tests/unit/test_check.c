@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a waiter does while nobody wakes it: it reports its progress, and it looks for dead holders. */
-#include "liveness.h"
-#include "recover.h"
-#include "one_held.h"
-
-#include <errno.h>
+/* What a waiter does while no process wakes it: it reports its progress, and it looks for dead owners. */
+#include "fixture.h"
 
 struct progress {
 	uint32_t calls;
@@ -32,10 +28,10 @@ progress_is_reported_at_its_pace(void **state)
 	const struct tsem_wait options = {
 		.size = sizeof(options), .deadline = &deadline, .progress = note_progress, .arg = &progress, .every_ms = 250};
 	tsem_hold hold;
-	/* Two wait in front: one with a weight. */
+	/* Two waiters in front, for one permit and for three. */
 	set_counters(sem, 5, 0);
-	put_record(sem, 41, NOBODY, STATE_QUEUED, 0, 1, 1);
-	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 2, 3);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
+	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 2, 3);
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ETIMEDOUT);
 	assert_int_equal(progress.calls, 8);
 	for (uint32_t i = 0; i < progress.calls; i++)
@@ -55,7 +51,7 @@ progress_without_a_pace_comes_with_the_ticks(void **state)
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ETIMEDOUT);
 	assert_in_range(progress.calls, 9, 11);
 	assert_in_range(fake.sleeps, 9, 11);
-	assert_int_equal(progress.position, 0); /* not looked up */
+	assert_int_equal(progress.position, 0); /* without a pace, the position is not looked up */
 }
 
 static void
@@ -73,7 +69,7 @@ progress_may_give_up(void **state)
 	assert_int_equal(stat_of(sem).timeouts, 1);
 }
 
-/* ---- the look for the dead ---- */
+/* ---- dead owners ---- */
 
 static uint64_t judged;
 static bool holder_is_dead;
@@ -83,7 +79,7 @@ judge_the_holder(const struct process_id *owner)
 {
 	(void)owner;
 	judged++;
-	return holder_is_dead ? 0 : 1;
+	return holder_is_dead ? LIVENESS_DEAD : LIVENESS_ALIVE;
 }
 
 static void
@@ -93,20 +89,20 @@ the_holder_dies(void)
 }
 
 static void
-a_dead_holder_costs_less_than_half_a_second(void **state)
+a_dead_holder_is_found_within_half_a_second(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	platform.judge = judge_the_holder;
 	const uint64_t start = fake.clock;
-	/* Whenever it is, and however long ago another waiter has looked. */
+	/* At any time relative to the tick and to the last look of another waiter. */
 	for (uint64_t ago = 0; ago < 200; ago++) {
 		began = fake.clock = start + ago * 1077 * NS_PER_MS;
 		STORE_SEQ(&sem->segment.header->scanned, began - ago * NS_PER_MS);
 		set_counters(sem, 1, 0);
-		put_record(sem, 40, NOBODY, STATE_HELD, 0, 0, 1);
+		put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 1);
 		holder_is_dead = false;
-		fake.others = the_holder_dies; /* just after the first look, if it takes one */
+		fake.peer = the_holder_dies; /* just after the waiter's first look, if it looks */
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 		assert_in_range(fake.clock - began, 1, 499 * NS_PER_MS);
 		assert_int_equal(tsem_release(&hold), 0);
@@ -114,20 +110,20 @@ a_dead_holder_costs_less_than_half_a_second(void **state)
 	assert_int_equal(stat_of(sem).recovered, 200);
 }
 
-/* The holder is dead, and who is next has been killed, too, but ends behind the first look. */
+/* The holder is dead. The next waiter has been killed too, but the first look still finds it alive. */
 static int
-judge_who_ends_one_after_another(const struct process_id *owner)
+judge_the_second_dead_later(const struct process_id *owner)
 {
-	return owner->pid == 1 ? 0 : judged++ > 0 ? 0 : 1;
+	return owner->pid == 1 || judged++ > 0 ? LIVENESS_DEAD : LIVENESS_ALIVE;
 }
 
 static void
-the_dead_come_in_groups(void **state)
+a_second_look_follows_a_recovery_soon(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	judged = 0;
-	platform.judge = judge_who_ends_one_after_another;
+	platform.judge = judge_the_second_dead_later;
 	set_counters(sem, 2, 0);
 	put_record(sem, 40, owner_process(1, 1), STATE_HELD, 0, 0, 1);
 	put_record(sem, 41, owner_process(2, 1), STATE_QUEUED, 0, 1, 1);
@@ -136,23 +132,23 @@ the_dead_come_in_groups(void **state)
 	assert_int_equal(judged, 2);
 }
 
-/* Too soon after the last look for another one: but before it gives up, a waiter looks once more. */
+/* A look during the wait would be too soon after the first one, but a waiter always looks before it gives up. */
 static void
-a_holder_found_dead_at_the_deadline(void **state)
+a_dead_holder_is_found_at_the_deadline(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(50);
 	tsem_hold hold;
 	holder_is_dead = false;
 	platform.judge = judge_the_holder;
-	fake.others = the_holder_dies;
+	fake.peer = the_holder_dies;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
 	assert_int_equal(fake.clock - began, 50 * NS_PER_MS);
 	assert_int_equal(stat_of(sem).recovered, 1);
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-/* Waits from `began` on, when another waiter has looked `ago` before that; how many looks it takes itself. */
+/* Waits from `began` on; another waiter has looked `ago_ms` before. Returns the number of looks of the waiter itself. */
 static uint64_t
 looks_of_a_wait(uint64_t ago_ms, uint64_t ms)
 {
@@ -168,9 +164,9 @@ looks_of_a_wait(uint64_t ago_ms, uint64_t ms)
 	return judged;
 }
 
-/* Of many waiters one looks, and all wake up at the same time; but none relies on a look from before that. */
+/* All wake up at the same tick, and one of them looks. A look from before that tick does not count. */
 static void
-looks_are_shared(void **state)
+waiters_share_looks(void **state)
 {
 	(void)state;
 	enum { AT_THE_DEADLINE = 1, AT_THE_TICK = 1, LOOK_MS = LOOK_EVERY / NS_PER_MS };
@@ -190,13 +186,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(progress_is_reported_at_its_pace),
-		TEST(progress_without_a_pace_comes_with_the_ticks),
-		TEST(progress_may_give_up),
-		TEST(a_dead_holder_costs_less_than_half_a_second),
-		TEST(the_dead_come_in_groups),
-		TEST(a_holder_found_dead_at_the_deadline),
-		TEST(looks_are_shared),
+		TEST_HELD(progress_is_reported_at_its_pace),
+		TEST_HELD(progress_without_a_pace_comes_with_the_ticks),
+		TEST_HELD(progress_may_give_up),
+		TEST_HELD(a_dead_holder_is_found_within_half_a_second),
+		TEST_HELD(a_second_look_follows_a_recovery_soon),
+		TEST_HELD(a_dead_holder_is_found_at_the_deadline),
+		TEST_HELD(waiters_share_looks),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A copy of a segment is of one instant, whatever a peer does between two reads: here a peer acts inside pread(), which is
- * wrapped, before or after a part of the file is read. Which of the two names of pread() a file calls depends on
- * _FILE_OFFSET_BITS.
+ * A copy of a segment shows one instant, whatever a peer does between two reads. The peer acts inside pread(), which the linker
+ * wraps, after a part of the file was read. _FILE_OFFSET_BITS decides which of the two names of pread() a file calls.
  */
-#include "segments.h"
+#include "fixture.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,7 +46,7 @@ copy_while(void (*peer_after_header)(int, struct header *), void (*peer_after_re
 	const char *name = fresh_name();
 	struct segment reader;
 	struct segment copy;
-	segment = created(name);
+	segment = create_segment(name);
 	assert_int_equal(segment_attach(name, SEGMENT_READ_ONLY, &reader), 0);
 	headers = 0;
 	records = 0;
@@ -62,7 +60,7 @@ copy_while(void (*peer_after_header)(int, struct header *), void (*peer_after_re
 	return copy;
 }
 
-/* ---- once ---- */
+/* ---- a peer that acts once ---- */
 
 static void
 acquire_once(int nth, struct header *read)
@@ -76,7 +74,7 @@ acquire_once(int nth, struct header *read)
 }
 
 static void
-a_holder_that_comes_after_the_counters_were_read(void **state)
+a_copy_has_a_holder_that_came_after_the_counters_were_read(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(acquire_once, NULL);
@@ -85,7 +83,7 @@ a_holder_that_comes_after_the_counters_were_read(void **state)
 	segment_free_copy(&copy);
 }
 
-/* Half of the record was read before the hold went to another process, and half after that. */
+/* The owner was read before the hold went to another process, and the rest of the record afterwards. */
 static void
 hand_over_while_it_is_read(int nth, struct record *read)
 {
@@ -98,7 +96,7 @@ hand_over_while_it_is_read(int nth, struct record *read)
 }
 
 static void
-a_record_that_changes_hands_while_it_is_read(void **state)
+a_copy_has_one_owner_of_a_record_handed_over_meanwhile(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(NULL, hand_over_while_it_is_read);
@@ -118,7 +116,7 @@ grow_once(int nth, struct record *read)
 }
 
 static void
-a_record_that_the_file_did_not_have_before(void **state)
+a_copy_has_a_record_that_the_file_did_not_have_before(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(NULL, grow_once);
@@ -127,7 +125,7 @@ a_record_that_the_file_did_not_have_before(void **state)
 	segment_free_copy(&copy);
 }
 
-/* ---- for ever ---- */
+/* ---- a peer that acts all the time ---- */
 
 static void
 move_always(int nth, struct header *read)
@@ -137,7 +135,7 @@ move_always(int nth, struct header *read)
 }
 
 static void
-counters_that_never_stand_still(void **state)
+a_copy_ends_though_the_counters_never_stand_still(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(move_always, NULL);
@@ -154,7 +152,7 @@ grow_always(int nth, struct record *read)
 }
 
 static void
-a_file_that_grows_all_the_time(void **state)
+a_copy_ends_though_the_file_always_grows(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(move_always, grow_always);
@@ -173,7 +171,7 @@ cut_and_extend(int nth, struct record *read)
 }
 
 static void
-a_file_that_is_cut_and_extended_all_the_time(void **state)
+a_copy_ends_though_the_file_is_cut_and_extended_all_the_time(void **state)
 {
 	(void)state;
 	struct segment copy = copy_while(NULL, cut_and_extend);
@@ -181,15 +179,15 @@ a_file_that_is_cut_and_extended_all_the_time(void **state)
 	segment_free_copy(&copy);
 }
 
-/* It is not damaged for that: `remove -f` would take a healthy one for a file that has to go. */
+/* Otherwise `remove -f` would delete a healthy segment. */
 static void
-a_read_that_fails(void **state)
+a_read_error_is_not_damage(void **state)
 {
 	(void)state;
 	static const unsigned modes[] = {0, SEGMENT_READ_ONLY};
 	const char *name = fresh_name();
 	struct segment again;
-	segment = created(name);
+	segment = create_segment(name);
 	read_error = EIO;
 	for (size_t i = 0; i < 2; i++)
 		assert_int_equal(segment_attach(name, modes[i], &again), -EIO);
@@ -201,13 +199,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_holder_that_comes_after_the_counters_were_read),
-		cmocka_unit_test(a_record_that_changes_hands_while_it_is_read),
-		cmocka_unit_test(a_record_that_the_file_did_not_have_before),
-		cmocka_unit_test(counters_that_never_stand_still),
-		cmocka_unit_test(a_file_that_grows_all_the_time),
-		cmocka_unit_test(a_file_that_is_cut_and_extended_all_the_time),
-		cmocka_unit_test(a_read_that_fails),
+		cmocka_unit_test(a_copy_has_a_holder_that_came_after_the_counters_were_read),
+		cmocka_unit_test(a_copy_has_one_owner_of_a_record_handed_over_meanwhile),
+		cmocka_unit_test(a_copy_has_a_record_that_the_file_did_not_have_before),
+		cmocka_unit_test(a_copy_ends_though_the_counters_never_stand_still),
+		cmocka_unit_test(a_copy_ends_though_the_file_always_grows),
+		cmocka_unit_test(a_copy_ends_though_the_file_is_cut_and_extended_all_the_time),
+		cmocka_unit_test(a_read_error_is_not_damage),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The segment's file is created whole, with the mode and the limits that were asked for, or not at all. */
-#include "segments.h"
+/* Creating a segment: its file is complete, with the mode and the limits of the configuration, or does not exist. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static void
-a_new_segment(void **state)
+a_new_segment_is_complete(void **state)
 {
 	(void)state;
 	static const unsigned char no_uuid[16];
 	const char *name = fresh_name();
 	const mode_t mask = umask(0777);
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	umask(mask);
 
 	const struct header *header = segment.header;
@@ -39,7 +38,7 @@ a_new_segment(void **state)
 	assert_int_equal(st.st_nlink, 1);
 	segment_detach(&segment);
 
-	struct segment other = created(fresh_name());
+	struct segment other = create_segment(fresh_name());
 	struct segment again;
 	assert_int_equal(segment_attach(name, 0, &again), 0);
 	assert_memory_not_equal(other.header->uuid, again.header->uuid, sizeof(no_uuid));
@@ -48,7 +47,7 @@ a_new_segment(void **state)
 }
 
 static void
-modes_are_what_was_asked_for(void **state)
+the_mode_does_not_depend_on_the_umask(void **state)
 {
 	(void)state;
 	static const mode_t modes[] = {0600, 0660, 0666, 0640, 0400, 0777};
@@ -65,24 +64,24 @@ modes_are_what_was_asked_for(void **state)
 }
 
 static void
-a_name_that_is_taken(void **state)
+a_name_in_use_is_refused(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	STORE_SEQ(&segment.header->capacity, 77);
 	const ino_t inode = stat_of_file(name).st_ino;
 	struct segment other;
 	memset(&other, 0, sizeof(other));
-	assert_int_equal(segment_create(name, &config, &other), -EEXIST);
+	assert_int_equal(segment_create(name, &three_of_nine, &other), -EEXIST);
 	assert_int_equal(stat_of_file(name).st_ino, inode);
 	assert_int_equal(LOAD_SEQ(&segment.header->capacity), 77);
 	segment_detach(&segment);
 
-	/* By anything, also by what leads nowhere. */
+	/* A dangling link uses the name, too. */
 	name = fresh_name();
 	assert_int_equal(symlink("/nonexistent/target", file_of(name)), 0);
-	assert_int_equal(segment_create(name, &config, &other), -EEXIST);
+	assert_int_equal(segment_create(name, &three_of_nine, &other), -EEXIST);
 }
 
 static int
@@ -100,12 +99,12 @@ failures_leave_no_descriptor(void **state)
 	(void)state;
 	const char *name = fresh_name();
 	const char *garbage = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	struct segment other;
 	close(open(file_of(garbage), O_CREAT | O_WRONLY, 0600));
 	const int before = count_descriptors();
 	for (int i = 0; i < 5; i++) {
-		assert_int_equal(segment_create(name, &config, &other), -EEXIST);
+		assert_int_equal(segment_create(name, &three_of_nine, &other), -EEXIST);
 		assert_int_equal(segment_attach(garbage, 0, &other), -EBADMSG);
 		assert_int_equal(segment_attach("a/b", 0, &other), -EINVAL);
 	}
@@ -124,7 +123,7 @@ create_with_standard_closed(void *arg)
 			if ((closed >> fd & 1) != 0)
 				close(fd);
 		}
-		CHECK(segment_create(name, &config, &segment) == 0);
+		CHECK(segment_create(name, &three_of_nine, &segment) == 0);
 		CHECK(segment.fd > 2);
 		CHECK((fcntl(segment.fd, F_GETFD) & FD_CLOEXEC) != 0);
 		segment_detach(&segment);
@@ -146,7 +145,7 @@ create_with_standard_closed(void *arg)
 }
 
 static void
-never_one_of_the_standard_descriptors(void **state)
+segments_never_use_a_standard_descriptor(void **state)
 {
 	(void)state;
 	char name[100];
@@ -154,7 +153,7 @@ never_one_of_the_standard_descriptors(void **state)
 	assert_int_equal(end_of_child(start_child(create_with_standard_closed, name)), 0);
 }
 
-/* The only descriptor that the limit leaves is one that belongs to the program. */
+/* The only descriptor that the limit leaves is a standard one, which belongs to the program. */
 static int
 use_with_standard_input_closed_and_no_other(void *arg)
 {
@@ -167,7 +166,7 @@ use_with_standard_input_closed_and_no_other(void *arg)
 	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 	CHECK(segment_attach(arg, 0, &segment) == -EMFILE);
 	CHECK(fcntl(STDIN_FILENO, F_GETFD) < 0);
-	CHECK(segment_create("other", &config, &segment) == -EMFILE);
+	CHECK(segment_create("other", &three_of_nine, &segment) == -EMFILE);
 	CHECK(fcntl(STDIN_FILENO, F_GETFD) < 0);
 	limit.rlim_cur = before;
 	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -175,12 +174,12 @@ use_with_standard_input_closed_and_no_other(void *arg)
 }
 
 static void
-no_descriptor_but_a_standard_one(void **state)
+without_another_descriptor_creating_fails(void **state)
 {
 	(void)state;
 	char name[100];
 	strcpy(name, fresh_name());
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	assert_int_equal(end_of_child(start_child(use_with_standard_input_closed_and_no_other, name)), 0);
 	segment_detach(&segment);
 }
@@ -191,18 +190,18 @@ create_within_a_limit(void *arg)
 	struct rlimit limit = {SEGMENT_BYTES_MIN - 1, RLIM_INFINITY};
 	struct segment segment;
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-	CHECK(segment_create(arg, &config, &segment) == -EFBIG);
+	CHECK(segment_create(arg, &three_of_nine, &segment) == -EFBIG);
 	CHECK(access(file_of(arg), F_OK) != 0);
 	limit.rlim_cur = SEGMENT_BYTES_MIN;
 	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-	CHECK(segment_create(arg, &config, &segment) == 0);
+	CHECK(segment_create(arg, &three_of_nine, &segment) == 0);
 	CHECK(segment_reserve(&segment, RECORDS_PER_PAGE + 1) == -EFBIG);
 	return 0;
 }
 
-/* An error, not SIGXFSZ. */
+/* Without SIGXFSZ. */
 static void
-file_size_limits(void **state)
+a_file_size_limit_is_an_error(void **state)
 {
 	(void)state;
 	char name[100];
@@ -214,13 +213,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_segment),
-		cmocka_unit_test(modes_are_what_was_asked_for),
-		cmocka_unit_test(a_name_that_is_taken),
+		cmocka_unit_test(a_new_segment_is_complete),
+		cmocka_unit_test(the_mode_does_not_depend_on_the_umask),
+		cmocka_unit_test(a_name_in_use_is_refused),
 		cmocka_unit_test(failures_leave_no_descriptor),
-		cmocka_unit_test(never_one_of_the_standard_descriptors),
-		cmocka_unit_test(no_descriptor_but_a_standard_one),
-		cmocka_unit_test(file_size_limits),
+		cmocka_unit_test(segments_never_use_a_standard_descriptor),
+		cmocka_unit_test(without_another_descriptor_creating_fails),
+		cmocka_unit_test(a_file_size_limit_is_an_error),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of `tsem show` and `tsem list`: every column, from numbers that differ. */
+/* The cells of `tsem show` and `tsem list`: each column, from numbers that differ. */
 #include "support.h"
 
 #include <pwd.h>
@@ -10,7 +10,7 @@
 #include "view/describe.h"
 
 static void
-durations(void **state)
+durations_are_short(void **state)
 {
 	(void)state;
 	static const struct {
@@ -31,28 +31,28 @@ durations(void **state)
 }
 
 static void
-times(void **state)
+times_are_in_UTC(void **state)
 {
 	(void)state;
 	char text[32];
 	time_to_text(1700000000, text);
 	assert_string_equal(text, "2023-11-14T22:13:20Z");
-	time_to_text(INT64_MAX, text); /* in a damaged segment */
+	time_to_text(INT64_MAX, text); /* from a damaged segment */
 	assert_string_equal(text, "1970-01-01T00:00:00Z");
 }
 
-/* One after the other, since the last one is remembered. */
+/* The function caches the last user, so the order of these calls matters. */
 static void
-users(void **state)
+unknown_users_are_numbers(void **state)
 {
 	(void)state;
-	enum { NOBODY_HAS_IT = 3999999 };
-	if (getpwuid(NOBODY_HAS_IT) != NULL)
-		SKIP("the user %d exists", NOBODY_HAS_IT);
+	enum { UNUSED_UID = 3999999 };
+	if (getpwuid(UNUSED_UID) != NULL)
+		SKIP("the user %d exists", UNUSED_UID);
 	char text[64];
 	user_to_text(0, text);
 	assert_string_equal(text, "root");
-	user_to_text(NOBODY_HAS_IT, text);
+	user_to_text(UNUSED_UID, text);
 	assert_string_equal(text, "3999999");
 	user_to_text(0, text);
 	assert_string_equal(text, "root");
@@ -61,7 +61,7 @@ users(void **state)
 /* ---- tsem list ---- */
 
 static void
-the_cells_of_a_semaphore(void **state)
+each_column_of_a_semaphore(void **state)
 {
 	(void)state;
 	static const char *const expected[LIST_COLUMNS] = {
@@ -112,7 +112,7 @@ cell_of(const struct tsem_owner *owner, enum show_column column)
 }
 
 static void
-the_cells_of_a_holder(void **state)
+each_column_of_a_holder(void **state)
 {
 	(void)state;
 	static const uint32_t slots[] = {3, 7, 1023};
@@ -149,7 +149,7 @@ the_cells_of_a_holder(void **state)
 }
 
 static void
-the_cells_of_a_waiter(void **state)
+each_column_of_a_waiter(void **state)
 {
 	(void)state;
 	const struct tsem_owner owner = {
@@ -175,9 +175,9 @@ the_cells_of_a_waiter(void **state)
 	assert_string_equal(alive_to_text(TSEM_DEAD), "no");
 }
 
-/* As many as fit, and never half a number. */
+/* The text ends after a whole number. */
 static void
-more_slots_than_fit(void **state)
+too_many_slots_end_with_dots(void **state)
 {
 	(void)state;
 	uint32_t slots[TSEM_SLOTS_MAX];
@@ -194,13 +194,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations),
-		cmocka_unit_test(times),
-		cmocka_unit_test(users),
-		cmocka_unit_test(the_cells_of_a_semaphore),
-		cmocka_unit_test(the_cells_of_a_holder),
-		cmocka_unit_test(the_cells_of_a_waiter),
-		cmocka_unit_test(more_slots_than_fit),
+		cmocka_unit_test(durations_are_short),          cmocka_unit_test(times_are_in_UTC),
+		cmocka_unit_test(unknown_users_are_numbers),    cmocka_unit_test(each_column_of_a_semaphore),
+		cmocka_unit_test(each_column_of_a_holder),      cmocka_unit_test(each_column_of_a_waiter),
+		cmocka_unit_test(too_many_slots_end_with_dots),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

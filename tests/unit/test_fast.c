@@ -1,118 +1,214 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The road of those who are alone takes a look at a few words and infers the rest: each of those words changed, by
- * somebody who is not alone with us any more, must send the next acquire or release the long way.
+ * The fast path looks at a few words and infers the rest (lib/fast.h). Each of those words, changed by another process or
+ * thread, must send the next acquire or release to the slow path. The slow path is the only caller of arrive() and
+ * move_grants(), and the linker puts functions that count these calls in their place.
  */
-#include "one_cached.h"
+#include "fixture.h"
 
-#include <errno.h>
 #include <pthread.h>
 
+static _Atomic uint32_t slow_acquires;
+static _Atomic uint32_t slow_releases;
+
+int __real_arrive(struct tsem *s, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
+int __wrap_arrive(struct tsem *s, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
+
+int
+__wrap_arrive(struct tsem *s, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket)
+{
+	slow_acquires += tag != TAG_NONE; /* a take has no record */
+	return __real_arrive(s, tag, count, arrival, ticket);
+}
+
+enum move __real_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state,
+                             struct grant *grant);
+enum move __wrap_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state,
+                             struct grant *grant);
+
+enum move
+__wrap_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state, struct grant *grant)
+{
+	slow_releases++;
+	return __real_move_grants(s, index, record, state, grant);
+}
+
 static void
-expect_the_books_to_balance(void)
+acquire_on(bool slow_path, uint32_t count, tsem_hold *hold)
+{
+	const uint32_t before = slow_acquires;
+	assert_int_equal(tsem_try_acquire(sem, count, hold), 0);
+	assert_int_equal(slow_acquires - before, slow_path);
+}
+
+static void
+acquire_fast(tsem_hold *hold)
+{
+	acquire_on(false, 1, hold);
+}
+
+static void
+acquire_slow(tsem_hold *hold)
+{
+	acquire_on(true, 1, hold);
+}
+
+static void
+fail_to_acquire_slow(void)
+{
+	tsem_hold hold;
+	const uint32_t before = slow_acquires;
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	assert_true(slow_acquires > before);
+}
+
+static void
+release_on(bool slow_path, tsem_hold *hold)
+{
+	const uint32_t before = slow_releases;
+	assert_int_equal(tsem_release(hold), 0);
+	assert_int_equal(slow_releases - before, slow_path);
+}
+
+static void
+release_fast(tsem_hold *hold)
+{
+	release_on(false, hold);
+}
+
+static void
+release_slow(tsem_hold *hold)
+{
+	release_on(true, hold);
+}
+
+static void
+expect_all_available(void)
 {
 	assert_int_equal(grants_of(sem), tickets_of(sem));
 	assert_int_equal(records_in_use(sem), 0);
 	assert_int_equal(stat_of(sem).available, stat_of(sem).capacity);
 }
 
+/* ---- acquire ---- */
+
+/* So the counts tell the paths apart: a handle's first use is slow, and every further one is fast. */
 static void
-others_took_all(void **state)
+undisturbed_uses_are_fast(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	for (int use = 0; use < 3; use++) {
+		acquire_fast(&hold);
+		release_fast(&hold);
+	}
+	tsem_close(sem);
+	sem = open_semaphore(sem_name);
+	acquire_slow(&hold);
+	release_slow(&hold);
+	expect_all_available();
+}
+
+static void
+acquire_is_slow_when_T_has_moved(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_take(sem, 2, NULL), 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	fail_to_acquire_slow();
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	expect_the_books_to_balance();
+	acquire_slow(&hold);
+	release_slow(&hold);
+	expect_all_available();
 }
 
 static void
-the_capacity_was_lowered(void **state)
+acquire_is_slow_when_the_capacity_was_lowered(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_set(sem, 0), 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	fail_to_acquire_slow();
 	assert_int_equal(tsem_set(sem, 1), 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	expect_the_books_to_balance();
+	acquire_slow(&hold);
+	release_slow(&hold);
+	expect_all_available();
 }
 
-/* Who lowers it may die before anything but C has changed. */
+/* The setter may die before it changes anything but C. */
 static void
-the_capacity_was_lowered_half_way(void **state)
+acquire_is_slow_when_a_setter_died_after_it_changed_C(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	STORE_SEQ(&sem->segment.header->capacity, 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);
+	fail_to_acquire_slow();
 	STORE_SEQ(&sem->segment.header->capacity, 2);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	expect_the_books_to_balance();
+	acquire_slow(&hold);
+	release_slow(&hold);
+	expect_all_available();
 }
 
-/* The record is kept while there is no room, and nobody has come since. */
+/* The record is cached while no permit is available, and T has not moved since. */
 static void
-there_was_no_room_then(void **state)
+acquire_is_slow_when_there_was_no_room_at_the_last_release(void **state)
 {
 	(void)state;
 	tsem_hold first, second;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
+	acquire_fast(&first);
+	acquire_slow(&second);
 	STORE_SEQ(&sem->segment.header->capacity, 1);
-	assert_int_equal(tsem_release(&second), 0);
+	release_slow(&second);
 	assert_int_equal(cache_entry(sem)->hold.record, hold_inside(&second)->record);
-	assert_int_equal(tsem_try_acquire(sem, 1, &second), -EAGAIN);
-	assert_int_equal(tsem_release(&first), 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
-	assert_int_equal(tsem_release(&second), 0);
-	expect_the_books_to_balance();
+	fail_to_acquire_slow();
+	release_slow(&first);
+	acquire_slow(&second);
+	release_slow(&second);
+	expect_all_available();
 }
 
 static void
-a_permit_came_back_from_the_dead(void **state)
+acquire_is_slow_when_a_permit_was_abandoned(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	STORE_SEQ(&sem->segment.header->abandoned, 1);
-	for (int use = 0; use < 2; use++) {
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-		assert_int_equal(tsem_hold_recovered(&hold), use == 0);
-		assert_int_equal(tsem_release(&hold), 0);
-	}
-	expect_the_books_to_balance();
+	acquire_slow(&hold);
+	assert_true(tsem_hold_recovered(&hold));
+	release_slow(&hold);
+	acquire_fast(&hold);
+	assert_false(tsem_hold_recovered(&hold));
+	release_fast(&hold);
+	expect_all_available();
 }
 
 /* The record is the same, the number of permits is not. */
 static void
-another_number_of_permits(void **state)
+acquire_is_slow_for_another_count(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	const uint32_t counts[] = {2, 1, 1, 2, 2, 1};
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-		assert_int_equal(tsem_acquire(sem, counts[i], NULL, &hold), 0);
+	const uint32_t counts[] = {1, 2, 1, 1, 2, 2, 1};
+	for (size_t i = 1; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		acquire_on(counts[i] != counts[i - 1], counts[i], &hold);
 		assert_int_equal(stat_of(sem).available, 2 - counts[i]);
 		assert_int_equal(tsem_release(&hold), 0);
-		expect_the_books_to_balance();
+		expect_all_available();
 	}
 }
 
+/* ---- release ---- */
+
 static void
-others_gave_back_meanwhile(void **state)
+release_is_slow_when_T_and_G_have_moved(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	acquire_fast(&hold);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	expect_the_books_to_balance();
+	release_slow(&hold);
+	expect_all_available();
 }
 
 static void *
@@ -126,17 +222,19 @@ acquire_both(void *unused)
 }
 
 static void
-others_have_lined_up(void **state)
+release_lets_in_a_thread_that_has_queued_up(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	pthread_t thread;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	acquire_fast(&hold);
 	assert_int_equal(pthread_create(&thread, NULL, acquire_both, NULL), 0);
 	EVENTUALLY(stat_of(sem).waiting == 1);
+	const uint32_t before = slow_releases;
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	expect_the_books_to_balance();
+	assert_true(slow_releases > before);
+	expect_all_available();
 }
 
 static _Atomic uint32_t *
@@ -145,48 +243,51 @@ word_of(uint64_t ticket)
 	return ticket_word(sem, ticket);
 }
 
-/* Who lines up behind a hold that was alone is woken by its release, and not only by the next tick. */
+/* Otherwise that waiter would sleep until its next tick. */
 static void
-those_who_have_lined_up_are_woken(void **state)
+release_wakes_a_waiter_that_has_queued_up(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	acquire_fast(&hold);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	const uint64_t ticket = tickets_of(sem);
 	put_record(sem, 1, identity_owner(), STATE_QUEUED, 0, ticket, 1);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(counter_add(ticket, 1), TAG_NONE));
 	OR_SEQ(word_of(ticket), WORD_SLEEPERS);
-	assert_int_equal(tsem_release(&hold), 0);
+	release_slow(&hold);
 	assert_int_equal(LOAD_SEQ(word_of(ticket)) & WORD_SLEEPER_BITS, 0);
 }
 
-/* A record that somebody waits for is not kept; and what is free is IDLE. */
 static void
-the_record_is_wanted(void **state)
+release_frees_a_record_that_is_wanted(void **state)
 {
 	(void)state;
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	OR_SEQ(&sem->segment.header->record_waiters, WORD_SLEEPERS);
-	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
-	assert_int_equal(state_kind(state_of(sem, 0)), STATE_IDLE);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->record_waiters) & WORD_SLEEPERS, 0);
-	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
-	assert_int_equal(hold_inside(&hold)->record, 0);
-	assert_int_equal(tsem_release(&hold), 0);
+	for (int slow_path = 0; slow_path < 2; slow_path++) {
+		tsem_hold hold;
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		if (slow_path)
+			assert_int_equal(tsem_take(sem, 1, NULL), 0);
+		OR_SEQ(&sem->segment.header->record_waiters, WORD_SLEEPERS);
+		OR_SEQ(&sem->segment.header->pending, slow_path ? 0 : PENDING_IDLE);
+		release_on(slow_path, &hold);
+		assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
+		assert_int_equal(state_kind(state_of(sem, 0)), STATE_IDLE);
+		assert_int_equal(LOAD_SEQ(&sem->segment.header->record_waiters) & WORD_SLEEPERS, 0);
+		acquire_slow(&hold);
+		assert_int_equal(hold_inside(&hold)->record, 0);
+		assert_int_equal(tsem_release(&hold), 0);
+	}
 }
 
-/* Of a use that was not alone, and of one that is over already. */
+/* The first is a hold of the fast path, the second one of the slow path; and each is released once only. */
 static void
-only_the_hold_that_it_is(void **state)
+release_refuses_a_hold_that_is_over(void **state)
 {
 	(void)state;
 	tsem_hold first, second, copy;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
+	acquire_fast(&first);
+	acquire_slow(&second);
 	assert_int_equal(tsem_release(&first), 0);
 	assert_int_equal(tsem_release(&first), -EPERM);
 	assert_int_equal(tsem_release(&second), 0);
@@ -194,15 +295,17 @@ only_the_hold_that_it_is(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
 	copy = first;
 	assert_int_equal(tsem_release(&first), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
+	acquire_fast(&first);
 	assert_int_equal(tsem_release(&copy), -EPERM);
-	assert_int_equal(tsem_release(&first), 0);
-	expect_the_books_to_balance();
+	release_fast(&first);
+	expect_all_available();
 }
 
-/* Claimed, it has no ticket at first; a second claim before that must be given another one. */
+/* ---- the cached record ---- */
+
+/* A claimed record has no ticket at first. A second claim before that must get another record. */
 static void
-claimed_once_at_a_time(void **state)
+a_cached_record_is_claimed_once_at_a_time(void **state)
 {
 	(void)state;
 	struct claim first, second;
@@ -213,23 +316,22 @@ claimed_once_at_a_time(void **state)
 	assert_int_not_equal(second.index, 0);
 	record_unclaim(sem, &first);
 	record_unclaim(sem, &second);
-	expect_the_books_to_balance();
+	expect_all_available();
 }
 
-/* A kept record is nobody's place, and whoever keeps one and does nothing stands in nobody's way. */
 static void
-what_is_kept_is_not_in_use(void **state)
+a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal(void **state)
 {
 	(void)state;
 	assert_int_equal(state_kind(state_of(sem, 0)), STATE_CLAIMED);
 	assert_int_equal(stat_of(sem).held, 0);
 	assert_int_equal(stat_of(sem).waiting, 0);
-	assert_int_equal(tsem_remove(name, 0), 0);
+	assert_int_equal(tsem_remove(sem_name, 0), 0);
 }
 
-/* But CLAIMED it has a ticket, if T says so. Without capacity there is nothing to be had but that. */
+/* A CLAIMED record has a ticket if T carries its tag. Without capacity that alone makes the removal fail. */
 static void
-in_use_is_who_has_just_arrived(void **state)
+a_claimed_record_that_has_arrived_blocks_a_removal(void **state)
 {
 	(void)state;
 	struct header *header = sem->segment.header;
@@ -237,17 +339,16 @@ in_use_is_who_has_just_arrived(void **state)
 	put_record(sem, 1, identity_owner(), STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, 1);
 	const uint64_t tickets = LOAD_SEQ(&header->tickets);
 	STORE_SEQ(&header->tickets, counter_word_advance(tickets, 0, tag_make(1, 1)));
-	assert_int_equal(tsem_remove(name, 0), -EBUSY);
+	assert_int_equal(tsem_remove(sem_name, 0), -EBUSY);
 	STORE_SEQ(&header->tickets, counter_word_advance(tickets, 0, tag_make(1, 0)));
-	assert_int_equal(tsem_remove(name, 0), 0);
+	assert_int_equal(tsem_remove(sem_name, 0), 0);
 }
 
-/* Closing gives it back as any other: free, and IDLE. */
 static void
-free_after_closing(void **state)
+closing_frees_a_cached_record(void **state)
 {
 	(void)state;
-	tsem *other = open_semaphore(name);
+	tsem *other = open_semaphore(sem_name);
 	tsem_close(sem);
 	sem = other;
 	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
@@ -259,21 +360,22 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(others_took_all),
-		TEST(the_capacity_was_lowered),
-		TEST(the_capacity_was_lowered_half_way),
-		TEST(there_was_no_room_then),
-		TEST(a_permit_came_back_from_the_dead),
-		TEST(another_number_of_permits),
-		TEST(others_gave_back_meanwhile),
-		TEST(others_have_lined_up),
-		TEST(those_who_have_lined_up_are_woken),
-		TEST(the_record_is_wanted),
-		TEST(only_the_hold_that_it_is),
-		TEST(claimed_once_at_a_time),
-		TEST(what_is_kept_is_not_in_use),
-		TEST(in_use_is_who_has_just_arrived),
-		TEST(free_after_closing),
+		TEST_CACHED(undisturbed_uses_are_fast),
+		TEST_CACHED(acquire_is_slow_when_T_has_moved),
+		TEST_CACHED(acquire_is_slow_when_the_capacity_was_lowered),
+		TEST_CACHED(acquire_is_slow_when_a_setter_died_after_it_changed_C),
+		TEST_CACHED(acquire_is_slow_when_there_was_no_room_at_the_last_release),
+		TEST_CACHED(acquire_is_slow_when_a_permit_was_abandoned),
+		TEST_CACHED(acquire_is_slow_for_another_count),
+		TEST_CACHED(release_is_slow_when_T_and_G_have_moved),
+		TEST_CACHED(release_lets_in_a_thread_that_has_queued_up),
+		TEST_CACHED(release_wakes_a_waiter_that_has_queued_up),
+		TEST_CACHED(release_frees_a_record_that_is_wanted),
+		TEST_CACHED(release_refuses_a_hold_that_is_over),
+		TEST_CACHED(a_cached_record_is_claimed_once_at_a_time),
+		TEST_CACHED(a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal),
+		TEST_CACHED(a_claimed_record_that_has_arrived_blocks_a_removal),
+		TEST_CACHED(closing_frees_a_cached_record),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,87 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A full table of places given up: what it costs to pass over them. The work is counted and not timed. The header
- * tells of one record more than there is memory for, so each scan of all records asks for that record once, in vain.
- */
-#include "inside.h"
-#include "recover.h"
-#include "wait.h"
-
-#include <errno.h>
-#include <sys/mman.h>
+/* Skipping a full table of orphans: how many scans of all records it takes. The scans are counted, not timed. */
+#include "fixture.h"
 
 enum {
 	PARTICIPANTS = UNDER_SANITIZER ? 2000 : 16350, /* twice as many records */
-	FRONT = 100,                                   /* the ticket of the first place, and E */
-	LIVE = 1,                                      /* the waiter behind them all */
-	PLACES_WORTH_A_SCAN = 64
+	FRONT = 100,                                   /* E, and the ticket of the first orphan */
+	LIVE = 1,                                      /* the waiter behind all orphans */
+	ORPHANS_WORTH_A_SCAN = 64
 };
 
-static uint32_t scans;
-static uint32_t records; /* places given up */
-static unsigned char *memory;
-static tsem *sem;
-
-int __wrap_segment_reserve(struct segment *segment, uint32_t n);
-
-/* Here the linker puts it in place of segment_reserve(). */
-int
-__wrap_segment_reserve(struct segment *segment, uint32_t n)
-{
-	(void)segment;
-	(void)n;
-	scans++;
-	return -EUSERS;
-}
+static uint32_t orphans;
 
 static int
 set_up(void **state)
 {
 	(void)state;
-	static const struct tsem_config config = {.size = sizeof(config), .permits = FRONT};
-	const size_t size = tsem_size_at(PARTICIPANTS);
-	memory = shared_memory(size);
-	assert_int_equal(tsem_init_at(memory, size, &config, &sem), 0);
-	records = sem->segment.reserved - LIVE;
-	STORE_SEQ(&sem->segment.header->reserved, records + LIVE + 1);
+	orphans = begin_full(PARTICIPANTS, FRONT) - LIVE;
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	const size_t size = tsem_size_at(PARTICIPANTS);
-	tsem_close(sem);
-	munmap(memory, size);
-	return 0;
-}
-
-/* order[i]: in which record the i-th place in line stands. */
+/* order[i]: the record of the i-th ticket. */
 static uint32_t order[RECORDS_MAX];
 
-/* Places for `count` permits each, and behind them one that is not given up. All permits are out. */
+/* Orphans for `count` permits each, and a live waiter behind them. No permit is available. */
 static void
 put_orphans(uint32_t count)
 {
-	set_counters(sem, FRONT + (uint64_t)records * count + 1, 0);
-	for (uint32_t i = 0; i < records; i++) {
+	set_counters(sem, FRONT + (uint64_t)orphans * count + 1, 0);
+	for (uint32_t i = 0; i < orphans; i++) {
 		const uint64_t ticket = FRONT + (uint64_t)i * count;
 		put_record(sem, order[i], owner_orphan(ticket), STATE_QUEUED, 0, ticket, count);
 	}
-	put_record(sem, records, owner_process(1, 1), STATE_QUEUED, 0, FRONT + (uint64_t)records * count, 1);
+	put_record(sem, orphans, owner_process(1, 1), STATE_QUEUED, 0, FRONT + (uint64_t)orphans * count, 1);
 	note_orphan(sem, FRONT);
 }
 
-/* Returns how many scans it took. After them the live waiter is next, and nothing of the others is left over. */
+/* Skips the orphans. Returns how many scans that took. The live waiter is next then, and no orphan is left. */
 static uint32_t
-scans_to_the_live_one(uint32_t count)
+scans_to_skip_orphans(uint32_t count)
 {
 	put_orphans(count);
 	scans = 0;
 	skip_orphans(sem);
 	const uint32_t taken = scans;
-	assert_int_equal(grants_of(sem), (uint64_t)records * count);
+	assert_int_equal(grants_of(sem), (uint64_t)orphans * count);
 	assert_int_equal(records_in_use(sem), LIVE);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 	return taken;
@@ -96,21 +58,21 @@ ascending(uint32_t i)
 static uint32_t
 descending(uint32_t i)
 {
-	return records - 1 - i;
+	return orphans - 1 - i;
 }
 
-/* The even ones, and then the odd ones. */
+/* The even records, and then the odd ones. */
 static uint32_t
 every_second(uint32_t i)
 {
-	const uint32_t even = (records + 1) / 2;
+	const uint32_t even = (orphans + 1) / 2;
 	return i < even ? 2 * i : 2 * (i - even) + 1;
 }
 
 static void
 put_in_order(uint32_t (*record_of)(uint32_t i))
 {
-	for (uint32_t i = 0; i < records; i++)
+	for (uint32_t i = 0; i < orphans; i++)
 		order[i] = record_of(i);
 }
 
@@ -119,7 +81,7 @@ static void
 shuffle(void)
 {
 	uint32_t random = 1;
-	for (uint32_t i = records - 1; i > 0; i--) {
+	for (uint32_t i = orphans - 1; i > 0; i--) {
 		random = random * 1664525 + 1013904223;
 		const uint32_t j = (random >> 8) % (i + 1);
 		const uint32_t swapped = order[i];
@@ -128,32 +90,31 @@ shuffle(void)
 	}
 }
 
-/* Places that stand in the order of their records need no scan for each few of them. */
 static void
-in_the_order_of_the_records(void **state)
+a_few_scans_skip_orphans_in_the_order_of_their_records(void **state)
 {
 	(void)state;
 	static uint32_t (*const orders[])(uint32_t) = {ascending, descending, every_second};
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		put_in_order(orders[i]);
 		for (uint32_t count = 1; count <= 201; count += 100)
-			assert_in_range(scans_to_the_live_one(count), 1, 8);
+			assert_in_range(scans_to_skip_orphans(count), 1, 8);
 	}
 }
 
 static void
-in_any_order(void **state)
+one_scan_for_many_orphans_in_any_order(void **state)
 {
 	(void)state;
 	put_in_order(ascending);
 	shuffle();
 	for (uint32_t count = 1; count <= 201; count += 100)
-		assert_in_range(scans_to_the_live_one(count), 1, records / PLACES_WORTH_A_SCAN + 8);
+		assert_in_range(scans_to_skip_orphans(count), 1, orphans / ORPHANS_WORTH_A_SCAN + 8);
 }
 
-/* It is not passed over, and nor is anything behind it, also where that is what the order of the records suggests. */
+/* The orphans behind it stay, even if their records are in the order of their tickets. */
 static void
-a_live_one_among_them(void **state)
+a_live_waiter_among_orphans_is_not_skipped(void **state)
 {
 	(void)state;
 	put_in_order(ascending);
@@ -162,19 +123,17 @@ a_live_one_among_them(void **state)
 		put_record(sem, order[at], owner_process(1, 1), STATE_QUEUED, 0, FRONT + at, 1);
 		skip_orphans(sem);
 		assert_int_equal(grants_of(sem), at);
-		assert_int_equal(records_in_use(sem), records + LIVE - at);
+		assert_int_equal(records_in_use(sem), orphans + LIVE - at);
 	}
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(in_the_order_of_the_records),
-		TEST(in_any_order),
-		TEST(a_live_one_among_them),
+		TEST_WITH(set_up, a_few_scans_skip_orphans_in_the_order_of_their_records),
+		TEST_WITH(set_up, one_scan_for_many_orphans_in_any_order),
+		TEST_WITH(set_up, a_live_waiter_among_orphans_is_not_skipped),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a wait without a permit: deadlines, signals, a cancellation, a removal. Or with one, at the last instant. */
-#include "one_held.h"
+/* What ends a wait: a deadline, a signal, a cancellation, a removal; and a permit that comes at the same time. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 static void
-deadlines(void **state)
+a_wait_ends_at_its_deadline(void **state)
 {
 	(void)state;
 	static const uint64_t ms[] = {1, 399, 400, 401, 1000, 2345};
@@ -23,7 +22,7 @@ deadlines(void **state)
 		assert_int_equal(records_in_use(sem), 1);
 		assert_int_equal(stat_of(sem).waiting, 0);
 	}
-	others_post();
+	peer_posts();
 	assert_int_equal(stat_of(sem).available, 1);
 }
 
@@ -36,21 +35,20 @@ a_deadline_in_the_past_is_a_try(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, &past, &hold), -ETIMEDOUT);
 	assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
 	assert_int_equal(fake.sleeps, 0);
-	others_post();
+	peer_posts();
 	assert_int_equal(tsem_acquire(sem, 1, &past, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-/* As far away as a deadline can be said to be: no overflow makes one in the past of it. */
 static void
-a_deadline_beyond_all_time(void **state)
+a_deadline_beyond_all_time_does_not_overflow(void **state)
 {
 	(void)state;
 	static const time_t seconds[] = {INT64_MAX, INT64_MAX / 2, UINT64_MAX / NS_PER_SECOND + 1};
 	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
 		const struct timespec deadline = {.tv_sec = seconds[i], .tv_nsec = 1};
 		tsem_hold hold;
-		fake.others = others_post;
+		fake.peer = peer_posts;
 		assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
 		assert_int_equal(fake.timed_out, 0);
 	}
@@ -58,12 +56,12 @@ a_deadline_beyond_all_time(void **state)
 }
 
 static void
-enabled_at_the_last_instant(void **state)
+a_waiter_enabled_at_its_deadline_acquires(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(100);
 	tsem_hold hold;
-	fake.others = others_post_and_die_before_waking; /* and the sleep ends by its time */
+	fake.peer = peer_posts_and_dies_before_waking; /* so the sleep ends by its time */
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
 	assert_int_equal(fake.clock - began, 100 * NS_PER_MS);
 	assert_int_equal(tsem_release(&hold), 0);
@@ -71,7 +69,7 @@ enabled_at_the_last_instant(void **state)
 }
 
 static void
-ticks_go_on_while_nothing_happens(void **state)
+a_waiter_wakes_up_at_each_tick(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(60000);
@@ -83,7 +81,7 @@ ticks_go_on_while_nothing_happens(void **state)
 }
 
 static void
-a_signal_handler_does_not_cost_the_place(void **state)
+a_signal_does_not_cost_the_ticket(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -96,7 +94,7 @@ a_signal_handler_does_not_cost_the_place(void **state)
 }
 
 static void
-interruptible_if_asked_for(void **state)
+a_signal_ends_an_interruptible_wait(void **state)
 {
 	(void)state;
 	const struct tsem_wait options = {.size = sizeof(options), .flags = TSEM_INTERRUPTIBLE};
@@ -111,51 +109,51 @@ interruptible_if_asked_for(void **state)
 	assert_int_equal(tsem_take_wait(sem, 1, &options), -EINTR);
 	assert_int_equal(records_in_use(sem), 1);
 
-	/* Nothing is lost if the permit came together with the signal. */
+	/* No permit is lost that comes together with the signal. */
 	fake.at_sleep = 3;
-	fake.others = others_post_and_die_before_waking;
+	fake.peer = peer_posts_and_dies_before_waking;
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 }
 
 static void
-others_cancel(void)
+peer_cancels(void)
 {
-	ADD_SEQ(&sem->segment.header->cancels, 1);
+	peer_cancels_and_dies_before_waking();
 	wake_all(sem);
 }
 
 static void
-cancelled(void **state)
+a_cancellation_ends_the_waits_of_that_moment(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_cancel;
+	fake.peer = peer_cancels;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -ECANCELED);
 	assert_int_equal(fake.timed_out, 0);
-	fake.others = others_cancel;
+	fake.peer = peer_cancels;
 	assert_int_equal(tsem_take(sem, 1, NULL), -ECANCELED);
 	assert_int_equal(fake.timed_out, 0);
 	assert_int_equal(records_in_use(sem), 1);
 
-	/* Only those who waited then. */
+	/* A later wait is not cancelled. */
 	const struct timespec deadline = clock_after(1);
 	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
 }
 
 static void
-others_remove(void)
+peer_removes(void)
 {
-	assert_int_equal(tsem_remove(name, TSEM_FORCE), 0);
+	assert_int_equal(tsem_remove(sem_name, TSEM_FORCE), 0);
 }
 
 static void
-removed(void **state)
+a_removal_ends_a_wait_and_refuses_further_operations(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_remove;
+	fake.peer = peer_removes;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
 	assert_int_equal(fake.timed_out, 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
@@ -165,61 +163,61 @@ removed(void **state)
 	assert_int_equal(tsem_post(sem, 1, NULL), -EIDRM);
 }
 
-/* And whoever waits until it is idle. */
 static void
-removed_while_somebody_waits_until_it_is_idle(void **state)
+a_removal_ends_a_wait_for_idleness(void **state)
 {
 	(void)state;
-	fake.others = others_remove;
+	fake.peer = peer_removes;
 	assert_int_equal(tsem_wait_idle(sem, 0, NULL), -EIDRM);
 	assert_int_equal(fake.timed_out, 0);
 }
 
 static uint64_t timed_out_before;
-static void (*what_others_do)(void);
+static void (*peer_action)(void);
 
 static void
-others_act(void)
+peer_acts(void)
 {
 	timed_out_before = fake.timed_out;
-	what_others_do();
+	peer_action();
 }
 
-/* At every instant at which the waiter calls out: from then on no sleep may last until its time. */
+/* The peer acts within each call of the platform. No sleep after that times out. */
 static void
-ends_at_once(void **state, void (*others)(void), int expected)
+ends_at_once(void (*action)(void), int expected)
 {
 	enum { INSTANTS = 20 };
-	what_others_do = others;
+	peer_action = action;
 	for (uint64_t at = 1; at <= INSTANTS; at++) {
-		tear_down(state);
-		set_up(state);
+		begin_held(1);
 		fake.at_call = at;
-		fake.others = others_act;
+		fake.peer = peer_acts;
 		tsem_hold hold;
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), expected);
-		assert_null(fake.others);
+		assert_null(fake.peer);
 		assert_int_equal(fake.timed_out, timed_out_before);
 	}
 	assert_true(fake.timed_out >= 2);
 }
 
 static void
-cancelled_at_any_instant(void **state)
+a_cancellation_at_any_instant_ends_the_wait_at_once(void **state)
 {
-	ends_at_once(state, others_cancel, -ECANCELED);
+	(void)state;
+	ends_at_once(peer_cancels, -ECANCELED);
 }
 
 static void
-removed_at_any_instant(void **state)
+a_removal_at_any_instant_ends_the_wait_at_once(void **state)
 {
-	ends_at_once(state, others_remove, -EIDRM);
+	(void)state;
+	ends_at_once(peer_removes, -EIDRM);
 }
 
 static void
-others_delete_the_file(void)
+peer_deletes_the_file(void)
 {
-	assert_int_equal(unlink(file_of(name)), 0);
+	assert_int_equal(unlink(file_of(sem_name)), 0);
 }
 
 static void
@@ -227,49 +225,49 @@ a_deleted_file_is_noticed_at_the_next_tick(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_delete_the_file;
+	fake.peer = peer_deletes_the_file;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
 	assert_in_range(fake.clock - began, 1, TICK_MAX);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
 }
 
-/* ---- no place even in the line ---- */
+/* ---- waiting for a record, without a ticket ---- */
 
-/* Live processes have every record there is. */
+/* A live process holds by every record. */
 static void
 use_up_all_records(void)
 {
 	assert_int_equal(segment_reserve(&sem->segment, RECORDS_MAX), 0);
 	STORE_SEQ(&sem->segment.header->reserved, RECORDS_MAX);
 	for (uint32_t i = 0; i < RECORDS_MAX; i++) {
-		STORE_SEQ(&sem->segment.records[i].owner, NOBODY);
+		STORE_SEQ(&sem->segment.records[i].owner, UNUSED_PROCESS);
 		STORE_SEQ(&sem->segment.records[i].state, state_next(0, STATE_HELD, 0));
 	}
 }
 
 static void
-others_leave(void)
+peer_releases(void)
 {
 	struct record *record = &sem->segment.records[12345];
 	STORE_SEQ(&record->state, state_next(0, STATE_IDLE, 0));
-	others_post();
+	peer_posts();
 	record_free_for(sem, 12345, record, LOAD_SEQ(&record->owner));
 }
 
 static void
-waiting_for_a_record(void **state)
+a_wait_for_a_record_ends_when_one_is_freed(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	use_up_all_records();
-	fake.others = others_leave;
+	fake.peer = peer_releases;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.timed_out, 0);
 	assert_int_equal(state_kind(state_of(sem, 12345)), STATE_HELD);
 }
 
 static void
-giving_up_the_wait_for_a_record(void **state)
+a_wait_for_a_record_can_be_given_up(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(250);
@@ -281,32 +279,32 @@ giving_up_the_wait_for_a_record(void **state)
 	fake.at_sleep = fake.sleeps + 1;
 	fake.sleep_result = -EINTR;
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -EINTR);
-	fake.others = others_cancel;
+	fake.peer = peer_cancels;
 	assert_int_equal(tsem_take_wait(sem, 1, &options), -ECANCELED);
-	fake.others = others_delete_the_file;
+	fake.peer = peer_deletes_the_file;
 	assert_int_equal(tsem_take(sem, 1, NULL), -EIDRM);
-	assert_int_equal(tickets_of(sem), 1); /* nobody was in line */
+	assert_int_equal(tickets_of(sem), 1); /* no ticket was taken */
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(deadlines),
-		TEST(a_deadline_in_the_past_is_a_try),
-		TEST(a_deadline_beyond_all_time),
-		TEST(enabled_at_the_last_instant),
-		TEST(ticks_go_on_while_nothing_happens),
-		TEST(a_signal_handler_does_not_cost_the_place),
-		TEST(interruptible_if_asked_for),
-		TEST(cancelled),
-		TEST(removed),
-		TEST(removed_while_somebody_waits_until_it_is_idle),
-		TEST(cancelled_at_any_instant),
-		TEST(removed_at_any_instant),
-		TEST(a_deleted_file_is_noticed_at_the_next_tick),
-		TEST(waiting_for_a_record),
-		TEST(giving_up_the_wait_for_a_record),
+		TEST_HELD(a_wait_ends_at_its_deadline),
+		TEST_HELD(a_deadline_in_the_past_is_a_try),
+		TEST_HELD(a_deadline_beyond_all_time_does_not_overflow),
+		TEST_HELD(a_waiter_enabled_at_its_deadline_acquires),
+		TEST_HELD(a_waiter_wakes_up_at_each_tick),
+		TEST_HELD(a_signal_does_not_cost_the_ticket),
+		TEST_HELD(a_signal_ends_an_interruptible_wait),
+		TEST_HELD(a_cancellation_ends_the_waits_of_that_moment),
+		TEST_HELD(a_removal_ends_a_wait_and_refuses_further_operations),
+		TEST_HELD(a_removal_ends_a_wait_for_idleness),
+		TEST_HELD(a_cancellation_at_any_instant_ends_the_wait_at_once),
+		TEST_HELD(a_removal_at_any_instant_ends_the_wait_at_once),
+		TEST_HELD(a_deleted_file_is_noticed_at_the_next_tick),
+		TEST_HELD(a_wait_for_a_record_ends_when_one_is_freed),
+		TEST_HELD(a_wait_for_a_record_can_be_given_up),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who the calling process is: another one after fork, the same one in threads and after exec, and no call to find out. */
+/* The identity of the calling process: it changes with fork(), and not in threads or with exec. Reading it needs no system call. */
 #include "support.h"
 
 #include <linux/filter.h>
@@ -27,7 +27,7 @@ inode_of(const char *path)
 }
 
 static void
-it_says_what_proc_says(void **state)
+the_identity_is_that_of_proc(void **state)
 {
 	(void)state;
 	struct identity self;
@@ -65,7 +65,7 @@ is_not_the_parent_nor_its_child(void *arg)
 }
 
 static void
-fork_makes_another(void **state)
+fork_changes_it(void **state)
 {
 	(void)state;
 	uint64_t mine = identity_owner();
@@ -74,9 +74,9 @@ fork_makes_another(void **state)
 	assert_int_equal(identity_owner(), mine);
 }
 
-/* No handler of pthread_atfork() runs here: only the kernel can tell. */
+/* No handler of pthread_atfork() runs here, so only the kernel clears what is cached. */
 static void
-a_fork_behind_the_library_makes_another(void **state)
+a_fork_without_handlers_changes_it(void **state)
 {
 	(void)state;
 	uint64_t mine = identity_owner();
@@ -89,21 +89,21 @@ a_fork_behind_the_library_makes_another(void **state)
 }
 
 static void *
-who_of_thread(void *arg)
+owner_of_thread(void *arg)
 {
 	*(uint64_t *)arg = identity_owner();
 	return NULL;
 }
 
 static void
-threads_are_the_same(void **state)
+threads_share_it(void **state)
 {
 	(void)state;
 	enum { THREADS = 8 };
 	pthread_t threads[THREADS];
 	uint64_t seen[THREADS] = {0};
 	for (size_t i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, who_of_thread, &seen[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, owner_of_thread, &seen[i]), 0);
 	for (size_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		assert_int_equal(seen[i], identity_owner());
@@ -118,7 +118,7 @@ first_use_by_many_threads(void *unused)
 	uint64_t seen[THREADS] = {0};
 	(void)unused;
 	for (size_t i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, who_of_thread, &seen[i]) == 0);
+		CHECK(pthread_create(&threads[i], NULL, owner_of_thread, &seen[i]) == 0);
 	for (size_t i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		CHECK(seen[i] == identity_owner());
@@ -128,14 +128,14 @@ first_use_by_many_threads(void *unused)
 }
 
 static void
-threads_of_a_child_agree(void **state)
+threads_of_a_child_share_it(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(end_of_child(start_child(first_use_by_many_threads, NULL)), 0);
 }
 
-/* The parent's memory is the child's here: the child must see itself, and leave the parent's identity as it is. */
+/* The child shares the parent's memory. It must read its own identity, and leave the parent's cached one as it is. */
 static void
 a_child_of_vfork_reads_itself(void **state)
 {
@@ -167,13 +167,13 @@ compare_behind_exec(void *unused)
 }
 
 static void
-exec_keeps_it(void **state)
+exec_does_not_change_it(void **state)
 {
 	(void)state;
 	assert_int_equal(end_of_child(start_child(compare_behind_exec, NULL)), 0);
 }
 
-/* Says yes to every madvise() and does nothing, as emulators do; goes on as main(), which takes its first look then. */
+/* Every madvise() succeeds and does nothing, as in emulators. main() then reads its identity for the first time. */
 static int
 fork_under_an_emulator(void *unused)
 {
@@ -192,7 +192,7 @@ fork_under_an_emulator(void *unused)
 }
 
 static void
-a_system_that_only_says_it_clears_pages(void **state)
+a_false_promise_to_clear_pages_is_found_out(void **state)
 {
 	(void)state;
 	const int status = end_of_child(start_child(fork_under_an_emulator, NULL));
@@ -201,7 +201,7 @@ a_system_that_only_says_it_clears_pages(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* In this mode anything but read, write, exit and sigreturn kills. The exit must be that of one thread. */
+/* Strict mode allows read, write, exit and sigreturn only. exit_group, which _exit() calls, is not among them. */
 static int
 without_system_calls(void *unused)
 {
@@ -218,7 +218,7 @@ without_system_calls(void *unused)
 }
 
 static void
-no_system_call_after_the_first(void **state)
+the_first_call_makes_the_only_system_calls(void **state)
 {
 	(void)state;
 	if (UNDER_THREAD_SANITIZER)
@@ -231,7 +231,7 @@ no_system_call_after_the_first(void **state)
 }
 
 static void
-command_names_cannot_lie(void **state)
+the_command_name_cannot_forge_a_field(void **state)
 {
 	(void)state;
 	struct process_stat before, after;
@@ -251,7 +251,7 @@ command_names_cannot_lie(void **state)
 }
 
 static void
-pids_in_decimal(void **state)
+pids_are_in_decimal(void **state)
 {
 	(void)state;
 	char text[12];
@@ -269,17 +269,17 @@ int
 main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_says_what_proc_says),
-		cmocka_unit_test(fork_makes_another),
-		cmocka_unit_test(a_fork_behind_the_library_makes_another),
-		cmocka_unit_test(threads_are_the_same),
-		cmocka_unit_test(threads_of_a_child_agree),
+		cmocka_unit_test(the_identity_is_that_of_proc),
+		cmocka_unit_test(fork_changes_it),
+		cmocka_unit_test(a_fork_without_handlers_changes_it),
+		cmocka_unit_test(threads_share_it),
+		cmocka_unit_test(threads_of_a_child_share_it),
 		cmocka_unit_test(a_child_of_vfork_reads_itself),
-		cmocka_unit_test(exec_keeps_it),
-		cmocka_unit_test(a_system_that_only_says_it_clears_pages),
-		cmocka_unit_test(no_system_call_after_the_first),
-		cmocka_unit_test(command_names_cannot_lie),
-		cmocka_unit_test(pids_in_decimal),
+		cmocka_unit_test(exec_does_not_change_it),
+		cmocka_unit_test(a_false_promise_to_clear_pages_is_found_out),
+		cmocka_unit_test(the_first_call_makes_the_only_system_calls),
+		cmocka_unit_test(the_command_name_cannot_forge_a_field),
+		cmocka_unit_test(pids_are_in_decimal),
 	};
 	if (argc == 3 && strcmp(argv[1], "--same-as") == 0)
 		return strtoull(argv[2], NULL, 16) == identity_owner() ? 0 : 1;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What others do in the middle of a look at the records, which is interrupted when it gets to the second page of them; and
- * what is left behind by those who waited.
+ * Waiting for idleness: what other processes do while the records are being read, and what a waiter leaves behind. A
+ * test interrupts the reading where it comes to the second page of records.
  */
-#include "fake.h"
+#include "fixture.h"
 
-#include <errno.h>
-
-#include "interrupt.h"
+#include "stop.h"
 
 enum { FIRST = 0, SECOND_PAGE = RECORDS_PER_PAGE };
-
-static tsem *sem;
 
 static void
 interrupt_the_next_look(void (*action)(void))
@@ -19,24 +15,13 @@ interrupt_the_next_look(void (*action)(void))
 	interrupt_at(&sem->segment.records[SECOND_PAGE], PROT_NONE, action);
 }
 
-/* Without permits: there is only what is posted. */
 static int
 set_up(void **state)
 {
 	(void)state;
-	sem = new_semaphore(0, 0);
+	begin_fake(0);
 	assert_int_equal(segment_reserve(&sem->segment, 2 * RECORDS_PER_PAGE), 0);
 	STORE_SEQ(&sem->segment.header->reserved, 2 * RECORDS_PER_PAGE);
-	fake_begin();
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	fake_end();
-	tsem_close(sem);
 	return 0;
 }
 
@@ -48,56 +33,56 @@ release(uint32_t index)
 	notify_idle(sem);
 }
 
-/* The first to go enables the waiter, who is in before the second goes: at no instant does nobody hold. */
+/* The first release enables the waiter, which holds before the second release. So the semaphore is never idle. */
 static void
-both_go_and_the_waiter_enters(void)
+both_release_and_the_waiter_enters(void)
 {
 	release(SECOND_PAGE);
-	put_record(sem, FIRST, NOBODY, STATE_HELD, 0, 2, 1);
+	put_record(sem, FIRST, UNUSED_PROCESS, STATE_HELD, 0, 2, 1);
 	release(SECOND_PAGE + 1);
 }
 
 static void
-whoever_enters_behind_the_look_holds(void **state)
+a_waiter_that_enters_behind_the_look_is_not_missed(void **state)
 {
 	(void)state;
 	static const struct timespec past;
-	SKIP_IF_UNINTERRUPTED();
+	SKIP_WITHOUT_PAGE_FAULTS();
 	set_counters(sem, 3, 2);
-	put_record(sem, FIRST, NOBODY, STATE_QUEUED, 0, 2, 1);
-	put_record(sem, SECOND_PAGE, NOBODY, STATE_HELD, 0, 0, 1);
-	put_record(sem, SECOND_PAGE + 1, NOBODY, STATE_HELD, 0, 1, 1);
-	interrupt_the_next_look(both_go_and_the_waiter_enters);
+	put_record(sem, FIRST, UNUSED_PROCESS, STATE_QUEUED, 0, 2, 1);
+	put_record(sem, SECOND_PAGE, UNUSED_PROCESS, STATE_HELD, 0, 0, 1);
+	put_record(sem, SECOND_PAGE + 1, UNUSED_PROCESS, STATE_HELD, 0, 1, 1);
+	interrupt_the_next_look(both_release_and_the_waiter_enters);
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
-	assert_null(interruption.action);
+	assert_true(was_interrupted());
 	assert_int_equal(state_kind(state_of(sem, FIRST)), STATE_HELD);
 }
 
 static void
-somebody_gets_in_line(void)
+a_waiter_arrives(void)
 {
 	set_counters(sem, 2, 1);
-	put_record(sem, SECOND_PAGE, NOBODY, STATE_QUEUED, 0, 1, 1);
+	put_record(sem, SECOND_PAGE, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
 }
 
 static void
-the_holder_goes(void)
+the_holder_releases(void)
 {
 	release(FIRST);
-	interrupt_the_next_look(somebody_gets_in_line);
+	interrupt_the_next_look(a_waiter_arrives);
 }
 
-/* Nothing need ever happen after that, so nobody would wake who went back to sleep because of it. */
+/* No later event might wake the process that waits for idleness, if it slept because of that arrival. */
 static void
-an_arrival_behind_the_look_is_not_slept_over(void **state)
+a_process_that_arrives_behind_the_look_does_not_hold(void **state)
 {
 	(void)state;
-	SKIP_IF_UNINTERRUPTED();
+	SKIP_WITHOUT_PAGE_FAULTS();
 	set_counters(sem, 1, 0);
-	put_record(sem, FIRST, NOBODY, STATE_HELD, 0, 0, 1);
-	fake.others = the_holder_goes;
+	put_record(sem, FIRST, UNUSED_PROCESS, STATE_HELD, 0, 0, 1);
+	fake.peer = the_holder_releases;
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, NULL), 0);
-	assert_null(interruption.action);
+	assert_true(was_interrupted());
 	assert_int_equal(fake.timed_out, 0);
 }
 
@@ -110,15 +95,15 @@ pending(void)
 }
 
 static void
-somebody_holds(void)
+begin_with_a_holder(void)
 {
 	set_counters(sem, 1, 0);
-	put_record(sem, FIRST, NOBODY, STATE_HELD, 0, 0, 1);
+	put_record(sem, FIRST, UNUSED_PROCESS, STATE_HELD, 0, 0, 1);
 }
 
-/* The last that was woken: those who wait, too, set their bits again then. */
+/* Waiters for idleness were woken. Each of them sets its bit again if it goes on waiting. */
 static void
-expect_others_woken(uint32_t bits)
+expect_waiters_woken(uint32_t bits)
 {
 	assert_int_equal(pending(), 0);
 	assert_int_equal(fake.wakes, 1);
@@ -128,39 +113,39 @@ expect_others_woken(uint32_t bits)
 }
 
 static void
-the_word_is_that_of(uint32_t before)
+expect_word(uint32_t before)
 {
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->idle), before);
 }
 
-/* Whoever moves G would look after it as long as anybody holds. */
+/* Each process that moves G would have to look at the records because of the bit, as long as a permit is held. */
 static void
-who_gives_up_leaves_nothing(void **state)
+a_waiter_that_gives_up_clears_its_bit_and_wakes_the_others(void **state)
 {
 	(void)state;
 	static const unsigned flags[] = {0, TSEM_HOLDERS};
 	static const uint32_t bits[] = {PENDING_IDLE, PENDING_HOLDERS};
 	const struct timespec deadline = {.tv_sec = 1003};
-	somebody_holds();
+	begin_with_a_holder();
 	for (int i = 0; i < 2; i++) {
-		the_word_is_that_of((uint32_t)i);
+		expect_word((uint32_t)i);
 		assert_int_equal(tsem_wait_idle(sem, flags[i], &deadline), -ETIMEDOUT);
-		expect_others_woken(bits[i]);
+		expect_waiters_woken(bits[i]);
 		fake.clock = 1000 * NS_PER_SECOND;
 	}
 	fake.at_sleep = fake.sleeps + 1;
 	fake.sleep_result = -EINTR;
 	assert_int_equal(tsem_wait_idle(sem, TSEM_INTERRUPTIBLE, &deadline), -EINTR);
-	expect_others_woken(PENDING_IDLE);
+	expect_waiters_woken(PENDING_IDLE);
 }
 
-/* Again and again, it would have all of them look at all records. */
+/* Tries in a loop would make all waiters read all records again and again. */
 static void
-a_try_wakes_nobody(void **state)
+a_try_wakes_no_waiter(void **state)
 {
 	(void)state;
 	static const struct timespec past;
-	somebody_holds();
+	begin_with_a_holder();
 	STORE_SEQ(&sem->segment.header->pending, PENDING_IDLE | PENDING_HOLDERS);
 	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
@@ -169,85 +154,83 @@ a_try_wakes_nobody(void **state)
 }
 
 static void
-the_first_goes(void)
+the_first_releases_and_wakes(void)
 {
 	release(FIRST);
-	assert_int_equal(pending(), 0); /* told */
+	assert_int_equal(pending(), 0);
 	fake.wakes = 0;
 }
 
 static void
-who_was_told_leaves_nothing(void **state)
+a_waiter_that_was_woken_leaves_no_bit(void **state)
 {
 	(void)state;
-	somebody_holds();
-	fake.others = the_first_goes;
+	begin_with_a_holder();
+	fake.peer = the_first_releases_and_wakes;
 	assert_int_equal(tsem_wait_idle(sem, 0, NULL), 0);
 	assert_int_equal(pending(), 0);
 }
 
-/* What one leaves that was killed, tsem_recover() takes away, but not the hint of an orphan beside it. */
+/* tsem_recover() clears the bits, but not the hint at an orphan in the same word. */
 static void
-the_bits_of_the_dead(void **state)
+recovery_clears_the_bits_of_dead_waiters(void **state)
 {
 	(void)state;
-	somebody_holds();
+	begin_with_a_holder();
 	set_counters(sem, 3, 0);
 	put_record(sem, FIRST + 1, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	STORE_SEQ(&sem->segment.header->pending, pending_next(PENDING_IDLE | PENDING_HOLDERS, true, 2));
 	assert_int_equal(tsem_recover(sem, NULL), 0);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_MASK, PENDING_ORPHANS);
-	expect_others_woken(PENDING_IDLE | PENDING_HOLDERS);
+	expect_waiters_woken(PENDING_IDLE | PENDING_HOLDERS);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-/* ---- the short roads, on which nothing but the counters moves ---- */
+/* ---- the fast path, on which only the counters move ---- */
 
 static tsem *one;
-static tsem_hold its_hold;
+static tsem_hold peers_hold;
 
 static void
-others_post_one(void)
+peer_posts_one(void)
 {
 	assert_int_equal(tsem_post(one, 1, NULL), 0);
 }
 
 static void
-others_release_it(void)
+peer_releases_its_hold(void)
 {
-	assert_int_equal(tsem_release(&its_hold), 0);
+	assert_int_equal(tsem_release(&peers_hold), 0);
 }
 
-/* Who sleeps is woken, and does not find out by itself after a while. */
+/* The waiter is woken, and does not wait for its next tick. */
 static void
-idle_after(void (*others)(void), unsigned flags)
+idle_after(void (*action)(void), unsigned flags)
 {
 	const uint64_t timed_out = fake.timed_out;
-	fake.others = others;
+	fake.peer = action;
 	assert_int_equal(tsem_wait_idle(one, flags, NULL), 0);
-	assert_null(fake.others);
+	assert_null(fake.peer);
 	assert_int_equal(fake.timed_out, timed_out);
 }
 
 static void
-woken_by_a_post_and_by_a_release(void **state)
+a_post_and_a_release_on_the_fast_path_wake(void **state)
 {
 	(void)state;
 	one = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(one, 1, NULL), 0);
-	idle_after(others_post_one, 0);
-	/* The second time with the record that is kept. */
+	idle_after(peer_posts_one, 0);
+	/* The second time with the cached record. */
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(tsem_acquire(one, 1, NULL, &its_hold), 0);
-		idle_after(others_release_it, i == 0 ? 0 : TSEM_HOLDERS);
+		assert_int_equal(tsem_acquire(one, 1, NULL, &peers_hold), 0);
+		idle_after(peer_releases_its_hold, i == 0 ? 0 : TSEM_HOLDERS);
 	}
 	tsem_close(one);
 }
 
-/* A signal that comes when it is idle already does not hide that. */
+/* The signal comes when the semaphore is idle already. */
 static void
-idle_when_interrupted(void **state)
+idleness_counts_more_than_a_signal(void **state)
 {
 	(void)state;
 	one = new_semaphore(1, 0);
@@ -255,7 +238,7 @@ idle_when_interrupted(void **state)
 	for (int idle = 0; idle <= 1; idle++) {
 		fake.at_sleep = fake.sleeps + 1;
 		fake.sleep_result = -EINTR;
-		fake.others = idle ? others_post_one : NULL;
+		fake.peer = idle ? peer_posts_one : NULL;
 		assert_int_equal(tsem_wait_idle(one, TSEM_INTERRUPTIBLE, NULL), idle ? 0 : -EINTR);
 		assert_int_equal(fake.sleeps, fake.at_sleep);
 	}
@@ -266,10 +249,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(whoever_enters_behind_the_look_holds), TEST(an_arrival_behind_the_look_is_not_slept_over),
-		TEST(who_gives_up_leaves_nothing),          TEST(a_try_wakes_nobody),
-		TEST(who_was_told_leaves_nothing),          TEST(the_bits_of_the_dead),
-		TEST(woken_by_a_post_and_by_a_release),     TEST(idle_when_interrupted),
+		TEST_WITH(set_up, a_waiter_that_enters_behind_the_look_is_not_missed),
+		TEST_WITH(set_up, a_process_that_arrives_behind_the_look_does_not_hold),
+		TEST_WITH(set_up, a_waiter_that_gives_up_clears_its_bit_and_wakes_the_others),
+		TEST_WITH(set_up, a_try_wakes_no_waiter),
+		TEST_WITH(set_up, a_waiter_that_was_woken_leaves_no_bit),
+		TEST_WITH(set_up, recovery_clears_the_bits_of_dead_waiters),
+		TEST_WITH(set_up, a_post_and_a_release_on_the_fast_path_wake),
+		TEST_WITH(set_up, idleness_counts_more_than_a_signal),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

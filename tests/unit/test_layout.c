@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The packing of every word in the segment, at the ends of what fits, and the hash of the waiting array. */
+/* The packing of each word in the segment, with extreme values, and the hash of the waiting array. */
 #include "support.h"
 
 #include "layout.h"
@@ -11,7 +11,7 @@ static const uint32_t records[] = {0, 1, 63, 64, 0x3fff, 0x4000, RECORDS_MAX - 1
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static void
-words_keep_counter_and_tag(void **state)
+a_word_holds_counter_and_tag(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(counters); i++) {
@@ -31,7 +31,7 @@ words_keep_counter_and_tag(void **state)
 	}
 }
 
-/* A post adds to the whole word: whatever the counter does, the tag must not notice. */
+/* A post adds to the whole word. */
 static void
 adding_to_a_word_leaves_the_tag(void **state)
 {
@@ -47,7 +47,7 @@ adding_to_a_word_leaves_the_tag(void **state)
 }
 
 static void
-counters_go_round(void **state)
+counters_wrap_around(void **state)
 {
 	(void)state;
 	assert_int_equal(counter_add(COUNTER_MASK, 1), 0);
@@ -72,7 +72,7 @@ counters_go_round(void **state)
 }
 
 static void
-owners_differ_in_their_words(void **state)
+owner_words_hold_their_parts(void **state)
 {
 	(void)state;
 	static const uint32_t pids[] = {1, 2, 32768, (1U << PID_BITS) - 1};
@@ -102,7 +102,7 @@ owners_differ_in_their_words(void **state)
 		assert_int_equal(owner_kind(orphan), OWNER_KIND_ORPHAN);
 		assert_int_equal(orphan & COUNTER_MASK, counters[i]);
 		assert_int_not_equal(orphan, 0);
-		/* Recovery sorts orphans by this: the kind must not count. */
+		/* Recovery sorts orphans by this difference, in which the kind must not count. */
 		assert_int_equal(counter_diff(orphan, counters[i]), 0);
 	}
 }
@@ -121,7 +121,7 @@ a_state_keeps_its_phases(void **state)
 				assert_int_equal(state_release_phase(word), (phases & STATE_RELEASE_PHASE) != 0);
 			}
 		}
-		/* The difference of two counters may stick out of 48 bits. */
+		/* The difference of two counters may exceed 48 bits. */
 		assert_int_equal(state_next(phases, STATE_QUEUED, UINT64_C(2) - 5),
 		                 (COUNTER_MASK - 2) << 16 | phases | STATE_QUEUED);
 	}
@@ -131,7 +131,7 @@ a_state_keeps_its_phases(void **state)
 }
 
 static void
-tickets_in_a_row_have_words_of_their_own(void **state)
+consecutive_tickets_have_different_words(void **state)
 {
 	(void)state;
 	static const uint32_t salts[] = {0, 1, 4095, 0x9e3779b9, UINT32_MAX};
@@ -153,7 +153,7 @@ tickets_in_a_row_have_words_of_their_own(void **state)
 }
 
 static void
-tickets_on_one_word_have_bits_of_their_own(void **state)
+tickets_on_one_word_have_different_bits(void **state)
 {
 	(void)state;
 	static const uint64_t firsts[] = {0, 4095, 4096, UINT32_MAX, COUNTER_MASK - 3, COUNTER_MASK - 10 * ARRAY_WORDS};
@@ -172,9 +172,8 @@ tickets_on_one_word_have_bits_of_their_own(void **state)
 	}
 }
 
-/* It is judged like any record's owner, and shares its line with nothing that moves. */
 static void
-the_right_to_unlink_has_a_line_of_its_own(void **state)
+the_remover_has_its_own_cache_line(void **state)
 {
 	(void)state;
 	assert_int_equal(offsetof(struct header, remover) % LINE_BYTES, 0);
@@ -187,14 +186,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_keep_counter_and_tag),
+		cmocka_unit_test(a_word_holds_counter_and_tag),
 		cmocka_unit_test(adding_to_a_word_leaves_the_tag),
-		cmocka_unit_test(counters_go_round),
-		cmocka_unit_test(owners_differ_in_their_words),
+		cmocka_unit_test(counters_wrap_around),
+		cmocka_unit_test(owner_words_hold_their_parts),
 		cmocka_unit_test(a_state_keeps_its_phases),
-		cmocka_unit_test(tickets_in_a_row_have_words_of_their_own),
-		cmocka_unit_test(tickets_on_one_word_have_bits_of_their_own),
-		cmocka_unit_test(the_right_to_unlink_has_a_line_of_its_own),
+		cmocka_unit_test(consecutive_tickets_have_different_words),
+		cmocka_unit_test(tickets_on_one_word_have_different_bits),
+		cmocka_unit_test(the_remover_has_its_own_cache_line),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Life and death of real processes: "certainly dead" only when it is certain. */
+/* The liveness of real processes: "dead" only when it is certain. */
 #include "support.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ stat_of_process(pid_t pid)
 	return stat;
 }
 
-/* As it would stand in a record. */
+/* As a record would say it. */
 static struct process_id
 owner_of(pid_t pid)
 {
@@ -47,20 +47,11 @@ expect(const struct process_id *owner, enum liveness verdict)
 	assert_int_equal(errno, 4321);
 }
 
-static int
-sleep_for_ever(void *unused)
-{
-	(void)unused;
-	for (;;)
-		pause();
-	return 0;
-}
-
 static void
-alive_zombie_reaped(void **state)
+a_child_is_alive_and_dead_as_a_zombie_and_when_reaped(void **state)
 {
 	(void)state;
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	const struct process_id owner = owner_of(child);
 	expect(&owner, LIVENESS_ALIVE);
 	kill(child, SIGSTOP);
@@ -73,16 +64,16 @@ alive_zombie_reaped(void **state)
 }
 
 static void
-oneself(void **state)
+the_calling_process_is_alive(void **state)
 {
 	(void)state;
 	const struct process_id owner = owner_of(getpid());
 	expect(&owner, LIVENESS_ALIVE);
 }
 
-/* The number is somebody else's by now: a process that started at another time. */
+/* Another process, with another start time, has the pid now. */
 static void
-a_pid_used_again(void **state)
+a_reused_pid_is_dead(void **state)
 {
 	(void)state;
 	struct process_id owner = owner_of(getpid());
@@ -95,10 +86,10 @@ a_pid_used_again(void **state)
 }
 
 static void
-without_a_start_time_the_living_are_in_doubt(void **state)
+without_a_start_time_a_live_pid_is_unknown(void **state)
 {
 	(void)state;
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	struct process_id owner = owner_of(child);
 	owner.start = 0;
 	expect(&owner, LIVENESS_UNKNOWN);
@@ -108,10 +99,10 @@ without_a_start_time_the_living_are_in_doubt(void **state)
 }
 
 static void
-pids_of_another_pid_namespace(void **state)
+pids_of_another_namespace_are_unknown(void **state)
 {
 	(void)state;
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	struct process_id owner = owner_of(child);
 	const uint32_t pid_ns = owner.pid_ns;
 	kill_child(child);
@@ -144,9 +135,9 @@ leave_a_thread_behind(void *unused)
 	return 0;
 }
 
-/* Its leader has ended and looks like a zombie, but the process goes on, and so does its hold. */
+/* Its leader has ended and looks like a zombie, but the process goes on, with its holds. */
 static void
-a_leader_that_left_its_threads(void **state)
+a_process_lives_on_in_its_threads(void **state)
 {
 	(void)state;
 	const pid_t child = start_child(leave_a_thread_behind, NULL);
@@ -163,10 +154,10 @@ a_leader_that_left_its_threads(void **state)
 	end_of_child(child);
 }
 
-/* ---- what refuses to be looked at ---- */
+/* ---- processes that cannot be examined ---- */
 
 static int
-without_descriptors(void *arg)
+judge_without_descriptors(void *arg)
 {
 	const struct process_id *owners = arg;
 	const struct rlimit none = {0, 0};
@@ -174,29 +165,29 @@ without_descriptors(void *arg)
 	CHECK(liveness_judge(&owners[1]) == LIVENESS_DEAD);
 	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	CHECK(liveness_judge(&owners[0]) == LIVENESS_UNKNOWN);
-	CHECK(liveness_judge(&owners[1]) == LIVENESS_UNKNOWN); /* the zombie, too: any doubt counts */
-	CHECK(liveness_judge(&owners[2]) == LIVENESS_DEAD);    /* this needs none */
+	CHECK(liveness_judge(&owners[1]) == LIVENESS_UNKNOWN); /* a zombie */
+	CHECK(liveness_judge(&owners[2]) == LIVENESS_DEAD);    /* a reaped process: needs no descriptor */
 	return 0;
 }
 
 static void
-no_descriptor_is_left(void **state)
+without_descriptors_most_processes_are_unknown(void **state)
 {
 	(void)state;
-	const pid_t alive = start_child(sleep_for_ever, NULL);
-	const pid_t zombie = start_child(sleep_for_ever, NULL);
-	const pid_t reaped = start_child(sleep_for_ever, NULL);
+	const pid_t alive = start_child(stay_until_killed, NULL);
+	const pid_t zombie = start_child(stay_until_killed, NULL);
+	const pid_t reaped = start_child(stay_until_killed, NULL);
 	struct process_id owners[3] = {owner_of(alive), owner_of(zombie), owner_of(reaped)};
 	kill(zombie, SIGKILL);
 	await_zombie(zombie);
 	kill_child(reaped);
-	assert_int_equal(end_of_child(start_child(without_descriptors, owners)), 0);
+	assert_int_equal(end_of_child(start_child(judge_without_descriptors, owners)), 0);
 	end_of_child(zombie);
 	kill_child(alive);
 }
 
 static int
-as_nobody(void *arg)
+as_other_user(void *arg)
 {
 	struct process_id *owner = arg;
 	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
@@ -208,20 +199,20 @@ as_nobody(void *arg)
 }
 
 static void
-a_process_of_another_user(void **state)
+a_process_of_another_user_is_alive(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot become another user");
-	const pid_t child = start_child(sleep_for_ever, NULL);
+	const pid_t child = start_child(stay_until_killed, NULL);
 	struct process_id owner = owner_of(child);
-	assert_int_equal(end_of_child(start_child(as_nobody, &owner)), 0);
+	assert_int_equal(end_of_child(start_child(as_other_user, &owner)), 0);
 	kill_child(child);
 }
 
 enum { REFUSED = 77 };
 
-/* First process of a new PID namespace, with the /proc of the old one. */
+/* The first process of a new PID namespace, with the /proc of the old one. */
 static int
 in_a_new_namespace(void *unused)
 {
@@ -231,11 +222,11 @@ in_a_new_namespace(void *unused)
 	const pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0)
-		return sleep_for_ever(NULL);
+		return stay_until_killed(NULL);
 
 	struct identity self;
 	CHECK(identity_get(&self));
-	/* No start time matches what this /proc says about the number, so a comparison would call it dead. */
+	/* This /proc has another start time for the pid, so a comparison would call the child dead. */
 	struct process_id owner = {.pid = (uint32_t)child, .start = 1, .pid_ns = self.pid_ns};
 	CHECK(liveness_judge(&owner) == LIVENESS_UNKNOWN);
 	kill(child, SIGKILL);
@@ -258,7 +249,7 @@ enter_a_new_namespace(void *unused)
 }
 
 static void
-a_proc_of_another_namespace_is_not_believed(void **state)
+a_proc_of_another_namespace_is_ignored(void **state)
 {
 	(void)state;
 	assert_true(proc_is_trustworthy());
@@ -272,15 +263,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(alive_zombie_reaped),
-		cmocka_unit_test(oneself),
-		cmocka_unit_test(a_pid_used_again),
-		cmocka_unit_test(without_a_start_time_the_living_are_in_doubt),
-		cmocka_unit_test(pids_of_another_pid_namespace),
-		cmocka_unit_test(a_leader_that_left_its_threads),
-		cmocka_unit_test(no_descriptor_is_left),
-		cmocka_unit_test(a_process_of_another_user),
-		cmocka_unit_test(a_proc_of_another_namespace_is_not_believed),
+		cmocka_unit_test(a_child_is_alive_and_dead_as_a_zombie_and_when_reaped),
+		cmocka_unit_test(the_calling_process_is_alive),
+		cmocka_unit_test(a_reused_pid_is_dead),
+		cmocka_unit_test(without_a_start_time_a_live_pid_is_unknown),
+		cmocka_unit_test(pids_of_another_namespace_are_unknown),
+		cmocka_unit_test(a_process_lives_on_in_its_threads),
+		cmocka_unit_test(without_descriptors_most_processes_are_unknown),
+		cmocka_unit_test(a_process_of_another_user_is_alive),
+		cmocka_unit_test(a_proc_of_another_namespace_is_ignored),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

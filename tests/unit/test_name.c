@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which names there are, and which file each leads to. */
+/* Which names are valid, and which file each of them leads to. */
 #include "support.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "name.h"
 
-/* The rule in other words than the code has it, and without <ctype.h>, which asks the locale. */
+/* Written otherwise than in the library, and without <ctype.h>, which depends on the locale. */
 static bool
 is_allowed(unsigned char byte)
 {
@@ -16,7 +16,7 @@ is_allowed(unsigned char byte)
 }
 
 static void
-every_byte_is_judged(void **state)
+each_byte_is_allowed_or_refused(void **state)
 {
 	(void)state;
 	for (unsigned byte = 1; byte < 256; byte++) {
@@ -31,7 +31,7 @@ every_byte_is_judged(void **state)
 }
 
 static void
-names_that_are_none(void **state)
+bad_names_are_refused(void **state)
 {
 	(void)state;
 	static const char *const bad[] = {"",    ".",  "..",   ".hidden", "-n",  "--help",
@@ -64,14 +64,14 @@ length_is_limited(void **state)
 	assert_int_equal(name_check(name), -ENAMETOOLONG);
 	assert_int_equal(name_to_path(name, path), -ENAMETOOLONG);
 
-	/* Too long and wrong is wrong. */
+	/* A name that is both invalid and too long is invalid. */
 	name[NAME_BYTES_MAX + 1] = '/';
 	name[NAME_BYTES_MAX + 2] = '\0';
 	assert_int_equal(name_check(name), -EINVAL);
 }
 
 static void
-paths(void **state)
+a_name_leads_to_a_file(void **state)
 {
 	(void)state;
 	char path[PATH_BYTES];
@@ -82,7 +82,7 @@ paths(void **state)
 }
 
 static void
-names_in_files(void **state)
+a_file_leads_to_a_name(void **state)
 {
 	(void)state;
 	assert_string_equal(name_from_file("tsem.build"), "build");
@@ -109,9 +109,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_byte_is_judged), cmocka_unit_test(names_that_are_none),
-		cmocka_unit_test(length_is_limited),    cmocka_unit_test(paths),
-		cmocka_unit_test(names_in_files),
+		cmocka_unit_test(each_byte_is_allowed_or_refused),
+		cmocka_unit_test(bad_names_are_refused),
+		cmocka_unit_test(length_is_limited),
+		cmocka_unit_test(a_name_leads_to_a_file),
+		cmocka_unit_test(a_file_leads_to_a_name),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

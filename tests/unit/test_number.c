@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parsers of the command: everything that is accepted, exactly, and everything that is not. */
+/* The parsers of the command: what they accept, with the exact value, and what they refuse. */
 #include "support.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ expect(const char *text, enum parsed result, uint64_t value, enum parsed got, ui
 }
 
 static void
-numbers(void **state)
+numbers_in_decimal(void **state)
 {
 	(void)state;
 	static const struct {
@@ -58,7 +58,7 @@ numbers(void **state)
 		{"1e1", 0, 99, PARSE_NOT_A_NUMBER, 0},
 		{"1.0", 0, 9, PARSE_NOT_A_NUMBER, 0},
 		{"1,000", 0, 9999, PARSE_NOT_A_NUMBER, 0},
-		{"\xd9\xa1", 0, 9, PARSE_NOT_A_NUMBER, 0}, /* a digit, in another script */
+		{"\xd9\xa1", 0, 9, PARSE_NOT_A_NUMBER, 0}, /* an Arabic digit */
 	};
 	for (size_t i = 0; i < LENGTH(cases); i++) {
 		uint64_t value = UNTOUCHED;
@@ -68,7 +68,7 @@ numbers(void **state)
 }
 
 static void
-modes(void **state)
+modes_in_octal(void **state)
 {
 	(void)state;
 	static const struct {
@@ -101,7 +101,7 @@ modes(void **state)
 }
 
 static void
-durations(void **state)
+durations_with_units(void **state)
 {
 	(void)state;
 	static const struct {
@@ -193,9 +193,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(modes),
-		cmocka_unit_test(durations),
+		cmocka_unit_test(numbers_in_decimal),
+		cmocka_unit_test(modes_in_octal),
+		cmocka_unit_test(durations_with_units),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

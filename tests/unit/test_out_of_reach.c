@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter carries the tag of a record that this process cannot get at, here because its limit of file sizes forbids the
- * page. Whether that record's step is unfinished cannot be known, so the tag must stay, and nothing is done.
+ * A counter carries the tag of a record that this process cannot map, here because its file size limit forbids to allocate the
+ * page. The process cannot know whether that record's step is finished, so it must leave the counter as it is.
  */
-#include "inside.h"
+#include "fixture.h"
 
-#include <errno.h>
 #include <sys/resource.h>
 
 enum { FAR = 1000 };
 
-static tsem *sem;
 static struct rlimit limit;
 
 static int
 set_up(void **state)
 {
 	(void)state;
-	sem = new_semaphore(3, 0);
-	STORE_SEQ(&sem->segment.header->reserved, FAR + 1); /* as somebody else has it, who may */
+	begin(3);
+	STORE_SEQ(&sem->segment.header->reserved, FAR + 1); /* as another process, without the limit, has left it */
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
 	return 0;
 }
@@ -31,16 +29,14 @@ limit_file_sizes(bool limited)
 }
 
 static int
-tear_down(void **state)
+lift_limit(void **state)
 {
-	(void)state;
 	limit_file_sizes(false);
-	tsem_close(sem);
-	return 0;
+	return tear_down(state);
 }
 
 static void
-an_arrival_out_of_reach(void **state)
+an_unknown_arrival_stops_further_arrivals(void **state)
 {
 	(void)state;
 	const uint64_t tickets = counter_word_make(0, tag_make(FAR, 0));
@@ -63,7 +59,7 @@ an_arrival_out_of_reach(void **state)
 }
 
 static void
-a_release_out_of_reach(void **state)
+an_unknown_release_stops_further_releases(void **state)
 {
 	(void)state;
 	const uint64_t grants = counter_word_make(0, tag_make(FAR, 0));
@@ -76,15 +72,14 @@ a_release_out_of_reach(void **state)
 	assert_int_equal(released, -EBADMSG);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), grants);
 
-	/* It is still held, and can be released as before. */
+	/* The permits are still held, and can be released without the limit. */
 	assert_int_equal(stat_of(sem).held, 2);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(stat_of(sem).available, 3);
 }
 
-/* Its holder may live, so nobody else may have its slot. */
 static void
-a_slot_whose_holder_is_out_of_reach(void **state)
+a_slot_of_an_unknown_holder_is_not_given_away(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -98,15 +93,15 @@ a_slot_whose_holder_is_out_of_reach(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, lift_limit)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_arrival_out_of_reach),
-		TEST(a_release_out_of_reach),
-		TEST(a_slot_whose_holder_is_out_of_reach),
+		TEST(an_unknown_arrival_stops_further_arrivals),
+		TEST(an_unknown_release_stops_further_releases),
+		TEST(a_slot_of_an_unknown_holder_is_not_given_away),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Posting: what is done before G moves, that nothing is done after it, and what G's tag says. */
-#include "one_held.h"
+/* Posting: what a post does before it moves G, that it touches nothing afterwards, and what G's tag says. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <sys/mman.h>
-
-#include "queue.h"
-#include "recover.h"
 
 static uint64_t
 tag_of_G(void)
@@ -54,7 +50,6 @@ a_post_wakes_those_it_enables_by_their_bit(void **state)
 	}
 }
 
-/* A waiter that has its ticket, but has not said that it sleeps, costs no system call. */
 static void
 a_post_makes_no_call_for_a_waiter_that_is_awake(void **state)
 {
@@ -67,7 +62,7 @@ a_post_makes_no_call_for_a_waiter_that_is_awake(void **state)
 }
 
 static void
-others_take_the_memory_away(void)
+memory_becomes_inaccessible(void)
 {
 	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_NONE), 0);
 }
@@ -77,15 +72,15 @@ after_the_first_wake_nothing_is_touched(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 100);
-	fake.others_at_wake = others_take_the_memory_away;
+	fake.peer_at_wake = memory_becomes_inaccessible;
 	assert_int_equal(tsem_post(sem, 3, NULL), 0);
 	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_READ | PROT_WRITE), 0);
 	assert_int_equal(fake.wakes, 3);
 }
 
-/* The post that said so has died before it moved G, or is stopped there: looks that come more and more seldom. */
+/* The posting process has died, or is stopped, before it moves G. The pauses between the looks double. */
 static void
-a_post_that_does_not_come(void **state)
+a_waiter_looks_again_when_a_post_does_not_come(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(2000);
@@ -97,21 +92,21 @@ a_post_that_does_not_come(void **state)
 	assert_in_range(fake.sleeps, 5 + 10, 5 + 16);
 }
 
-/* That is about to move G at the very moment at which a waiter falls asleep: it need not be woken. */
+/* The post moves G just as the waiter falls asleep, and does not wake it. */
 static void
-a_post_that_comes(void **state)
+a_waiter_notices_a_post_that_comes(void **state)
 {
 	(void)state;
 	STORE_SEQ(word_of(1), word_posted(0, 1));
-	fake.others = others_post_and_die_before_waking;
+	fake.peer = peer_posts_and_dies_before_waking;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	assert_true(fake.clock - began <= POSTED_PAUSE);
 	assert_int_equal(fake.sleeps, 1);
 }
 
-/* Of the round before, which shares the word. */
+/* The other ticket has the same word, in another round of the array. */
 static void
-a_post_for_another_ticket_is_none(void **state)
+a_post_for_another_ticket_changes_nothing(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(200);
@@ -122,17 +117,17 @@ a_post_for_another_ticket_is_none(void **state)
 }
 
 static void
-a_sleeper_watches_and_takes_back_its_announcement(void **state)
+a_sleeper_watches_G_and_retracts_its_announcement(void **state)
 {
 	(void)state;
 	assert_int_equal(tag_of_G(), TAG_NONE);
-	fake.others = others_post;
+	fake.peer = peer_posts;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_true(tag_is_watched(tag_of_G()));
 	assert_int_equal(LOAD_SEQ(word_of(1)) & WORD_SLEEPER_BITS, 0);
-	/* No process waits: the next post makes G quiet, and the one after it has nothing to look at. */
-	others_post();
+	/* No process waits now, so the next post sets the tag to NONE. */
+	peer_posts();
 	assert_int_equal(tag_of_G(), TAG_NONE);
 	assert_int_equal(grants_of(sem), 2);
 }
@@ -152,14 +147,14 @@ each_change_of_the_capacity_and_each_wait_for_idleness_changes_G(void **state)
 	assert_int_not_equal(tag_of_G(), before);
 }
 
-/* A place that was given up would take one of two permits: the post sees to that, afterwards. */
+/* The orphan would take one of the two permits, so the post skips it afterwards. */
 static void
-a_place_given_up_among_those_enabled_is_skipped(void **state)
+an_orphan_among_those_enabled_is_skipped(void **state)
 {
 	(void)state;
 	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
-	put_record(sem, 42, NOBODY, STATE_QUEUED, 0, 3, 1);
-	/* Ours is ticket 1, and then the others get in line. */
+	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 3, 1);
+	/* This process has ticket 1, and the others queue up behind it. */
 	struct queue_place place = queue_request(sem, 1, USE_TAKE, &queue_for_ever);
 	assert_int_equal(queue_join(&place), 0);
 	assert_int_equal(place.waiter.ticket, 1);
@@ -173,16 +168,16 @@ a_place_given_up_among_those_enabled_is_skipped(void **state)
 	queue_leave(&place);
 }
 
-/* It holds nothing, and blocks nothing: the next post skips it first. */
+/* It blocks no waiter meanwhile. */
 static void
-a_place_given_up_that_is_next_stays(void **state)
+an_orphan_that_is_next_stays_until_the_next_post(void **state)
 {
 	(void)state;
 	put_to_sleep(1, 1);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(3, TAG_NONE));
 	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	note_orphan(sem, 2);
-	fake.others_at_wake = others_take_the_memory_away;
+	fake.peer_at_wake = memory_becomes_inaccessible;
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_READ | PROT_WRITE), 0);
 	assert_int_equal(grants_of(sem), 1);
@@ -191,14 +186,14 @@ a_place_given_up_that_is_next_stays(void **state)
 	assert_int_equal(spare_permits(sem), 1);
 }
 
-/* Places given up are skipped when the queue reaches them, so what they were for would be free beyond the maximum. */
+/* The permits that an orphan waits for will be available when it is skipped. */
 static void
-a_maximum_with_places_given_up_in_the_queue(void **state)
+orphans_in_the_queue_do_not_count_against_the_maximum(void **state)
 {
 	(void)state;
 	tsem *limited = new_semaphore(0, 1);
 	set_counters(limited, 3, 0);
-	put_record(limited, 0, NOBODY, STATE_QUEUED, 0, 0, 1);
+	put_record(limited, 0, UNUSED_PROCESS, STATE_QUEUED, 0, 0, 1);
 	put_record(limited, 1, owner_orphan(1), STATE_QUEUED, 0, 1, 1);
 	put_record(limited, 2, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	note_orphan(limited, 1);
@@ -209,9 +204,9 @@ a_maximum_with_places_given_up_in_the_queue(void **state)
 	tsem_close(limited);
 }
 
-/* Each time the word changes, a post may be on its way that has not noticed this waiter. */
+/* Each time the word changes, a post may be under way that has not noticed this waiter. */
 static void
-another_post_that_does_not_come(void **state)
+each_post_starts_the_pauses_anew(void **state)
 {
 	(void)state;
 	struct posted posted = {.word = 0};
@@ -226,9 +221,8 @@ another_post_that_does_not_come(void **state)
 	assert_int_equal(wait_posted(&waiter, word, 1000, &posted), NS_FOREVER);
 }
 
-/* So many permits wake by a sweep, afterwards; and a process that waits for idleness is told afterwards. */
 static void
-posts_that_look_afterwards(void **state)
+large_posts_and_waits_for_idleness_wake_after_the_move(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 9000);
@@ -246,19 +240,19 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_post_wakes_those_it_enables_by_their_bit),
-		TEST(a_post_makes_no_call_for_a_waiter_that_is_awake),
-		TEST(after_the_first_wake_nothing_is_touched),
-		TEST(a_post_that_does_not_come),
-		TEST(a_post_that_comes),
-		TEST(a_post_for_another_ticket_is_none),
-		TEST(a_sleeper_watches_and_takes_back_its_announcement),
-		TEST(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
-		TEST(a_place_given_up_among_those_enabled_is_skipped),
-		TEST(a_place_given_up_that_is_next_stays),
-		TEST(a_maximum_with_places_given_up_in_the_queue),
-		TEST(another_post_that_does_not_come),
-		TEST(posts_that_look_afterwards),
+		TEST_HELD(a_post_wakes_those_it_enables_by_their_bit),
+		TEST_HELD(a_post_makes_no_call_for_a_waiter_that_is_awake),
+		TEST_HELD(after_the_first_wake_nothing_is_touched),
+		TEST_HELD(a_waiter_looks_again_when_a_post_does_not_come),
+		TEST_HELD(a_waiter_notices_a_post_that_comes),
+		TEST_HELD(a_post_for_another_ticket_changes_nothing),
+		TEST_HELD(a_sleeper_watches_G_and_retracts_its_announcement),
+		TEST_HELD(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
+		TEST_HELD(an_orphan_among_those_enabled_is_skipped),
+		TEST_HELD(an_orphan_that_is_next_stays_until_the_next_post),
+		TEST_HELD(orphans_in_the_queue_do_not_count_against_the_maximum),
+		TEST_HELD(each_post_starts_the_pauses_anew),
+		TEST_HELD(large_posts_and_waits_for_idleness_wake_after_the_move),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

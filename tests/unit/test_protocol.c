@@ -1,26 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of lib/protocol.h one by one, as if their owner had stopped or died between them. */
-#include "inside.h"
-
-#include <errno.h>
-
-#include "protocol.h"
-
-static tsem *sem;
+/* The steps of lib/protocol.h one by one, as if the owner of a record had stopped or died between them. */
+#include "fixture.h"
 
 static int
 set_up(void **state)
 {
 	(void)state;
-	sem = new_semaphore(3, 0);
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	tsem_close(sem);
+	begin(3);
 	return 0;
 }
 
@@ -44,11 +30,11 @@ an_unfinished_arrival_is_finished_by_the_next(void **state)
 	(void)state;
 	for (unsigned phase = 0; phase < 2; phase++) {
 		for (uint64_t first = 0; first < 2; first++) {
-			/* Two tickets were taken: 0 and 1, or the last before 2^48 and the first behind it. */
+			/* Two tickets were taken: 0 and 1, or the last one before 2^48 and the first one after it. */
 			const uint64_t ticket = first == 0 ? 0 : COUNTER_MASK;
 			const uint64_t phases = (phase != 0 ? STATE_ARRIVAL_PHASE : 0) | STATE_RELEASE_PHASE;
 			uint64_t mine = 99;
-			put_record(sem, 5, NOBODY, STATE_CLAIMED, phases, 7, 2);
+			put_record(sem, 5, UNUSED_PROCESS, STATE_CLAIMED, phases, 7, 2);
 			set_tickets(counter_add(ticket, 2), tag_make(5, phase));
 			set_grants(ticket, TAG_NONE);
 			assert_int_equal(arrive(sem, TAG_NONE, 1, ARRIVE_IN_LINE, &mine), 0);
@@ -63,7 +49,7 @@ a_try_that_fails_changes_nothing(void **state)
 {
 	(void)state;
 	uint64_t mine = 99;
-	put_record(sem, 5, NOBODY, STATE_CLAIMED, 0, 7, 2);
+	put_record(sem, 5, UNUSED_PROCESS, STATE_CLAIMED, 0, 7, 2);
 	set_tickets(2, tag_make(5, 0));
 	assert_int_equal(arrive(sem, TAG_NONE, 2, ARRIVE_IF_ENABLED, &mine), -EAGAIN);
 	assert_int_equal(mine, 99);
@@ -83,7 +69,6 @@ an_arrival_carries_its_tag(void **state)
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), counter_word_make(42, tag_make(9, 1)));
 }
 
-/* Tags that say nothing about the record's present use. */
 static void
 stale_arrival_tags_are_left_alone(void **state)
 {
@@ -91,13 +76,13 @@ stale_arrival_tags_are_left_alone(void **state)
 	uint64_t mine;
 
 	/* The other phase: T was last moved by the record's use before this one. */
-	put_record(sem, 5, NOBODY, STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, 2);
+	put_record(sem, 5, UNUSED_PROCESS, STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, 2);
 	const uint64_t claimed = state_of(sem, 5);
 	set_tickets(2, tag_make(5, 0));
 	assert_int_equal(arrive(sem, TAG_NONE, 1, ARRIVE_IN_LINE, &mine), 0);
 	assert_int_equal(state_of(sem, 5), claimed);
 
-	/* The right phase, but T has moved since the helper saw it. */
+	/* The right phase, but T has moved since the process read it. */
 	const uint64_t seen = counter_word_make(2, tag_make(5, 1));
 	set_tickets(3, TAG_NONE);
 	finish_arrival(sem, seen);
@@ -105,7 +90,7 @@ stale_arrival_tags_are_left_alone(void **state)
 	set_tickets(3, tag_make(5, 1));
 	finish_arrival(sem, seen);
 	assert_int_equal(state_of(sem, 5), claimed);
-	/* And indeed with the present word it would be finished. */
+	/* With the present word the arrival is finished. */
 	finish_arrival(sem, counter_word_make(3, tag_make(5, 1)));
 	assert_int_equal(state_of(sem, 5), state_next(claimed, STATE_QUEUED, 1));
 }
@@ -116,7 +101,7 @@ only_claimed_records_arrive(void **state)
 	(void)state;
 	static const enum state_kind others[] = {STATE_IDLE, STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		put_record(sem, 5, NOBODY, others[i], 0, 1, 2);
+		put_record(sem, 5, UNUSED_PROCESS, others[i], 0, 1, 2);
 		const uint64_t before = state_of(sem, 5);
 		set_tickets(12, tag_make(5, 0));
 		finish_arrival(sem, counter_word_make(12, tag_make(5, 0)));
@@ -124,9 +109,9 @@ only_claimed_records_arrive(void **state)
 	}
 }
 
-/* What a peer may scribble into the counters. */
+/* Only a damaged segment has such tags. */
 static void
-tags_of_records_that_do_not_exist(void **state)
+tags_of_records_that_do_not_exist_are_overwritten(void **state)
 {
 	(void)state;
 	static const uint64_t tags[] = {(RECORDS_MAX - 1) << 1, RECORDS_MAX << 1, 1000 << 1 | 1};
@@ -136,7 +121,7 @@ tags_of_records_that_do_not_exist(void **state)
 		set_grants(50, tags[i]);
 		assert_int_equal(arrive(sem, TAG_NONE, 1, ARRIVE_IN_LINE, &mine), 0);
 		assert_int_equal(mine, 50);
-		put_record(sem, 5, NOBODY, STATE_RELEASING, 0, 49, 1);
+		put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, 0, 49, 1);
 		struct grant grant;
 		assert_true(move_grants(sem, 5, &sem->segment.records[5], state_of(sem, 5), &grant));
 		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(51, tag_make(5, 0)));
@@ -145,11 +130,11 @@ tags_of_records_that_do_not_exist(void **state)
 
 /* ---- releases ---- */
 
-/* Record `index`, RELEASING `count` permits, by the hand of its owner. */
+/* As the owner of record `index` does it, which is RELEASING `count` permits. */
 static bool
 move(uint32_t index, uint64_t phases, uint32_t count, struct grant *grant)
 {
-	put_record(sem, index, NOBODY, STATE_RELEASING, phases, 1, count);
+	put_record(sem, index, UNUSED_PROCESS, STATE_RELEASING, phases, 1, count);
 	return move_grants(sem, index, &sem->segment.records[index], state_of(sem, index), grant);
 }
 
@@ -159,9 +144,9 @@ an_unfinished_release_is_finished_by_the_next(void **state)
 	(void)state;
 	for (unsigned phase = 0; phase < 2; phase++) {
 		const uint64_t phases = STATE_ARRIVAL_PHASE | (phase != 0 ? STATE_RELEASE_PHASE : 0);
-		put_record(sem, 5, NOBODY, STATE_RELEASING, phases, 30, 2);
+		put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, phases, 30, 2);
 		set_tickets(33, TAG_NONE);
-		set_grants(32, tag_make(5, phase)); /* has been moved for it */
+		set_grants(32, tag_make(5, phase)); /* G has moved for record 5 */
 		struct grant grant;
 		assert_true(move(6, 0, 1, &grant));
 		assert_true(grant.moved);
@@ -169,7 +154,7 @@ an_unfinished_release_is_finished_by_the_next(void **state)
 		assert_int_equal(grant.to, 36);
 		assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(33, tag_make(6, 0)));
 		assert_int_equal(state_of(sem, 5), state_next(phases ^ STATE_PHASES, STATE_IDLE, 8));
-		assert_int_equal(state_kind(state_of(sem, 6)), STATE_RELEASING); /* its second step is its owner's */
+		assert_int_equal(state_kind(state_of(sem, 6)), STATE_RELEASING); /* the caller writes IDLE */
 	}
 }
 
@@ -183,8 +168,8 @@ a_release_is_not_done_twice(void **state)
 	assert_false(grant.moved);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->grants), counter_word_make(32, tag_make(5, 1)));
 
-	/* Somebody finished it, and G has gone on: the state is not what it was. */
-	put_record(sem, 5, NOBODY, STATE_RELEASING, 0, 1, 2);
+	/* Another process finished the release, and G has moved on: the state has changed. */
+	put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, 0, 1, 2);
 	const uint64_t releasing = state_of(sem, 5);
 	STORE_SEQ(&sem->segment.records[5].state, state_next(releasing ^ STATE_PHASES, STATE_IDLE, 8));
 	set_grants(34, TAG_NONE);
@@ -202,8 +187,8 @@ stale_release_tags_are_left_alone(void **state)
 {
 	(void)state;
 	struct grant grant;
-	/* The other phase: a release of the record's use before this one, which has begun to release but not moved G. */
-	put_record(sem, 5, NOBODY, STATE_RELEASING, STATE_RELEASE_PHASE, 30, 2);
+	/* The other phase: that of the use before. The record is RELEASING, and G has not moved for this use. */
+	put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, STATE_RELEASE_PHASE, 30, 2);
 	const uint64_t releasing = state_of(sem, 5);
 	set_grants(32, tag_make(5, 0));
 	assert_true(move(6, 0, 1, &grant));
@@ -218,7 +203,7 @@ stale_release_tags_are_left_alone(void **state)
 	/* The same phase, and a state that is not RELEASING. */
 	static const enum state_kind others[] = {STATE_IDLE, STATE_CLAIMED, STATE_QUEUED, STATE_HELD};
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		put_record(sem, 5, NOBODY, others[i], 0, 40, 2);
+		put_record(sem, 5, UNUSED_PROCESS, others[i], 0, 40, 2);
 		const uint64_t before = state_of(sem, 5);
 		set_grants(32, tag_make(5, 0));
 		assert_true(move(6, 0, 1, &grant));
@@ -226,13 +211,13 @@ stale_release_tags_are_left_alone(void **state)
 	}
 }
 
-/* A post gives G another tag: the release that the old one tells of has to be finished before. */
+/* A post replaces G's tag, so it must finish the release of the old tag before. */
 static void
 a_post_finishes_the_release_before_it(void **state)
 {
 	(void)state;
 	struct grant grant;
-	put_record(sem, 5, NOBODY, STATE_RELEASING, 0, 30, 2);
+	put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, 0, 30, 2);
 	set_tickets(32, TAG_NONE);
 	set_grants(32, tag_make(5, 0));
 	assert_int_equal(tsem_post(sem, 4, NULL), 0);
@@ -248,7 +233,7 @@ a_release_flips_both_phases(void **state)
 	(void)state;
 	for (uint64_t phases = 0; phases <= STATE_PHASES; phases += STATE_ARRIVAL_PHASE) {
 		struct grant grant;
-		put_record(sem, 5, NOBODY, STATE_RELEASING, phases, 3, 2);
+		put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, phases, 3, 2);
 		set_grants(3, TAG_NONE);
 		release_for_owner(sem, 5, &sem->segment.records[5], state_of(sem, 5), &grant);
 		assert_true(grant.moved);
@@ -258,9 +243,9 @@ a_release_flips_both_phases(void **state)
 	}
 }
 
-/* Among the limits in tsem(7): a waiter stopped just when it is enabled, while ever more permits go by. */
+/* A limit in tsem(7): the waiter is stopped when it is enabled, and others go on acquiring and releasing. */
 static void
-how_long_a_stopped_waiter_is_enabled(void **state)
+a_stopped_waiter_stays_enabled_for_half_the_range(void **state)
 {
 	(void)state;
 	const uint64_t ticket = COUNTER_MASK - 5;
@@ -275,24 +260,22 @@ how_long_a_stopped_waiter_is_enabled(void **state)
 	}
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_unfinished_arrival_is_finished_by_the_next),
-		TEST(a_try_that_fails_changes_nothing),
-		TEST(an_arrival_carries_its_tag),
-		TEST(stale_arrival_tags_are_left_alone),
-		TEST(only_claimed_records_arrive),
-		TEST(tags_of_records_that_do_not_exist),
-		TEST(an_unfinished_release_is_finished_by_the_next),
-		TEST(a_release_is_not_done_twice),
-		TEST(stale_release_tags_are_left_alone),
-		TEST(a_post_finishes_the_release_before_it),
-		TEST(a_release_flips_both_phases),
-		TEST(how_long_a_stopped_waiter_is_enabled),
+		TEST_WITH(set_up, an_unfinished_arrival_is_finished_by_the_next),
+		TEST_WITH(set_up, a_try_that_fails_changes_nothing),
+		TEST_WITH(set_up, an_arrival_carries_its_tag),
+		TEST_WITH(set_up, stale_arrival_tags_are_left_alone),
+		TEST_WITH(set_up, only_claimed_records_arrive),
+		TEST_WITH(set_up, tags_of_records_that_do_not_exist_are_overwritten),
+		TEST_WITH(set_up, an_unfinished_release_is_finished_by_the_next),
+		TEST_WITH(set_up, a_release_is_not_done_twice),
+		TEST_WITH(set_up, stale_release_tags_are_left_alone),
+		TEST_WITH(set_up, a_post_finishes_the_release_before_it),
+		TEST_WITH(set_up, a_release_flips_both_phases),
+		TEST_WITH(set_up, a_stopped_waiter_stays_enabled_for_half_the_range),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

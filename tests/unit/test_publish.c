@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A segment gets its name where the usual way is barred: file systems without unnamed files, kernels that give them no
- * name, no /proc. A seccomp filter plays them; it acts on the process that installs it, so each is a child.
+ * Creating a segment where the usual system calls fail: on file systems without unnamed files, on kernels that cannot name
+ * them, and without /proc. A seccomp filter makes these calls fail. It cannot be removed, so each test uses a child.
  */
-#include "halted.h"
-#include "segments.h"
+#include "stop.h"
+#include "fixture.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -21,10 +20,10 @@ enum { REFUSED_HERE = 77 };
 
 #define UNNAMED ((unsigned)O_TMPFILE & ~(unsigned)O_DIRECTORY)
 
-/* One system call that fails if its flags have these bits. */
+/* A system call that fails if its flags have one of these bits. */
 struct barrier {
 	unsigned number;
-	unsigned argument; /* which one the flags are */
+	unsigned argument; /* the number of the argument with the flags */
 	unsigned flags;
 	int error;
 };
@@ -67,7 +66,7 @@ bar(const struct barrier barriers[2])
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* How many names in /dev/shm lead to a file. */
+/* The number of names in /dev/shm that lead to this file. */
 static int
 count_names(ino_t inode)
 {
@@ -82,7 +81,7 @@ count_names(ino_t inode)
 }
 
 static int
-create_all_the_same(void *arg)
+create_behind_barriers(void *arg)
 {
 	const struct barred *barred = arg;
 	struct segment segment;
@@ -90,16 +89,16 @@ create_all_the_same(void *arg)
 	struct stat st;
 	if (!bar(barred->barriers))
 		return REFUSED_HERE;
-	CHECK(segment_create(barred->name, &config, &segment) == 0);
+	CHECK(segment_create(barred->name, &three_of_nine, &segment) == 0);
 	CHECK(segment.fd > 2 && (fcntl(segment.fd, F_GETFD) & FD_CLOEXEC) != 0);
 	CHECK(fstat(segment.fd, &st) == 0);
 	CHECK(st.st_mode == (S_IFREG | 0600) && st.st_size == (off_t)SEGMENT_BYTES_MIN);
-	CHECK(count_names(st.st_ino) == 1); /* its name, and no other */
+	CHECK(count_names(st.st_ino) == 1); /* its only name */
 	CHECK(st.st_nlink == 1);
 	CHECK(segment_attach(barred->name, 0, &other) == 0);
 	CHECK(other.inode == segment.inode);
 	segment_detach(&other);
-	CHECK(segment_create(barred->name, &config, &other) == -EEXIST);
+	CHECK(segment_create(barred->name, &three_of_nine, &other) == -EEXIST);
 	CHECK(fstat(segment.fd, &st) == 0 && st.st_nlink == 1);
 	segment_detach(&segment);
 	return 0;
@@ -109,7 +108,7 @@ static void
 expect_created(const struct barrier *first, const struct barrier *second)
 {
 	struct barred barred = {.name = fresh_name(), .barriers = {*first, *second}};
-	const int status = end_of_child(start_child(create_all_the_same, &barred));
+	const int status = end_of_child(start_child(create_behind_barriers, &barred));
 	if (status == REFUSED_HERE)
 		SKIP("seccomp filters are refused here");
 	assert_int_equal(status, 0);
@@ -118,10 +117,10 @@ expect_created(const struct barrier *first, const struct barrier *second)
 static const struct barrier none;
 
 static void
-without_unnamed_files(void **state)
+created_without_unnamed_files(void **state)
 {
 	(void)state;
-	static const int errors[] = {EOPNOTSUPP, EISDIR}; /* the file system's, and that of a kernel before them */
+	static const int errors[] = {EOPNOTSUPP, EISDIR}; /* from the file system, and from an old kernel */
 	for (size_t i = 0; i < 2; i++) {
 		const struct barrier unnamed = {SYS_openat, 2, UNNAMED, errors[i]};
 		expect_created(&unnamed, &none);
@@ -129,7 +128,7 @@ without_unnamed_files(void **state)
 }
 
 static void
-without_the_right_to_name_a_descriptor(void **state)
+created_without_the_right_to_name_a_descriptor(void **state)
 {
 	(void)state;
 	static const int errors[] = {ENOENT, EPERM, EINVAL};
@@ -140,7 +139,7 @@ without_the_right_to_name_a_descriptor(void **state)
 }
 
 static void
-without_proc_either(void **state)
+created_without_proc(void **state)
 {
 	(void)state;
 	static const int errors[] = {ENOENT, EPERM};
@@ -151,20 +150,20 @@ without_proc_either(void **state)
 	}
 }
 
-/* What bars every way is said as it is, and nothing stays. */
+/* The error of the last call is returned, and no file stays. */
 static int
-create_in_vain(void *arg)
+fail_to_create(void *arg)
 {
 	const struct barred *barred = arg;
 	struct segment segment;
 	if (!bar(barred->barriers))
 		return REFUSED_HERE;
-	CHECK(segment_create(barred->name, &config, &segment) == -barred->barriers[1].error);
+	CHECK(segment_create(barred->name, &three_of_nine, &segment) == -barred->barriers[1].error);
 	return access(file_of(barred->name), F_OK) == 0;
 }
 
 static void
-where_nothing_may_be_made(void **state)
+where_creating_is_forbidden_no_file_is_left(void **state)
 {
 	(void)state;
 	static const struct barrier ways[][2] = {
@@ -173,14 +172,14 @@ where_nothing_may_be_made(void **state)
 	};
 	for (size_t i = 0; i < 2; i++) {
 		struct barred barred = {.name = fresh_name(), .barriers = {ways[i][0], ways[i][1]}};
-		const int status = end_of_child(start_child(create_in_vain, &barred));
+		const int status = end_of_child(start_child(fail_to_create, &barred));
 		if (status == REFUSED_HERE)
 			SKIP("seccomp filters are refused here");
 		assert_int_equal(status, 0);
 	}
 }
 
-/* ---- a creator is killed, or another one comes, before the file has its name ---- */
+/* ---- a creator that is stopped or killed before the file has its name ---- */
 
 static const struct barrier no_unnamed_files = {SYS_openat, 2, UNNAMED, EOPNOTSUPP};
 
@@ -196,14 +195,14 @@ static const long publish_numbers[] = {
 static const struct calls publishing = {publish_numbers, sizeof(publish_numbers) / sizeof(publish_numbers[0])};
 
 static int
-create_halted(void *arg)
+create_stopped(void *arg)
 {
 	const struct barred *barred = arg;
 	struct segment segment;
-	CHECK(let_parent_halt());
+	CHECK(let_parent_stop());
 	if (!bar(barred->barriers))
 		return REFUSED_HERE;
-	return segment_create(barred->name, &config, &segment) != 0;
+	return segment_create(barred->name, &three_of_nine, &segment) != 0;
 }
 
 /* The path of the file with a temporary name that the process has open. */
@@ -221,26 +220,26 @@ find_temporary(pid_t pid, char path[300])
 	fail_msg("no file with a temporary name is open");
 }
 
-/* Another creator of the same user, to its end. */
+/* Another process of the same user creates a segment. */
 static void
 create_another(void)
 {
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
-	assert_int_equal(end_of_child(start_child(create_all_the_same, &barred)), 0);
+	assert_int_equal(end_of_child(start_child(create_behind_barriers, &barred)), 0);
 }
 
 static void
-what_a_killed_creator_leaves(void **state)
+the_next_creator_removes_what_a_killed_one_left(void **state)
 {
 	(void)state;
 	SKIP_UNDER_SANITIZER();
 	char temporary[300];
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
-	const pid_t pid = start_halted(create_halted, &barred);
-	go_on_to(pid, &publishing, AT_ENTRY);
+	const pid_t pid = start_stopped(create_stopped, &barred);
+	run_until(pid, &publishing, AT_ENTRY);
 	find_temporary(pid, temporary);
 	create_another();
-	assert_int_equal(access(temporary, F_OK), 0); /* its creator lives */
+	assert_int_equal(access(temporary, F_OK), 0); /* its creator is alive */
 	kill_child(pid);
 	assert_int_equal(access(temporary, F_OK), 0);
 	create_another();
@@ -254,17 +253,17 @@ a_file_has_one_name_at_every_instant(void **state)
 	(void)state;
 	SKIP_UNDER_SANITIZER();
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
-	const pid_t pid = start_halted(create_halted, &barred);
-	go_on_to(pid, &publishing, AT_EXIT);
+	const pid_t pid = start_stopped(create_stopped, &barred);
+	run_until(pid, &publishing, AT_EXIT);
 	assert_int_equal(stat_of_file(barred.name).st_nlink, 1);
-	let_go(pid);
+	detach(pid);
 	assert_int_equal(end_of_child(pid), 0);
 }
 
 #ifdef SYS_renameat2
-/* Where a file cannot be renamed to a name that must be free, it has two names for a moment, which whoever opens it waits for. */
+/* The file has two names for a moment. A process that opens it meanwhile waits until it has one. */
 static void
-without_a_rename_that_replaces_nothing(void **state)
+created_without_a_rename_that_replaces_nothing(void **state)
 {
 	(void)state;
 	static const int errors[] = {ENOSYS, EINVAL, EPERM};
@@ -279,14 +278,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_unnamed_files),
-		cmocka_unit_test(without_the_right_to_name_a_descriptor),
-		cmocka_unit_test(without_proc_either),
-		cmocka_unit_test(where_nothing_may_be_made),
-		cmocka_unit_test(what_a_killed_creator_leaves),
+		cmocka_unit_test(created_without_unnamed_files),
+		cmocka_unit_test(created_without_the_right_to_name_a_descriptor),
+		cmocka_unit_test(created_without_proc),
+		cmocka_unit_test(where_creating_is_forbidden_no_file_is_left),
+		cmocka_unit_test(the_next_creator_removes_what_a_killed_one_left),
 		cmocka_unit_test(a_file_has_one_name_at_every_instant),
 #ifdef SYS_renameat2
-		cmocka_unit_test(without_a_rename_that_replaces_nothing),
+		cmocka_unit_test(created_without_a_rename_that_replaces_nothing),
 #endif
 	};
 	support_start(60);

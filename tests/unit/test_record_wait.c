@@ -1,84 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Waiting for a record while all are in use: what a freed record wakes, what a waiter does meanwhile, and what it costs. The
- * header tells of one record more than there is memory for, so each scan of all records asks for that record, in vain.
- */
-#include "recover.h"
-#include "one_held.h"
-
-#include <errno.h>
-#include <sys/mman.h>
+/* Waiting for a record while all are in use: what a freed record wakes, and what a waiter does meanwhile. */
+#include "fixture.h"
 
 enum { PARTICIPANTS = 3, DEADLINE_MS = 10000, TICKS = 25, INSTANTS = 30 };
 
-static uint64_t scans;
 static uint32_t records;
-static size_t size;
-static unsigned char *memory;
 
-int __wrap_segment_reserve(struct segment *segment, uint32_t n);
-
-/* Here the linker puts it in place of segment_reserve(). */
-int
-__wrap_segment_reserve(struct segment *segment, uint32_t n)
-{
-	(void)segment;
-	(void)n;
-	scans++;
-	return -EUSERS;
-}
-
-/* Live processes have every record there is. */
+/* A live process holds by every record. */
 static int
-set_up_full(void **state)
+set_up(void **state)
 {
 	(void)state;
-	static const struct tsem_config config = {.size = sizeof(config), .permits = 1};
-	size = tsem_size_at(PARTICIPANTS);
-	memory = shared_memory(size);
-	assert_int_equal(tsem_init_at(memory, size, &config, &sem), 0);
-	records = sem->segment.reserved;
-	STORE_SEQ(&sem->segment.header->reserved, records + 1);
+	records = begin_full(PARTICIPANTS, 1);
 	set_counters(sem, records, records - 1);
 	for (uint32_t i = 0; i < records; i++)
-		put_record(sem, i, NOBODY, STATE_HELD, 0, i, 1);
-	scans = 0;
+		put_record(sem, i, UNUSED_PROCESS, STATE_HELD, 0, i, 1);
 	fake_begin();
 	began = fake.clock;
 	return 0;
 }
 
-static int
-tear_down_full(void **state)
-{
-	tear_down(state);
-	munmap(memory, size);
-	return 0;
-}
-
-static void
-begin_again(void **state)
-{
-	tear_down_full(state);
-	set_up_full(state);
-}
-
 static _Atomic uint32_t *
-vacancy(void)
+waiters_word(void)
 {
 	return &sem->segment.header->record_waiters;
 }
 
-/* A record becomes free, and whoever did that dies before it wakes a waiter. */
+/* The process that frees the record dies before it wakes a waiter. */
 static void
-others_free_and_die(uint32_t index)
+peer_frees_and_dies(uint32_t index)
 {
 	STORE_SEQ(&sem->segment.records[index].state, state_next(0, STATE_IDLE, 0));
 	STORE_SEQ(&sem->segment.records[index].owner, 0);
 }
 
 static void
-others_free(uint32_t index)
+peer_frees(uint32_t index)
 {
 	struct record *record = &sem->segment.records[index];
 	STORE_SEQ(&record->state, state_next(0, STATE_IDLE, 0));
@@ -86,29 +43,29 @@ others_free(uint32_t index)
 }
 
 static void
-others_leave(void)
+peer_releases(void)
 {
-	others_post();
-	others_free(2);
+	peer_posts();
+	peer_frees(2);
 }
 
-/* Of the wakes on that word, the one with this number, from 0: how many it may wake. */
+/* How many waiters the wake with this number, counted from 0, may wake; 0 if there was no such wake. */
 static int
 most_woken(size_t which)
 {
 	for (uint64_t i = 0; i < fake.wakes; i++) {
-		if (fake.woken[i] == vacancy() && which-- == 0)
+		if (fake.woken[i] == waiters_word() && which-- == 0)
 			return fake.woken_most[i];
 	}
 	return 0;
 }
 
 static void
-a_freed_record_wakes_one(void **state)
+a_freed_record_wakes_one_waiter(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_leave;
+	fake.peer = peer_releases;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(most_woken(0), 1);
 	assert_int_equal(most_woken(1), 0);
@@ -120,41 +77,40 @@ a_freed_record_wakes_one(void **state)
 static uint64_t timed_out_before;
 
 static void
-others_leave_and_it_is_noted(void)
+peer_releases_and_it_is_noted(void)
 {
 	timed_out_before = fake.timed_out;
-	others_leave();
+	peer_releases();
 }
 
-/* Between any two steps of the waiter: from then on no sleep lasts until its time. */
+/* Between any two steps of the waiter. No sleep after that times out. */
 static void
 a_record_freed_at_any_instant(void **state)
 {
 	for (uint64_t at = 1; at <= INSTANTS; at++) {
-		begin_again(state);
+		set_up(state);
 		tsem_hold hold;
 		fake.at_call = at;
-		fake.others = others_leave_and_it_is_noted;
+		fake.peer = peer_releases_and_it_is_noted;
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-		assert_null(fake.others);
+		assert_null(fake.peer);
 		assert_int_equal(fake.timed_out, timed_out_before);
 	}
 	assert_true(fake.timed_out >= 2);
 }
 
-/* How far from the tick another process looks around, for all. */
-static int64_t looks_after;
+/* At each tick a peer looks for dead owners, for all. */
 
 static void
-others_look_at_each_tick(void)
+peer_looks_at_each_tick(void)
 {
-	STORE_SEQ(&sem->segment.header->scanned, fake.slept_until[fake.sleeps - 1] + (uint64_t)looks_after);
-	fake.others = others_look_at_each_tick;
+	STORE_SEQ(&sem->segment.header->scanned, fake.slept_until[fake.sleeps - 1]);
+	fake.peer = peer_looks_at_each_tick;
 }
 
-/* It sleeps from tick to tick. What is said of a wait without end is said of a minute. */
+/* A minute stands for a wait without end. */
 static void
-it_wakes_up_at_the_ticks_only(void **state)
+a_waiter_wakes_up_at_the_ticks_only(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(60000);
@@ -166,71 +122,70 @@ it_wakes_up_at_the_ticks_only(void **state)
 		assert_int_equal(fake.slept_until[i] % TICK_MAX, 0);
 }
 
-/* Nor is a record looked at as long as nothing says that one is free: no scan but for those at the ends of the wait. */
+/* It scans the records where the wait begins and ends, and not in between. */
 static void
-it_searches_only_when_woken(void **state)
+a_waiter_searches_only_when_woken(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(DEADLINE_MS);
 	tsem_hold hold;
-	fake.others = others_look_at_each_tick;
+	fake.peer = peer_looks_at_each_tick;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -EUSERS);
-	fake.others = NULL;
+	fake.peer = NULL;
 	assert_in_range(fake.sleeps, TICKS, TICKS + 1);
 	assert_in_range(scans, 1, 20);
 	assert_in_range(fake.calls - fake.sleeps, 1, 3 * records);
 }
 
-/* ---- where a wake is missed ---- */
+/* ---- lost wakes ---- */
 
 static void
-others_free_three_and_die(void)
+peer_frees_three_and_dies(void)
 {
 	for (uint32_t i = 1; i <= 3; i++)
-		others_free_and_die(i);
-	others_post();
+		peer_frees_and_dies(i);
+	peer_posts();
 }
 
-/* The first that looks around finds them, for all who wait. */
+/* The first waiter that looks wakes as many waiters as records are free. */
 static void
-freed_by_one_that_died_before_waking(void **state)
+a_tick_finds_records_freed_by_a_process_that_died_before_waking(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_free_three_and_die;
+	fake.peer = peer_frees_three_and_dies;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_in_range(fake.clock - began, 1, TICK_MAX);
 	assert_in_range(most_woken(0), 2, 3);
 }
 
-/* The first sleep ends by its time, and not because the word has changed meanwhile, which no waiter that sleeps notices. */
+/* The fake would end the sleep because the word has changed, but no sleeping waiter notices that. */
 static void
-the_first_sleep_lasts_until_its_tick(void)
+the_sleep_lasts_until_its_tick(void)
 {
 	fake.at_sleep = fake.sleeps;
 	fake.sleep_result = -ETIMEDOUT;
 	fake.clock = fake.slept_until[fake.sleeps - 1];
-	looks_after = 0;
-	others_look_at_each_tick();
-	fake.others = NULL;
+	peer_looks_at_each_tick();
+	fake.peer = NULL;
 }
 
 static void
-others_die_in_telling_that_nobody_sleeps(void)
+peer_dies_after_clearing_the_word(void)
 {
-	AND_SEQ(vacancy(), ~WORD_SLEEPERS);
-	others_free_and_die(1);
-	others_post();
-	the_first_sleep_lasts_until_its_tick();
+	AND_SEQ(waiters_word(), ~WORD_SLEEPERS);
+	peer_frees_and_dies(1);
+	peer_posts();
+	the_sleep_lasts_until_its_tick();
 }
 
-/* A look of others is none for a waiter that the word does not tell of any more. */
+/* At its tick the waiter looks itself, although a peer has looked: the word did not say that the waiter sleeps. */
 static void
-a_word_that_forgets_the_waiter(void **state)
+a_word_that_forgets_the_waiter_costs_one_tick(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_die_in_telling_that_nobody_sleeps;
+	fake.peer = peer_dies_after_clearing_the_word;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 1);
 }
@@ -238,47 +193,46 @@ a_word_that_forgets_the_waiter(void **state)
 static uint64_t scans_before;
 
 static void
-others_leave_and_the_scans_are_noted(void)
+peer_releases_and_the_scans_are_noted(void)
 {
 	scans_before = scans - scans_before;
-	others_leave();
+	peer_releases();
 }
 
 static void
-others_wake_another(void)
+peer_wakes_another(void)
 {
 	scans_before = scans;
-	ADD_SEQ(vacancy(), WORD_STEP);
-	the_first_sleep_lasts_until_its_tick();
-	fake.others = others_leave_and_the_scans_are_noted;
+	ADD_SEQ(waiters_word(), WORD_STEP);
+	the_sleep_lasts_until_its_tick();
+	fake.peer = peer_releases_and_the_scans_are_noted;
 }
 
-/* That one searches. */
+/* That waiter searches. */
 static void
-no_search_where_another_was_woken(void **state)
+no_search_where_another_waiter_was_woken(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_wake_another;
+	fake.peer = peer_wakes_another;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 2);
 	assert_int_equal(scans_before, 0);
 }
 
 static void
-others_free_and_cancel(void)
+peer_frees_and_cancels(void)
 {
-	others_free(2);
+	peer_frees(2);
 	ADD_SEQ(&sem->segment.header->cancels, 1);
 }
 
-/* The one that was woken leaves without a record: another waiter gets the wake. */
 static void
-cancelled_when_it_was_woken(void **state)
+a_woken_waiter_that_is_cancelled_passes_the_wake_on(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_free_and_cancel;
+	fake.peer = peer_frees_and_cancels;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -ECANCELED);
 	assert_int_equal(fake.timed_out, 0);
 	assert_int_equal(most_woken(0), 1);
@@ -287,78 +241,76 @@ cancelled_when_it_was_woken(void **state)
 }
 
 static void
-others_free_and_die_at_the_end(void)
+peer_frees_and_dies_at_the_end(void)
 {
-	others_free_and_die(2);
-	others_post();
+	peer_frees_and_dies(2);
+	peer_posts();
 }
 
 static void
-freed_at_the_last_instant(void **state)
+a_record_freed_at_the_deadline_is_found(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(100);
 	tsem_hold hold;
-	fake.others = others_free_and_die_at_the_end;
+	fake.peer = peer_frees_and_dies_at_the_end;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
 	assert_int_equal(fake.clock - began, 100 * NS_PER_MS);
 }
 
-/* ---- who comes while others wait ---- */
+/* ---- newcomers while others wait ---- */
 
-/* One record is free, and one permit. */
+/* One record is free, and one permit is available. */
 static void
-free_one(void)
+free_one_record(void)
 {
-	others_free(2);
-	others_post();
-	OR_SEQ(vacancy(), WORD_SLEEPERS);
+	peer_frees(2);
+	peer_posts();
+	OR_SEQ(waiters_word(), WORD_SLEEPERS);
 }
 
-/* The waiter that was woken for a free record gets a moment to claim it. */
 static void
-a_newcomer_gives_way(void **state)
+a_newcomer_lets_a_woken_waiter_claim_first(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	free_one();
+	free_one_record();
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 1);
 	assert_in_range(fake.clock - began, 1, 2 * NS_PER_MS);
-	/* And what kept it waiting was an old word. */
-	assert_int_equal(LOAD_SEQ(vacancy()) & WORD_SLEEPERS, 0);
+	/* No waiter was there: the word was old. */
+	assert_int_equal(LOAD_SEQ(waiters_word()) & WORD_SLEEPERS, 0);
 	assert_int_equal(state_kind(state_of(sem, 2)), STATE_HELD);
 }
 
 static void
-a_newcomer_that_cannot_wait(void **state)
+a_newcomer_that_may_not_wait_claims_at_once(void **state)
 {
 	(void)state;
 	const struct timespec past = clock_after(0);
 	tsem_hold hold;
-	free_one();
+	free_one_record();
 	assert_int_equal(tsem_acquire(sem, 1, &past, &hold), 0);
 	assert_int_equal(fake.sleeps, 0);
 	assert_int_equal(tsem_release(&hold), 0);
-	OR_SEQ(vacancy(), WORD_SLEEPERS);
+	OR_SEQ(waiters_word(), WORD_SLEEPERS);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
 	assert_int_equal(fake.sleeps, 0);
 }
 
-/* A thread that keeps a record takes it from no waiter. */
 static void
-a_kept_record_is_no_vacancy(void **state)
+a_thread_with_a_cached_record_does_not_wait(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	others_free(2);
-	others_post();
+	peer_frees(2);
+	peer_posts();
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(state_kind(state_of(sem, 2)), STATE_CLAIMED);
-	ADD_SEQ(&sem->segment.header->tickets, counter_word_make(1, 0)); /* so that it goes the long way */
-	others_post();
-	OR_SEQ(vacancy(), WORD_SLEEPERS);
+	ADD_SEQ(&sem->segment.header->tickets, counter_word_make(1, 0)); /* so that it takes the slow path */
+	peer_posts();
+	OR_SEQ(waiters_word(), WORD_SLEEPERS);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 0);
 }
@@ -377,13 +329,13 @@ count_progress(void *arg, uint32_t position)
 }
 
 static void
-progress_is_told_as_often_as_asked_for(void **state)
+progress_is_reported_at_its_pace(void **state)
 {
 	static const struct {
 		uint32_t every_ms, least, most;
 	} cases[] = {{0, TICKS - 1, TICKS + 1}, {50, 198, 201}, {1000, 9, 11}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		begin_again(state);
+		set_up(state);
 		const struct timespec deadline = clock_after(DEADLINE_MS);
 		const struct tsem_wait options = {
 			.size = sizeof(options), .deadline = &deadline, .progress = count_progress, .every_ms = cases[i].every_ms};
@@ -401,38 +353,35 @@ give_up(void *arg, uint32_t position)
 }
 
 static void
-progress_gives_up(void **state)
+progress_may_give_up(void **state)
 {
 	(void)state;
 	const struct tsem_wait options = {.size = sizeof(options), .progress = give_up};
 	tsem_hold hold;
 	progress_calls = 0;
-	looks_after = 0;
-	fake.others = others_look_at_each_tick;
+	fake.peer = peer_looks_at_each_tick;
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ECANCELED);
 	assert_in_range(fake.clock - began, 2 * TICK_MAX, 4 * TICK_MAX);
 }
-
-#define TEST_FULL(function) cmocka_unit_test_setup_teardown(function, set_up_full, tear_down_full)
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST_FULL(a_freed_record_wakes_one),
-		TEST_FULL(a_record_freed_at_any_instant),
-		TEST_FULL(it_wakes_up_at_the_ticks_only),
-		TEST_FULL(it_searches_only_when_woken),
-		TEST_FULL(freed_by_one_that_died_before_waking),
-		TEST_FULL(a_word_that_forgets_the_waiter),
-		TEST_FULL(no_search_where_another_was_woken),
-		TEST_FULL(cancelled_when_it_was_woken),
-		TEST_FULL(freed_at_the_last_instant),
-		TEST_FULL(a_newcomer_gives_way),
-		TEST_FULL(a_newcomer_that_cannot_wait),
-		TEST_FULL(a_kept_record_is_no_vacancy),
-		TEST_FULL(progress_is_told_as_often_as_asked_for),
-		TEST_FULL(progress_gives_up),
+		TEST_WITH(set_up, a_freed_record_wakes_one_waiter),
+		TEST_WITH(set_up, a_record_freed_at_any_instant),
+		TEST_WITH(set_up, a_waiter_wakes_up_at_the_ticks_only),
+		TEST_WITH(set_up, a_waiter_searches_only_when_woken),
+		TEST_WITH(set_up, a_tick_finds_records_freed_by_a_process_that_died_before_waking),
+		TEST_WITH(set_up, a_word_that_forgets_the_waiter_costs_one_tick),
+		TEST_WITH(set_up, no_search_where_another_waiter_was_woken),
+		TEST_WITH(set_up, a_woken_waiter_that_is_cancelled_passes_the_wake_on),
+		TEST_WITH(set_up, a_record_freed_at_the_deadline_is_found),
+		TEST_WITH(set_up, a_newcomer_lets_a_woken_waiter_claim_first),
+		TEST_WITH(set_up, a_newcomer_that_may_not_wait_claims_at_once),
+		TEST_WITH(set_up, a_thread_with_a_cached_record_does_not_wait),
+		TEST_WITH(set_up, progress_is_reported_at_its_pace),
+		TEST_WITH(set_up, progress_may_give_up),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,171 +1,171 @@
 /* SPDX-License-Identifier: MIT */
-/* Recovery of one record from every state, and of orphans and handed-over holds. */
-#include "one_record.h"
+/* Recovery of a dead process's record in each state, of orphans and of handed-over holds. */
+#include "fixture.h"
 
-/* ---- from every state ---- */
+/* ---- each state ---- */
 
 static void
-idle(void **state)
+an_idle_record_is_freed(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_IDLE, 8);
-	assert_int_equal(recover(), 0);
+	put_the_record(UNUSED_PROCESS, STATE_IDLE, 8);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(0, 0);
 }
 
-/* With owners from several namespaces about, a record that is being claimed may still carry its last owner's. */
+/* With owners from several namespaces, a record that is just being claimed may still have the signature of its last owner. */
 static void
-idle_with_strangers_about(void **state)
+an_idle_record_with_another_signature_stays(void **state)
 {
 	(void)state;
 	STORE_SEQ(&sem->segment.header->mixed_pid_ns, 1);
-	put(NOBODY, STATE_IDLE, 8);
+	put_the_record(UNUSED_PROCESS, STATE_IDLE, 8);
 	STORE_SEQ(&sem->segment.records[RECORD].start, owner_process(1, 1));
-	assert_int_equal(recover(), 0);
-	expect_untouched(NOBODY, state_next(0, STATE_IDLE, 8));
-	STORE_SEQ(&sem->segment.records[RECORD].start, NOBODY);
-	assert_int_equal(recover(), 0);
+	assert_int_equal(recover_the_record(), 0);
+	expect_untouched(UNUSED_PROCESS, state_next(0, STATE_IDLE, 8));
+	STORE_SEQ(&sem->segment.records[RECORD].start, UNUSED_PROCESS);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(0, 0);
 }
 
 static void
-claimed_without_a_ticket(void **state)
+a_claimed_record_without_a_ticket_is_freed(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_CLAIMED, 7);
-	assert_int_equal(recover(), 0);
-	expect_freed(0, 0); /* the phases have not been used */
+	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
+	assert_int_equal(recover_the_record(), 0);
+	expect_freed(0, 0); /* its phases have not been used */
 }
 
 static void
-claimed_with_a_stale_tag_of_its_own(void **state)
+a_claimed_record_with_a_stale_tag_is_freed(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_CLAIMED, 7);
+	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 1)));
-	assert_int_equal(recover(), 0);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(0, 0);
 }
 
 static void
-claimed_with_its_ticket(void **state)
+a_claimed_record_with_a_ticket_is_recovered(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_CLAIMED, 7);
+	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 0)));
-	assert_int_equal(recover(), COUNT); /* it was enabled at once, so it had the permits */
+	assert_int_equal(recover_the_record(), COUNT); /* it was enabled at once, so it had the permits */
 	expect_freed(STATE_PHASES, COUNT);
 }
 
 static void
-held(void **state)
+a_held_record_is_recovered(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_HELD, 100);
-	assert_int_equal(recover(), COUNT);
+	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
+	assert_int_equal(recover_the_record(), COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(stat_of(sem).recovered, COUNT);
 }
 
 static void
-queued_and_enabled(void **state)
+a_queued_and_enabled_record_is_recovered(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_QUEUED, 101);
-	assert_int_equal(recover(), COUNT);
+	put_the_record(UNUSED_PROCESS, STATE_QUEUED, 101);
+	assert_int_equal(recover_the_record(), COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
-/* E is 103: the line has reached ticket 103, although two permits are not there. */
+/* E is 103, so ticket 103 is next, but two permits are missing. */
 static void
-queued_and_next_in_line(void **state)
+a_queued_record_that_is_next_is_skipped(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_QUEUED, 103);
-	assert_int_equal(recover(), 0); /* a place skipped is no permit that came back */
+	put_the_record(UNUSED_PROCESS, STATE_QUEUED, 103);
+	assert_int_equal(recover_the_record(), 0); /* its permits were not acquired */
 	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(stat_of(sem).recovered, 0);
 }
 
 static void
-queued_behind_others(void **state)
+a_queued_record_behind_others_stays(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_QUEUED, 104);
+	put_the_record(UNUSED_PROCESS, STATE_QUEUED, 104);
 	const uint64_t before = state_of(sem, RECORD);
-	assert_int_equal(recover(), 0);
-	expect_untouched(NOBODY, before);
+	assert_int_equal(recover_the_record(), 0);
+	expect_untouched(UNUSED_PROCESS, before);
 }
 
 static void
-releasing_before_the_move(void **state)
+a_release_is_completed_before_the_move(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_RELEASING, 100);
-	assert_int_equal(recover(), 0);
+	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
 static void
-releasing_after_the_move(void **state)
+a_release_is_completed_after_the_move(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_RELEASING, 100);
+	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
 	STORE_SEQ(&sem->segment.header->grants, counter_word_make(100, tag_make(RECORD, 0)));
-	assert_int_equal(recover(), 0);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, 0);
 }
 
 static void
-a_state_that_does_not_exist(void **state)
+an_unknown_state_stays(void **state)
 {
 	(void)state;
-	put(NOBODY, (enum state_kind)7, 100);
+	put_the_record(UNUSED_PROCESS, (enum state_kind)7, 100);
 	const uint64_t before = state_of(sem, RECORD);
-	assert_int_equal(recover(), 0);
-	expect_untouched(NOBODY, before);
+	assert_int_equal(recover_the_record(), 0);
+	expect_untouched(UNUSED_PROCESS, before);
 }
 
 static void
-the_living_are_left_alone(void **state)
+records_of_a_live_process_stay(void **state)
 {
 	(void)state;
-	everybody_lives = true;
+	unused_process_is_alive = true;
 	for (unsigned s = STATE_IDLE; s <= STATE_RELEASING; s++) {
-		put(NOBODY, (enum state_kind)s, 100);
+		put_the_record(UNUSED_PROCESS, (enum state_kind)s, 100);
 		const uint64_t before = state_of(sem, RECORD);
-		assert_int_equal(recover(), 0);
-		expect_untouched(NOBODY, before);
+		assert_int_equal(recover_the_record(), 0);
+		expect_untouched(UNUSED_PROCESS, before);
 	}
 }
 
 /* ---- orphans and handed-over holds ---- */
 
 static void
-an_orphan_is_dead_without_asking(void **state)
+an_orphan_is_dead_without_a_judgement(void **state)
 {
 	(void)state;
-	everybody_lives = true;
-	put(owner_orphan(103), STATE_QUEUED, 103);
-	assert_int_equal(recover(), 0);
+	unused_process_is_alive = true;
+	put_the_record(owner_orphan(103), STATE_QUEUED, 103);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
 static void
-an_orphan_waits_for_the_line(void **state)
+an_orphan_is_skipped_when_it_is_next(void **state)
 {
 	(void)state;
-	put(owner_orphan(104), STATE_QUEUED, 104);
+	put_the_record(owner_orphan(104), STATE_QUEUED, 104);
 	note_orphan(sem, 104);
 	const uint64_t before = state_of(sem, RECORD);
-	assert_int_equal(recover(), 0);
+	assert_int_equal(recover_the_record(), 0);
 	expect_untouched(owner_orphan(104), before);
 
-	/* The next post skips it first, if the waiter in front of it has not: so its two permits come on top of those posted. */
+	/* The waiter in front has not skipped it, so the next post does: its two permits come on top of the two posted. */
 	set_counters(sem, 106, 100);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
-	assert_int_equal(owner_now(), 0);
+	assert_int_equal(owner_of_the_record(), 0);
 	assert_int_equal(grants_of(sem), 102 + COUNT);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 }
@@ -174,40 +174,40 @@ static void
 an_orphan_behind_a_live_waiter_stays(void **state)
 {
 	(void)state;
-	everybody_lives = true;
+	unused_process_is_alive = true;
 	set_counters(sem, 106, 100);
-	put_record(sem, 6, NOBODY, STATE_QUEUED, 0, 103, 1);
-	put(owner_orphan(104), STATE_QUEUED, 104);
+	put_record(sem, 6, UNUSED_PROCESS, STATE_QUEUED, 0, 103, 1);
+	put_the_record(owner_orphan(104), STATE_QUEUED, 104);
 	note_orphan(sem, 104);
 	uint32_t permits = 0;
 	recover_all(sem, &permits);
 	assert_int_equal(permits, 0);
 	assert_int_equal(grants_of(sem), 100);
-	assert_int_equal(owner_now(), owner_orphan(104));
+	assert_int_equal(owner_of_the_record(), owner_orphan(104));
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) >> 16, 104);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 1);
 }
 
-/* Of all that are CLAIMED, which may be kept ones, whoever looks at everybody looks at the one with a ticket. */
+/* Recovery of all records skips those that are CLAIMED, which mostly are cached, unless T carries their tag. */
 static void
-the_last_to_arrive_is_looked_at(void **state)
+the_claimed_record_that_arrived_last_is_recovered(void **state)
 {
 	(void)state;
 	uint32_t permits = 0;
-	put_record(sem, RECORD + 1, NOBODY, STATE_CLAIMED, 0, 7, 1);
-	put(NOBODY, STATE_CLAIMED, 7);
+	put_record(sem, RECORD + 1, UNUSED_PROCESS, STATE_CLAIMED, 0, 7, 1);
+	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 0)));
 	recover_all(sem, &permits);
 	assert_int_equal(permits, COUNT);
 	expect_freed(STATE_PHASES, COUNT);
-	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), NOBODY); /* it has nothing to give back */
+	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), UNUSED_PROCESS); /* it has no permits */
 	assert_int_equal(recover_spare_records(sem), 1);
 	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), 0);
 }
 
-/* More in a row than are collected in one scan, in an order that is not that of their records. */
+/* More than one scan collects, in another order than that of their records. */
 static void
-a_run_of_orphans_is_passed_over_at_once(void **state)
+many_orphans_are_skipped_at_once(void **state)
 {
 	(void)state;
 	enum { ORPHANS = 150 };
@@ -227,27 +227,27 @@ a_run_of_orphans_is_passed_over_at_once(void **state)
 }
 
 static void
-a_handed_over_hold_of_a_dead_process(void **state)
+a_handed_over_hold_of_a_dead_process_is_recovered(void **state)
 {
 	(void)state;
-	put(owner_handed(NOBODY_PID, 100), STATE_HELD, 100);
-	assert_int_equal(recover(), COUNT);
+	put_the_record(owner_handed(UNUSED_PID, 100), STATE_HELD, 100);
+	assert_int_equal(recover_the_record(), COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
-/* Its release was begun by somebody who may have died in it: it goes on, although the owner lives. */
+/* The process that began the release may have died. So recovery completes it, although the owner lives. */
 static void
-a_handed_over_hold_of_a_live_process(void **state)
+a_begun_release_of_a_handed_over_hold_is_completed(void **state)
 {
 	(void)state;
-	everybody_lives = true;
-	put(owner_handed(NOBODY_PID, 100), STATE_HELD, 100);
+	unused_process_is_alive = true;
+	put_the_record(owner_handed(UNUSED_PID, 100), STATE_HELD, 100);
 	const uint64_t before = state_of(sem, RECORD);
-	assert_int_equal(recover(), 0);
-	expect_untouched(owner_handed(NOBODY_PID, 100), before);
+	assert_int_equal(recover_the_record(), 0);
+	expect_untouched(owner_handed(UNUSED_PID, 100), before);
 
-	put(owner_handed(NOBODY_PID, 100), STATE_RELEASING, 100);
-	assert_int_equal(recover(), 0);
+	put_the_record(owner_handed(UNUSED_PID, 100), STATE_RELEASING, 100);
+	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
@@ -255,26 +255,26 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(idle),
-		TEST(idle_with_strangers_about),
-		TEST(claimed_without_a_ticket),
-		TEST(claimed_with_a_stale_tag_of_its_own),
-		TEST(claimed_with_its_ticket),
-		TEST(held),
-		TEST(queued_and_enabled),
-		TEST(queued_and_next_in_line),
-		TEST(queued_behind_others),
-		TEST(releasing_before_the_move),
-		TEST(releasing_after_the_move),
-		TEST(a_state_that_does_not_exist),
-		TEST(the_living_are_left_alone),
-		TEST(an_orphan_is_dead_without_asking),
-		TEST(an_orphan_waits_for_the_line),
-		TEST(an_orphan_behind_a_live_waiter_stays),
-		TEST(the_last_to_arrive_is_looked_at),
-		TEST(a_run_of_orphans_is_passed_over_at_once),
-		TEST(a_handed_over_hold_of_a_dead_process),
-		TEST(a_handed_over_hold_of_a_live_process),
+		TEST_RECOVERY(an_idle_record_is_freed),
+		TEST_RECOVERY(an_idle_record_with_another_signature_stays),
+		TEST_RECOVERY(a_claimed_record_without_a_ticket_is_freed),
+		TEST_RECOVERY(a_claimed_record_with_a_stale_tag_is_freed),
+		TEST_RECOVERY(a_claimed_record_with_a_ticket_is_recovered),
+		TEST_RECOVERY(a_held_record_is_recovered),
+		TEST_RECOVERY(a_queued_and_enabled_record_is_recovered),
+		TEST_RECOVERY(a_queued_record_that_is_next_is_skipped),
+		TEST_RECOVERY(a_queued_record_behind_others_stays),
+		TEST_RECOVERY(a_release_is_completed_before_the_move),
+		TEST_RECOVERY(a_release_is_completed_after_the_move),
+		TEST_RECOVERY(an_unknown_state_stays),
+		TEST_RECOVERY(records_of_a_live_process_stay),
+		TEST_RECOVERY(an_orphan_is_dead_without_a_judgement),
+		TEST_RECOVERY(an_orphan_is_skipped_when_it_is_next),
+		TEST_RECOVERY(an_orphan_behind_a_live_waiter_stays),
+		TEST_RECOVERY(the_claimed_record_that_arrived_last_is_recovered),
+		TEST_RECOVERY(many_orphans_are_skipped_at_once),
+		TEST_RECOVERY(a_handed_over_hold_of_a_dead_process_is_recovered),
+		TEST_RECOVERY(a_begun_release_of_a_handed_over_hold_is_completed),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

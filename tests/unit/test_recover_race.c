@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several recoverers of the same record, and a slow one whose record has become somebody else's. */
-#include "one_record.h"
+/* Two recoverers of the same record, and a slow recoverer whose record has another owner by then. */
+#include "fixture.h"
 
 #include <pthread.h>
 
@@ -13,16 +13,16 @@ another_recovers(void)
 }
 
 static void
-two_recoverers_in_turn(void **state)
+the_permits_come_back_once_for_two_recoverers(void **state)
 {
 	(void)state;
 	static const enum state_kind states[] = {STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		set_counters(sem, 100 + COUNT, 100);
-		put(NOBODY, states[i], 100);
+		put_the_record(UNUSED_PROCESS, states[i], 100);
 		permits_of_the_other = 0;
-		meanwhile = another_recovers;
-		const uint32_t permits = recover();
+		during_judgement = another_recovers;
+		const uint32_t permits = recover_the_record();
 		assert_int_equal(permits + permits_of_the_other, states[i] == STATE_RELEASING ? 0 : COUNT);
 		expect_freed(STATE_PHASES, COUNT);
 	}
@@ -35,39 +35,39 @@ static void
 recovered_and_taken_by_a_newcomer(void)
 {
 	another_recovers();
-	assert_int_equal(owner_now(), 0);
+	assert_int_equal(owner_of_the_record(), 0);
 	put_record(sem, RECORD, newcomer, STATE_HELD, STATE_PHASES, newcomers_ticket, COUNT);
 	set_counters(sem, 100 + 2 * COUNT, grants_of(sem));
 }
 
-/* The recoverer knows that the old owner is dead, and meanwhile the record has become somebody else's. */
+/* The recoverer knows that the old owner is dead. Meanwhile the record has got another owner. */
 static void
-the_next_owner_is_not_robbed(void **state)
+the_next_owner_keeps_its_permits(void **state)
 {
 	(void)state;
 	newcomer = owner_process(1, 1);
 	newcomers_ticket = 100 + COUNT;
-	put(NOBODY, STATE_HELD, 100);
-	meanwhile = recovered_and_taken_by_a_newcomer;
-	assert_int_equal(recover(), 0);
-	assert_int_equal(owner_now(), newcomer);
+	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
+	during_judgement = recovered_and_taken_by_a_newcomer;
+	assert_int_equal(recover_the_record(), 0);
+	assert_int_equal(owner_of_the_record(), newcomer);
 	assert_int_equal(state_of(sem, RECORD), state_next(STATE_PHASES, STATE_HELD, newcomers_ticket));
 	assert_int_equal(grants_of(sem), 100 + COUNT);
 }
 
-/* Two orphans of one record differ by their tickets. */
+/* By their tickets. */
 static void
-the_next_orphan_is_another(void **state)
+two_orphans_of_one_record_differ(void **state)
 {
 	(void)state;
 	const uint64_t first = owner_orphan(100);
 	const uint64_t second = owner_orphan(103);
 	assert_int_not_equal(first, second);
-	put(second, STATE_IDLE, 8);
+	put_the_record(second, STATE_IDLE, 8);
 	record_free_for(sem, RECORD, &sem->segment.records[RECORD], first);
-	assert_int_equal(owner_now(), second);
+	assert_int_equal(owner_of_the_record(), second);
 	record_free_for(sem, RECORD, &sem->segment.records[RECORD], second);
-	assert_int_equal(owner_now(), 0);
+	assert_int_equal(owner_of_the_record(), 0);
 }
 
 static void
@@ -78,13 +78,13 @@ adopted_by_a_child(void)
 }
 
 static void
-an_adopted_hold_is_not_robbed(void **state)
+an_adopted_hold_is_not_recovered(void **state)
 {
 	(void)state;
-	put(NOBODY, STATE_HELD, 100);
-	meanwhile = adopted_by_a_child;
-	assert_int_equal(recover(), 0);
-	assert_int_equal(owner_now(), owner_process(1, 1));
+	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
+	during_judgement = adopted_by_a_child;
+	assert_int_equal(recover_the_record(), 0);
+	assert_int_equal(owner_of_the_record(), owner_process(1, 1));
 	assert_int_equal(state_kind(state_of(sem, RECORD)), STATE_HELD);
 	assert_int_equal(grants_of(sem), 100);
 }
@@ -106,9 +106,9 @@ race(void *unused)
 	return unused;
 }
 
-/* The same record, by two at the same instant, over and over; the pauses of the scheduler find the gaps. */
+/* Two threads recover the same record at the same instant, many times. The scheduler varies the order of their steps. */
 static void
-two_recoverers_at_once(void **state)
+two_recoverers_at_once_agree(void **state)
 {
 	(void)state;
 	pthread_t other;
@@ -118,7 +118,7 @@ two_recoverers_at_once(void **state)
 	uint64_t phases = 0;
 	uint32_t wrong = 0;
 	for (int i = 0; i < RACES; i++) {
-		put_record(sem, RECORD, NOBODY, i % 2 == 0 ? STATE_HELD : STATE_RELEASING, phases, 100, COUNT);
+		put_record(sem, RECORD, UNUSED_PROCESS, i % 2 == 0 ? STATE_HELD : STATE_RELEASING, phases, 100, COUNT);
 		STORE_SEQ(&sem->segment.header->grants,
 		          counter_word_make(100, i % 3 == 0 ? tag_make(RECORD, phases == 0) : TAG_NONE));
 		phases ^= STATE_PHASES;
@@ -127,7 +127,7 @@ two_recoverers_at_once(void **state)
 		recover_record(sem, RECORD, &permits);
 		ADD_RLX(&permits_of_all, permits);
 		pthread_barrier_wait(&barrier);
-		wrong += grants_of(sem) != 100 + COUNT || owner_now() != 0
+		wrong += grants_of(sem) != 100 + COUNT || owner_of_the_record() != 0
 		         || state_of(sem, RECORD) != state_next(phases, STATE_IDLE, 8);
 	}
 	pthread_join(other, NULL);
@@ -140,8 +140,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(two_recoverers_in_turn),        TEST(the_next_owner_is_not_robbed), TEST(the_next_orphan_is_another),
-		TEST(an_adopted_hold_is_not_robbed), TEST(two_recoverers_at_once),
+		TEST_RECOVERY(the_permits_come_back_once_for_two_recoverers),
+		TEST_RECOVERY(the_next_owner_keeps_its_permits),
+		TEST_RECOVERY(two_orphans_of_one_record_differ),
+		TEST_RECOVERY(an_adopted_hold_is_not_recovered),
+		TEST_RECOVERY(two_recoverers_at_once_agree),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

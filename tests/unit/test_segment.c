@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The segment's file: what is refused stays as it is; it grows page by page; its descriptor; and its name removed. */
-#include "segments.h"
+/* The file of a segment: growing it, its descriptor, unlinking it; and a refused file stays as it is. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,11 +9,11 @@
 /* ---- grow ---- */
 
 static void
-it_grows_page_by_page(void **state)
+a_segment_grows_page_by_page(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	assert_int_equal(LOAD_SEQ(&segment.reserved), RECORDS_PER_PAGE);
 	assert_int_equal(segment_reserve(&segment, RECORDS_PER_PAGE), 0);
 	assert_int_equal(stat_of_file(name).st_size, SEGMENT_BYTES_MIN);
@@ -39,13 +38,12 @@ it_grows_page_by_page(void **state)
 	segment_detach(&segment);
 }
 
-/* Somebody else grew it: what is there is kept. */
 static void
-growing_keeps_what_is_there(void **state)
+growing_keeps_the_records_of_another_process(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment one = created(name);
+	struct segment one = create_segment(name);
 	struct segment two;
 	assert_int_equal(segment_attach(name, 0, &two), 0);
 	assert_int_equal(segment_reserve(&one, 3 * RECORDS_PER_PAGE), 0);
@@ -62,14 +60,14 @@ growing_keeps_what_is_there(void **state)
 
 /* ---- the descriptor ---- */
 
-/* A program that closes every descriptor it does not know must not see its own files closed or grown by us. */
+/* The program has closed the descriptor, and its number belongs to a file of the program now. */
 static void
-a_descriptor_that_became_another_file(void **state)
+a_descriptor_of_another_file_is_left_as_it_is(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
 	const char *other = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	const int number = segment.fd;
 	close(number);
 	const int fd = open(file_of(other), O_CREAT | O_RDWR, 0600);
@@ -81,26 +79,26 @@ a_descriptor_that_became_another_file(void **state)
 	assert_int_equal(stat_of_file(other).st_size, 0);
 	assert_false(segment_is_unlinked(&segment));
 	segment_detach(&segment);
-	assert_int_equal(fcntl(number, F_GETFD), 0); /* still open, and without FD_CLOEXEC as we opened it */
+	assert_int_equal(fcntl(number, F_GETFD), 0); /* open, and without the FD_CLOEXEC of the segment's descriptor */
 	close(number);
 }
 
 /* ---- unlink ---- */
 
 static void
-unlinking(void **state)
+only_the_right_file_is_unlinked(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	assert_false(segment_is_unlinked(&segment));
 	assert_int_equal(segment_unlink(name, &segment), 0);
 	assert_true(segment_is_unlinked(&segment));
 	assert_int_equal(access(file_of(name), F_OK), -1);
 	assert_int_equal(segment_unlink(name, &segment), -ENOENT);
 
-	/* The name leads to another one by now. */
-	struct segment other = created(name);
+	/* The name leads to another segment now. */
+	struct segment other = create_segment(name);
 	assert_int_equal(segment_unlink(name, &segment), -ENOENT);
 	assert_int_equal(access(file_of(name), F_OK), 0);
 	assert_false(segment_is_unlinked(&other));
@@ -118,14 +116,14 @@ unlinking(void **state)
 	segment_detach(&other);
 }
 
-/* Whatever it is, nobody who meets it by mistake may change it: neither the file, nor when it was last written. */
+/* Neither the content of a refused file changes nor its times. */
 static void
 refused_untouched(const char *name, int error)
 {
 	const struct timespec long_ago[2] = {{.tv_sec = 4711}, {.tv_sec = 4712}};
 	assert_int_equal(utimensat(AT_FDCWD, file_of(name), long_ago, 0), 0);
 	const struct stat before = stat_of_file(name);
-	refused(name, error);
+	expect_refused(name, error);
 	const struct stat after = stat_of_file(name);
 	assert_int_equal(after.st_mtim.tv_sec, 4712);
 	assert_int_equal(after.st_ctim.tv_sec, before.st_ctim.tv_sec);
@@ -147,7 +145,7 @@ what_is_refused_stays_as_it_is(void **state)
 	close(fd);
 
 	const char *name = fresh_name();
-	struct segment segment = created(name);
+	struct segment segment = create_segment(name);
 	STORE_SEQ(&segment.header->version, LAYOUT_VERSION + 1);
 	refused_untouched(name, -EPROTONOSUPPORT);
 	STORE_SEQ(&segment.header->version, LAYOUT_VERSION);
@@ -161,10 +159,10 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_refused_stays_as_it_is),
-		cmocka_unit_test(it_grows_page_by_page),
-		cmocka_unit_test(growing_keeps_what_is_there),
-		cmocka_unit_test(a_descriptor_that_became_another_file),
-		cmocka_unit_test(unlinking),
+		cmocka_unit_test(a_segment_grows_page_by_page),
+		cmocka_unit_test(growing_keeps_the_records_of_another_process),
+		cmocka_unit_test(a_descriptor_of_another_file_is_left_as_it_is),
+		cmocka_unit_test(only_the_right_file_is_unlinked),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

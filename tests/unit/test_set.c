@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* A setter that stops between its two halves, and what others do meanwhile. */
-#include "fake.h"
-
-#include <errno.h>
+/* A setter that stops between its two steps, and what other processes do meanwhile. */
+#include "fixture.h"
 
 #include "set.h"
-#include "wait.h"
 
-static tsem *sem;
 static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
 
 static int
 set_up(void **state)
 {
 	(void)state;
-	sem = new_semaphore(2, 0);
-	fake_begin();
+	begin_fake(2);
 	return 0;
 }
 
-static int
-tear_down(void **state)
-{
-	(void)state;
-	fake_end();
-	tsem_close(sem);
-	return 0;
-}
-
-/* One in line who has not looked yet whether it is enabled. */
+/* A waiter that has its ticket and has not looked yet whether it is enabled. */
 static struct queue_place
-somebody_in_line(void)
+join_queue(void)
 {
 	struct queue_place place = queue_request(sem, 1, USE_HOLD, &for_ever);
 	assert_int_equal(queue_join(&place), 0);
@@ -40,52 +26,53 @@ somebody_in_line(void)
 }
 
 static void
-whom_the_old_capacity_enabled_gets_in(void **state)
+a_waiter_that_the_old_capacity_enabled_is_admitted(void **state)
 {
 	(void)state;
 	struct change change;
-	const struct queue_place first = somebody_in_line();
+	const struct queue_place first = join_queue();
 	assert_int_equal(set_store(sem, 0, &change), 0);
-	const struct queue_place second = somebody_in_line();
-	const struct queue_place third = somebody_in_line();
+	const struct queue_place second = join_queue();
+	const struct queue_place third = join_queue();
 	assert_int_equal(set_take_effect(sem, &change), 0);
 	assert_int_equal(state_kind(state_of(sem, first.claim.index)), STATE_HELD);
-	/* It came while the lowering was under way. */
+	/* Its ticket was drawn while the lowering was under way. */
 	assert_int_equal(state_kind(state_of(sem, second.claim.index)), STATE_HELD);
 	assert_int_equal(state_kind(state_of(sem, third.claim.index)), STATE_QUEUED);
 }
 
 static void
-an_overtaken_setter_admits_nobody(void **state)
+an_overtaken_setter_admits_no_waiter(void **state)
 {
 	(void)state;
 	struct change change;
 	assert_int_equal(set_store(sem, 1, &change), 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
-	const struct queue_place place = somebody_in_line();
+	const struct queue_place place = join_queue();
 	assert_int_equal(set_take_effect(sem, &change), 0);
 	assert_int_equal(state_kind(state_of(sem, place.claim.index)), STATE_QUEUED);
 	assert_int_equal(stat_of(sem).held, 0);
 }
 
 static void
-an_overtaken_setter_admits_nobody_though_the_capacity_is_its_own_again(void **state)
+an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again(void **state)
 {
 	(void)state;
 	struct change change;
 	assert_int_equal(set_store(sem, 1, &change), 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
 	assert_int_equal(tsem_set(sem, 1), 0);
-	const struct queue_place first = somebody_in_line();
-	const struct queue_place second = somebody_in_line();
+	const struct queue_place first = join_queue();
+	const struct queue_place second = join_queue();
 	assert_int_equal(set_take_effect(sem, &change), 0);
-	assert_int_equal(state_kind(state_of(sem, first.claim.index)), STATE_QUEUED); /* enabled, and to find that out */
+	assert_int_equal(state_kind(state_of(sem, first.claim.index)),
+	                 STATE_QUEUED); /* enabled, which it finds out by itself */
 	assert_int_equal(state_kind(state_of(sem, second.claim.index)), STATE_QUEUED);
 }
 
-/* A line so long that the setter has no place in it any more. */
+/* The queue is so long that the setter gets no ticket. */
 static void
-what_cannot_be_lowered_stays_as_it_is(void **state)
+a_capacity_that_cannot_be_lowered_stays(void **state)
 {
 	(void)state;
 	set_counters(sem, COUNTER_DRIFT, 0);
@@ -94,22 +81,22 @@ what_cannot_be_lowered_stays_as_it_is(void **state)
 	assert_int_equal(tsem_set(sem, 1), 0);
 	assert_int_equal(stat_of(sem).capacity, 1);
 	assert_int_equal(tsem_set(sem, 0), -EOVERFLOW);
-	assert_int_equal(tsem_set(sem, 1), 0); /* no change, and no place needed */
+	assert_int_equal(tsem_set(sem, 1), 0); /* no change, so no ticket is needed */
 	assert_int_equal(tsem_set(sem, 9), 0);
 }
 
-/* ---- what others do between the setter's look at the capacity and its swap ---- */
+/* ---- what a peer does between the setter's look at the capacity and its compare-and-swap ---- */
 
 /*
- * To lower takes a record, and all that there are have been claimed by somebody else: whether he lives is asked before
- * there are more of them, and within that others act.
+ * A setter that lowers claims a record. Here another process owns all records, so the setter asks the judge before it adds
+ * more. The peer acts within that call.
  */
 static void
-others_act_at_the_claim(void (*others)(void))
+peer_acts_at_the_claim(void (*action)(void))
 {
 	for (uint32_t i = 0; i < RECORDS_PER_PAGE; i++)
-		put_record(sem, i, NOBODY, STATE_IDLE, 0, 7, 1);
-	fake.others = others;
+		put_record(sem, i, UNUSED_PROCESS, STATE_IDLE, 0, 7, 1);
+	fake.peer = action;
 	fake.at_call = fake.calls + 1;
 }
 
@@ -117,80 +104,79 @@ static struct queue_place waiting;
 static _Atomic uint32_t *sleeps_on;
 
 static void
-others_drain_and_wait(void)
+peers_drain_and_wait(void)
 {
 	assert_int_equal(tsem_set(sem, 0), 0);
-	waiting = somebody_in_line();
+	waiting = join_queue();
 	sleeps_on = wait_word(sem, &waiting.waiter);
 	wait_announce(sleeps_on, 0);
 	assert_false(is_enabled(sem, waiting.waiter.ticket, 1));
 }
 
 static void
-who_meant_to_lower_and_raises(void **state)
+a_setter_that_meant_to_lower_may_raise(void **state)
 {
 	(void)state;
-	others_act_at_the_claim(others_drain_and_wait);
+	peer_acts_at_the_claim(peers_drain_and_wait);
 	assert_int_equal(tsem_set(sem, 1), 0);
-	assert_null(fake.others);
+	assert_null(fake.peer);
 	assert_int_equal(stat_of(sem).capacity, 1);
 	assert_true(is_enabled(sem, waiting.waiter.ticket, 1));
 	assert_int_equal(LOAD_SEQ(sleeps_on) & WORD_SLEEPER_BITS, 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], sleeps_on);
-	assert_int_equal(records_in_use(sem), 1); /* the waiter's: what was claimed for lowering is given back */
+	assert_int_equal(records_in_use(sem), 1); /* the waiter's: the setter has freed its own */
 	assert_int_equal(state_kind(state_of(sem, waiting.claim.index)), STATE_QUEUED);
 }
 
 static void
-others_drain_and_post(void)
+peers_drain_and_post(void)
 {
 	STORE_SEQ(&sem->segment.header->capacity, 0);
 	set_counters(sem, 0, COUNTER_DRIFT);
 }
 
 static void
-who_meant_to_lower_and_cannot_raise(void **state)
+a_setter_that_meant_to_lower_may_fail_to_raise(void **state)
 {
 	(void)state;
-	others_act_at_the_claim(others_drain_and_post);
+	peer_acts_at_the_claim(peers_drain_and_post);
 	assert_int_equal(tsem_set(sem, 1), -EOVERFLOW);
-	assert_null(fake.others);
+	assert_null(fake.peer);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->capacity), 0);
 	assert_int_equal(records_in_use(sem), 0);
 }
 
 static void
-others_remove_it(void)
+peer_removes(void)
 {
 	removal_mark(sem);
 }
 
-/* Without a capacity nobody gets past the notice. */
 static void
-one_that_is_removed_meanwhile_has_no_capacity(void **state)
+a_semaphore_removed_meanwhile_has_no_capacity(void **state)
 {
 	(void)state;
-	others_act_at_the_claim(others_remove_it);
+	peer_acts_at_the_claim(peer_removes);
 	assert_int_equal(tsem_set(sem, 1), -EIDRM);
-	assert_null(fake.others);
+	assert_null(fake.peer);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->capacity), 0);
 	assert_int_equal(records_in_use(sem), 0);
 }
 
 /*
- * A setter that found no capacity because of a remover has stored one, and died before it took it away again: everybody is
- * told of the removal all the same, as soon as one has looked.
+ * A setter has stored a capacity in a removed semaphore, and died before it took it back. All operations fail as soon as one
+ * of them has noticed the removal.
  */
 static void
-a_capacity_in_a_removed_semaphore(void **state)
+a_removal_is_noticed_though_C_was_stored_afterwards(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	removal_mark(sem);
 	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
 	STORE_SEQ(&sem->segment.header->capacity, 3);
-	assert_int_equal(tsem_try_take(sem, 3), 0); /* nobody has looked */
+	assert_int_equal(tsem_try_take(sem, 3), 0); /* the removal is not noticed yet */
 	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
 	assert_int_equal(stat_of(sem).capacity, 0);
 	STORE_SEQ(&sem->segment.header->capacity, 9);
@@ -205,15 +191,14 @@ main(void)
 {
 	support_start(60);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whom_the_old_capacity_enabled_gets_in, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_overtaken_setter_admits_nobody, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_overtaken_setter_admits_nobody_though_the_capacity_is_its_own_again, set_up,
-	                                    tear_down),
-		cmocka_unit_test_setup_teardown(what_cannot_be_lowered_stays_as_it_is, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_meant_to_lower_and_raises, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_meant_to_lower_and_cannot_raise, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(one_that_is_removed_meanwhile_has_no_capacity, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_capacity_in_a_removed_semaphore, set_up, tear_down),
+		TEST_WITH(set_up, a_waiter_that_the_old_capacity_enabled_is_admitted),
+		TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter),
+		TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again),
+		TEST_WITH(set_up, a_capacity_that_cannot_be_lowered_stays),
+		TEST_WITH(set_up, a_setter_that_meant_to_lower_may_raise),
+		TEST_WITH(set_up, a_setter_that_meant_to_lower_may_fail_to_raise),
+		TEST_WITH(set_up, a_semaphore_removed_meanwhile_has_no_capacity),
+		TEST_WITH(set_up, a_removal_is_noticed_though_C_was_stored_afterwards),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much stack tsem_post() needs, and the look whether a process lives in it: a signal handler has little. */
+/* The stack that tsem_post() needs, and the judgement of liveness within it: a signal handler has little stack. */
 #include "support.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "layout.h"
 #include "liveness.h"
 
-/* As tsem(3) says of tsem_post(). Frames are larger where they are not optimized. */
+/* tsem(3) promises the optimized number for tsem_post(). Frames are larger without optimization. */
 #ifdef __OPTIMIZE__
 enum { JUDGE_BYTES_MAX = 1024, POST_BYTES_MAX = 3072 };
 #else
@@ -44,7 +44,7 @@ post_here(int signal)
 	result = tsem_post(sem, 2, NULL);
 }
 
-/* For the children, too, but for the alternate stack, which each process has to name. */
+/* Children inherit this, except for the alternate stack, which each process has to set itself. */
 static void
 prepare_stack(void (*handler)(int))
 {
@@ -53,7 +53,7 @@ prepare_stack(void (*handler)(int))
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 }
 
-/* How deep the handler's callees went. */
+/* The stack used by the functions that the handler calls. */
 static size_t
 stack_of_handler(void)
 {
@@ -77,7 +77,7 @@ expect_little_stack(size_t most, int expected)
 	return 0;
 }
 
-/* The child has to look itself up first. Another start time takes the longest road to a verdict. */
+/* The child has to read its own identity first. The judgement takes longest with another start time. */
 static int
 judge_the_parent(void *unused)
 {
@@ -106,7 +106,7 @@ a_judgement_needs_little_stack(void **state)
 }
 
 static int
-wait_in_line(void *unused)
+wait_in_queue(void *unused)
 {
 	(void)unused;
 	tsem_take(sem, 1, NULL);
@@ -120,16 +120,16 @@ post_once(void *unused)
 	return expect_little_stack(POST_BYTES_MAX, 0);
 }
 
-/* In front stand a waiter that is dead, of which only a long look tells, and one that gave its place up. */
+/* The first waiter is dead, which only a look at /proc shows. The second one is an orphan. */
 static void
-a_post_that_skips_places_needs_little_stack(void **state)
+a_post_that_skips_orphans_needs_little_stack(void **state)
 {
 	(void)state;
 	if (UNDER_SANITIZER)
 		SKIP("a sanitizer puts more on the stack");
 	const struct timespec soon = deadline_in(1);
 	sem = new_semaphore(0, 0);
-	const pid_t dead = start_child(wait_in_line, NULL);
+	const pid_t dead = start_child(wait_in_queue, NULL);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
 	kill(dead, SIGKILL);
@@ -147,7 +147,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_judgement_needs_little_stack),
-		cmocka_unit_test(a_post_that_skips_places_needs_little_stack),
+		cmocka_unit_test(a_post_that_skips_orphans_needs_little_stack),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

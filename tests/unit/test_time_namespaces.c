@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Start times are the same wherever they are read, and a process that is not sure of that calls no other one dead. */
+/* A start time is the same in each time namespace, and a process that is not sure of its own calls no process dead. */
 #include "support.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ enum { REFUSED = 77 };
 
 /* ---- numbers ---- */
 
-/* What the kernel shows where its clock is ahead by `offset`: it counts in 64 unsigned bits. */
+/* The start time that the kernel shows where the clock is ahead by `offset`. It calculates in 64 unsigned bits. */
 static uint64_t
 shown(uint64_t start, int64_t offset, uint64_t tick)
 {
@@ -28,7 +28,7 @@ shown(uint64_t start, int64_t offset, uint64_t tick)
 }
 
 static void
-offsets_are_taken_off(void **state)
+a_start_time_does_not_depend_on_the_offset(void **state)
 {
 	(void)state;
 	const uint64_t tick = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -43,7 +43,7 @@ offsets_are_taken_off(void **state)
 		for (size_t j = 0; j < sizeof(offsets) / sizeof(offsets[0]); j++) {
 			const uint64_t start = start_since_boot(shown(starts[i], offsets[j], tick), offsets[j]);
 			assert_true(start == exact || start + 1 == exact);
-			/* No doubt where the clock is ahead by whole ticks, and is not behind zero. */
+			/* The result is exact if the clock is ahead by whole ticks. */
 			if (offsets[j] > 0 && (uint64_t)offsets[j] % tick == 0)
 				assert_int_equal(start, exact);
 		}
@@ -51,7 +51,7 @@ offsets_are_taken_off(void **state)
 }
 
 static void
-one_tick_is_no_difference(void **state)
+starts_one_tick_apart_are_the_same(void **state)
 {
 	(void)state;
 	assert_true(is_same_start(5, 5) && is_same_start(5, 4) && is_same_start(4, 5));
@@ -61,7 +61,7 @@ one_tick_is_no_difference(void **state)
 
 /* ---- real namespaces ---- */
 
-/* Whose children are born into a new one, ahead by this. */
+/* The children of the caller begin in a new namespace, whose clock is ahead by this. */
 static bool
 unshare_time(long seconds, long nanoseconds)
 {
@@ -82,7 +82,7 @@ owner_of(pid_t pid, uint64_t start)
 	                           : (struct process_id){0};
 }
 
-/* It lives; and of one that started otherwise, and had its number, it is known that it is dead. */
+/* The process is alive. Another one with its pid and another start time is dead. */
 static int
 expect_verdicts(pid_t pid, uint64_t start)
 {
@@ -140,7 +140,7 @@ parent_and_child_in_two_times(void *arg)
 }
 
 static void
-each_knows_that_the_other_lives(void **state)
+parent_and_child_in_two_namespaces_see_each_other_alive(void **state)
 {
 	(void)state;
 	struct timespec up;
@@ -150,7 +150,7 @@ each_knows_that_the_other_lives(void **state)
 		{.seconds = 100000, .nanoseconds = 7000001},
 		{.seconds = 0, .nanoseconds = 5000000},
 		{.seconds = -1, .nanoseconds = 3},
-		/* The clock there began just now: the parent started before its zero. */
+		/* The clock there is at zero now, so the parent started before its zero. */
 		{.seconds = -(long)up.tv_sec, .nanoseconds = 1000000},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -161,7 +161,7 @@ each_knows_that_the_other_lives(void **state)
 	}
 }
 
-/* What it knew of its clock is out of date then. */
+/* The offset that it has cached is out of date then. */
 static int
 go_to_another_time(void *arg)
 {
@@ -180,7 +180,7 @@ go_to_another_time(void *arg)
 }
 
 static void
-a_judge_that_enters_another_one(void **state)
+a_judge_that_enters_another_namespace_stays_right(void **state)
 {
 	(void)state;
 	struct ahead ahead = {.seconds = 100000, .parent = getpid(), .parent_start = owner_start(identity_owner())};
@@ -190,7 +190,7 @@ a_judge_that_enters_another_one(void **state)
 	assert_int_equal(status, 0);
 }
 
-/* /proc tells of the namespace of its children, and it is in yet another one. */
+/* /proc shows the namespace of its children, and it is in another one. */
 static int
 in_doubt(const struct ahead *ahead)
 {
@@ -198,13 +198,13 @@ in_doubt(const struct ahead *ahead)
 	if (!unshare_time(5, 0))
 		return REFUSED;
 	CHECK(boot_offset_read() == BOOT_OFFSET_UNKNOWN);
-	CHECK(liveness_judge(&owner) == LIVENESS_ALIVE); /* by what it knew before */
+	CHECK(liveness_judge(&owner) == LIVENESS_ALIVE); /* by the offset known before */
 	owner.start += 1000;
 	CHECK(liveness_judge(&owner) == LIVENESS_UNKNOWN);
 	const pid_t child = fork();
 	CHECK(child >= 0);
 	if (child == 0)
-		_exit(expect_verdicts(ahead->parent, ahead->parent_start)); /* which is where /proc says */
+		_exit(expect_verdicts(ahead->parent, ahead->parent_start)); /* in the namespace that /proc shows */
 	return end_of_child(child);
 }
 
@@ -222,7 +222,7 @@ unshare_twice(void *arg)
 }
 
 static void
-in_doubt_nobody_is_dead(void **state)
+a_judge_in_doubt_calls_no_process_dead(void **state)
 {
 	(void)state;
 	if (boot_offset_read() != 0)
@@ -238,9 +238,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(offsets_are_taken_off),           cmocka_unit_test(one_tick_is_no_difference),
-		cmocka_unit_test(each_knows_that_the_other_lives), cmocka_unit_test(a_judge_that_enters_another_one),
-		cmocka_unit_test(in_doubt_nobody_is_dead),
+		cmocka_unit_test(a_start_time_does_not_depend_on_the_offset),
+		cmocka_unit_test(starts_one_tick_apart_are_the_same),
+		cmocka_unit_test(parent_and_child_in_two_namespaces_see_each_other_alive),
+		cmocka_unit_test(a_judge_that_enters_another_namespace_stays_right),
+		cmocka_unit_test(a_judge_in_doubt_calls_no_process_dead),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

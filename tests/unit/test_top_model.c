@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `tsem top` knows of each semaphore from one look to the next, and in which order it shows them. */
+/* What `tsem top` knows of each semaphore from one look to the next, and the order in which it shows them. */
 #include "support.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Others may have semaphores, too. */
+/* Other programs may have semaphores, too. */
 static const struct top_line *
 line_of(const char *name)
 {
@@ -45,7 +45,7 @@ look_at(const char *name)
 /* ---- from one look to the next ---- */
 
 static void
-the_rate_is_of_the_time_between(void **state)
+the_rate_is_that_since_the_last_look(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -63,7 +63,7 @@ the_rate_is_of_the_time_between(void **state)
 	tsem_close(sem);
 }
 
-/* Of the waits that ended since the last look, and not of all there have been. */
+/* Of the waits that ended since the last look, not of all. */
 static void
 the_wait_is_the_mean_of_the_last_ones(void **state)
 {
@@ -87,7 +87,7 @@ the_wait_is_the_mean_of_the_last_ones(void **state)
 }
 
 static void
-the_history_is_the_last_looks(void **state)
+the_history_has_the_last_looks(void **state)
 {
 	(void)state;
 	struct history history = {.n = 0};
@@ -98,7 +98,6 @@ the_history_is_the_last_looks(void **state)
 	assert_int_equal(history.waiting[HISTORY_MAX - 1], HISTORY_MAX + 4);
 }
 
-/* Of the same name, but another one: what was known of the old one is not said of it. */
 static void
 another_semaphore_of_that_name_begins_anew(void **state)
 {
@@ -122,7 +121,7 @@ another_semaphore_of_that_name_begins_anew(void **state)
 }
 
 static void
-what_cannot_be_read_is_counted(void **state)
+unreadable_files_are_counted(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -162,7 +161,7 @@ order_by(enum top_column column, bool inverted)
 	return names;
 }
 
-/* Each column has an order of its own here, and those that are alike are in the order of their names. */
+/* Each column gives another order here. Lines with equal cells are in the order of their names. */
 static void
 each_column_sorts_by_what_it_shows(void **state)
 {
@@ -178,7 +177,7 @@ each_column_sorts_by_what_it_shows(void **state)
 		model.order[i] = i;
 	assert_string_equal(order_by(TOP_NAME, false), "abcd");
 	assert_string_equal(order_by(TOP_NAME, true), "dcba");
-	assert_string_equal(order_by(TOP_USE, false), "bdca"); /* 25%, 100%, 33%, and all of nothing */
+	assert_string_equal(order_by(TOP_USE, false), "bdca"); /* 25%, 100%, 33%, and 2 of 0 */
 	assert_string_equal(order_by(TOP_HELD, false), "cdab");
 	assert_string_equal(order_by(TOP_HELD, true), "abdc");
 	assert_string_equal(order_by(TOP_CAPACITY, false), "cabd");
@@ -199,7 +198,7 @@ cell_of(const struct top_line *line, enum top_column column)
 }
 
 static void
-cells(void **state)
+each_column_of_a_line(void **state)
 {
 	(void)state;
 	const struct top_line line = line_with("name", 3, 4, 2, 7.25, 0.0123);
@@ -210,7 +209,7 @@ cells(void **state)
 	assert_string_equal(cell_of(&line, TOP_WAITING), "2");
 	assert_string_equal(cell_of(&line, TOP_RATE), "7.2");
 	assert_string_equal(cell_of(&line, TOP_WAIT), "12.3ms");
-	assert_string_equal(cell_of(&line, TOP_TREND), " #"); /* no blocks in the C locale */
+	assert_string_equal(cell_of(&line, TOP_TREND), " #"); /* ASCII in the C locale */
 	const struct top_line slow = line_with("slow", 3, 0, 0, 0, 200);
 	assert_string_equal(cell_of(&slow, TOP_USE), "100%");
 	assert_string_equal(cell_of(&slow, TOP_WAIT), "3m20s");
@@ -228,11 +227,11 @@ bar_of(double share)
 }
 
 static void
-bars(void **state)
+a_bar_shows_the_share(void **state)
 {
 	(void)state;
 	assert_string_equal(bar_of(0), "..........");
-	assert_string_equal(bar_of(0.001), "#........."); /* somebody holds: that is seen */
+	assert_string_equal(bar_of(0.001), "#........."); /* never empty while a permit is held */
 	assert_string_equal(bar_of(0.5), "#####.....");
 	assert_string_equal(bar_of(1), "##########");
 	assert_string_equal(bar_of(7), "##########");
@@ -242,14 +241,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_rate_is_of_the_time_between, tear_down),
+		cmocka_unit_test_teardown(the_rate_is_that_since_the_last_look, tear_down),
 		cmocka_unit_test_teardown(the_wait_is_the_mean_of_the_last_ones, tear_down),
-		cmocka_unit_test_teardown(the_history_is_the_last_looks, tear_down),
+		cmocka_unit_test_teardown(the_history_has_the_last_looks, tear_down),
 		cmocka_unit_test_teardown(another_semaphore_of_that_name_begins_anew, tear_down),
-		cmocka_unit_test_teardown(what_cannot_be_read_is_counted, tear_down),
+		cmocka_unit_test_teardown(unreadable_files_are_counted, tear_down),
 		cmocka_unit_test_teardown(each_column_sorts_by_what_it_shows, tear_down),
-		cmocka_unit_test_teardown(cells, tear_down),
-		cmocka_unit_test(bars),
+		cmocka_unit_test_teardown(each_column_of_a_line, tear_down),
+		cmocka_unit_test(a_bar_shows_the_share),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting, as the waiter sees it: wake-ups that come at the worst instant or not at all. */
-#include "one_held.h"
+/* Waiting: wake-ups that come at the worst instant, for nothing, or not at all. */
+#include "fixture.h"
 
 static void
-a_post_between_the_bit_and_the_sleep(void **state)
+a_post_between_the_announcement_and_the_sleep_is_noticed(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_post;
+	fake.peer = peer_posts;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 1);
 	assert_int_equal(fake.timed_out, 0);
@@ -19,31 +19,28 @@ a_post_between_the_bit_and_the_sleep(void **state)
 static uint64_t timed_out_before;
 
 static void
-others_post_one_by_one(void)
+peer_posts_one_by_one(void)
 {
 	timed_out_before = fake.timed_out;
 	for (int i = 0; i < 3; i++)
-		others_post();
+		peer_posts();
 }
 
-/* At every instant at which the waiter calls out: from then on no sleep may last until its time. */
+/* The peer acts within each call of the platform. No sleep after that times out. */
 static void
-a_post_at_any_instant(void **state)
+a_post_at_any_instant_is_noticed(void **state)
 {
-	enum { INSTANTS = 30 }; /* looking around, several sleeps, and what comes between */
+	(void)state;
+	enum { INSTANTS = 30 }; /* a look for dead owners, several sleeps, and what comes between */
 	static const uint32_t counts[] = {1, 3};
 	for (size_t i = 0; i < 2; i++) {
 		for (uint64_t at = 1; at <= INSTANTS; at++) {
-			tear_down(state);
-			sem = new_semaphore(3, 0);
-			set_counters(sem, 3, 0);
-			put_record(sem, 40, NOBODY, STATE_HELD, 0, 0, 3);
-			fake_begin();
+			begin_held(3);
 			fake.at_call = at;
-			fake.others = others_post_one_by_one;
+			fake.peer = peer_posts_one_by_one;
 			tsem_hold hold;
 			assert_int_equal(tsem_acquire(sem, counts[i], NULL, &hold), 0);
-			assert_null(fake.others);
+			assert_null(fake.peer);
 			assert_int_equal(fake.timed_out, timed_out_before);
 			assert_int_equal(tsem_release(&hold), 0);
 		}
@@ -52,33 +49,29 @@ a_post_at_any_instant(void **state)
 }
 
 static void
-others_post_the_last(void)
+peer_posts_the_last(void)
 {
 	timed_out_before = fake.timed_out;
-	others_post();
+	peer_posts();
 }
 
 static void
-others_post_all_but_one(void)
+peer_posts_all_but_one(void)
 {
-	others_post();
-	others_post();
-	fake.others = others_post_the_last;
+	peer_posts();
+	peer_posts();
+	fake.peer = peer_posts_the_last;
 }
 
-/* Who waits for three is not disturbed by the first two, and woken by the third. */
 static void
-permits_that_come_one_by_one(void **state)
+a_waiter_for_three_is_woken_by_the_third_post(void **state)
 {
-	tear_down(state);
-	sem = new_semaphore(3, 0);
-	set_counters(sem, 3, 0);
-	put_record(sem, 40, NOBODY, STATE_HELD, 0, 0, 3);
-	fake_begin();
-	fake.others = others_post_all_but_one;
+	(void)state;
+	begin_held(3);
+	fake.peer = peer_posts_all_but_one;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 3, NULL, &hold), 0);
-	assert_null(fake.others);
+	assert_null(fake.peer);
 	assert_int_equal(fake.wakes, 1);
 	assert_int_equal(timed_out_before, 1);
 	assert_int_equal(fake.timed_out, 1);
@@ -90,16 +83,15 @@ a_waker_that_dies_costs_one_tick(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_post_and_die_before_waking;
+	fake.peer = peer_posts_and_dies_before_waking;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 1);
 	assert_int_equal(fake.timed_out, 1);
 	assert_in_range(fake.clock - began, 1, TICK_MAX);
 }
 
-/* Woken by mistake, or by somebody on the same word: it goes on waiting, and still for no longer than a tick. */
 static void
-a_wake_up_for_nothing(void **state)
+a_waiter_woken_for_nothing_goes_on_waiting(void **state)
 {
 	(void)state;
 	const struct timespec deadline = clock_after(300);
@@ -111,18 +103,18 @@ a_wake_up_for_nothing(void **state)
 	assert_int_equal(fake.clock - began, 300 * NS_PER_MS);
 }
 
-/* However often it wakes up by itself it is one sleeper, and the kernel need not look for another one. */
+/* So the kernel need not look for another sleeper. */
 static void
-who_has_looked_around_is_nobody_else(void **state)
+a_waiter_that_wakes_up_by_itself_stays_one_sleeper(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_post;
-	fake.others_from_sleep = 3;
+	fake.peer = peer_posts;
+	fake.peer_from_sleep = 3;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 3);
 	assert_int_equal(fake.wakes, 1);
-	assert_int_equal(LOAD_SEQ(fake.woken[0]) & WORD_SLEEPER_BITS, 0); /* and has taken back what it said */
+	assert_int_equal(LOAD_SEQ(fake.woken[0]) & WORD_SLEEPER_BITS, 0); /* the waiter has retracted its announcement */
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
@@ -135,9 +127,9 @@ waiting_record(void)
 	return i;
 }
 
-/* Somebody who lowered the capacity found that the waiter had been enabled before. */
+/* The peer has lowered the capacity, and has found that the waiter had been enabled before. */
 static void
-others_admit(void)
+peer_admits(void)
 {
 	const uint32_t i = waiting_record();
 	const uint64_t state = state_of(sem, i);
@@ -146,11 +138,11 @@ others_admit(void)
 }
 
 static void
-admitted_although_not_enabled(void **state)
+a_waiter_may_be_admitted_without_being_enabled(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_admit;
+	fake.peer = peer_admits;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.timed_out, 0);
 	assert_int_equal(tsem_release(&hold), 0);
@@ -160,39 +152,38 @@ admitted_although_not_enabled(void **state)
 static uint32_t waited_in;
 
 static void
-others_post_and_clear_the_stamp(void)
+peer_posts_and_clears_the_stamp(void)
 {
 	waited_in = waiting_record();
 	STORE_SEQ(&sem->segment.records[waited_in].since, 0);
-	others_post();
+	peer_posts();
 }
 
-/* Whoever looks at a holder wants to know for how long it holds, not for how long it waited before that. */
 static void
 the_time_held_counts_from_the_admission(void **state)
 {
 	(void)state;
 	tsem_hold hold;
-	fake.others = others_post_and_clear_the_stamp;
+	fake.peer = peer_posts_and_clears_the_stamp;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(state_kind(state_of(sem, waited_in)), STATE_HELD);
 	assert_int_not_equal(LOAD_SEQ(&sem->segment.records[waited_in].since), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-/* Where waiting in a loop never pays off it is tried once in 64 waits, and a try in vain is not followed up. */
+/* A waiter tries it once in 64 waits. */
 static void
-loops_that_never_pay(void **state)
+spinning_that_never_pays_is_rare(void **state)
 {
 	enum { TRIALS = 10, WAITS = 64 * TRIALS };
 	(void)state;
 	if (wait_spin_ceiling() == 0)
-		SKIP("one processor: nobody waits in a loop");
+		SKIP("one processor: no waiter spins");
 	STORE_RLX(&sem->spin, 0);
 	for (int i = 0; i < WAITS; i++) {
 		const struct timespec deadline = clock_after(1000);
 		began = fake.clock;
-		set_counters(sem, 1, 0); /* next in line */
+		set_counters(sem, 1, 0); /* it is next */
 		assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
 	}
 	assert_in_range(fake.pauses, TRIALS, TRIALS * SPIN_MAX / 4);
@@ -202,15 +193,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_post_between_the_bit_and_the_sleep),
-		TEST(a_post_at_any_instant),
-		TEST(permits_that_come_one_by_one),
-		TEST(a_waker_that_dies_costs_one_tick),
-		TEST(a_wake_up_for_nothing),
-		TEST(who_has_looked_around_is_nobody_else),
-		TEST(admitted_although_not_enabled),
-		TEST(the_time_held_counts_from_the_admission),
-		TEST(loops_that_never_pay),
+		TEST_HELD(a_post_between_the_announcement_and_the_sleep_is_noticed),
+		TEST_HELD(a_post_at_any_instant_is_noticed),
+		TEST_HELD(a_waiter_for_three_is_woken_by_the_third_post),
+		TEST_HELD(a_waker_that_dies_costs_one_tick),
+		TEST_HELD(a_waiter_woken_for_nothing_goes_on_waiting),
+		TEST_HELD(a_waiter_that_wakes_up_by_itself_stays_one_sleeper),
+		TEST_HELD(a_waiter_may_be_admitted_without_being_enabled),
+		TEST_HELD(the_time_held_counts_from_the_admission),
+		TEST_HELD(spinning_that_never_pays_is_rare),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Waking: a release wakes the waiters that it enables and no others, however many wait. */
-#include "fake.h"
+#include "fixture.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 
-#include "recover.h"
-#include "wait.h"
-
 enum { CAPACITY = 3 };
-
-static tsem *sem;
 
 static int
 set_up(void **state)
 {
 	(void)state;
-	sem = new_semaphore(CAPACITY, 0);
-	fake_begin();
-	return 0;
-}
-
-static int
-tear_down(void **state)
-{
-	(void)state;
-	fake_end();
-	tsem_close(sem);
+	begin_fake(CAPACITY);
 	return 0;
 }
 
@@ -37,7 +21,7 @@ word_of(uint64_t ticket)
 	return ticket_word(sem, ticket & COUNTER_MASK);
 }
 
-/* `n` waiters for one permit each, all asleep; the first has the ticket `first`. */
+/* `n` waiters for one permit each, all asleep. The first of them has the ticket `first` and is next. */
 static void
 put_to_sleep(uint64_t first, uint64_t n)
 {
@@ -49,9 +33,9 @@ put_to_sleep(uint64_t first, uint64_t n)
 	fake.wakes = 0;
 }
 
-/* As a release does it. What a post does is in test_post.c. */
+/* As a release does it. test_post.c tests posts. */
 static void
-give_back(uint32_t count)
+release_permits(uint32_t count)
 {
 	grant_notify_moved(sem, ADD_SEQ(&sem->segment.header->grants, counter_word_make(count, 0)), count);
 }
@@ -76,13 +60,13 @@ one_permit_wakes_one(void **state)
 			const bool shared = waiters[i] > ARRAY_WORDS;
 			put_to_sleep(firsts[j], waiters[i]);
 			const uint32_t before = LOAD_SEQ(word_of(firsts[j]));
-			give_back(1);
+			release_permits(1);
 			assert_int_equal(fake.wakes, 1);
 			assert_ptr_equal(fake.woken[0], word_of(firsts[j]));
 			assert_int_equal(words_changed(), 1);
-			/* Those who share the word sleep on, and what it says of them stays. */
+			/* Waiters that share the word sleep on, and their bits stay. */
 			assert_int_equal(fake.woken_bits[0], shared ? word_bit(firsts[j] & COUNTER_MASK) : UINT32_MAX);
-			/* The kernel is told to look for no other where there is none. */
+			/* The kernel need not look for another sleeper where there is none. */
 			assert_int_equal(fake.woken_most[0], shared ? INT_MAX : 1);
 			assert_int_not_equal(LOAD_SEQ(word_of(firsts[j])) & ~WORD_SLEEPER_BITS, before & ~WORD_SLEEPER_BITS);
 			assert_int_equal(LOAD_SEQ(word_of(firsts[j])) & WORD_SLEEPER_BITS, shared ? WORD_SLEEPER_BITS : 0);
@@ -90,30 +74,30 @@ one_permit_wakes_one(void **state)
 	}
 }
 
-/* Who comes meanwhile may have the same bit, 131,072 tickets on or by acquire_any, and nobody would look for that one. */
+/* A newcomer may have the same bit, 131,072 tickets later or by acquire_any. So the wake is not limited to one sleeper. */
 static void
-on_a_bit_of_its_own_all_are_woken(void **state)
+one_sleeper_on_a_shared_word_is_woken_by_its_bit(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 5000);
 	STORE_SEQ(word_of(9), 100 * WORD_STEP | WORD_SLEEPERS);
-	give_back(1);
+	release_permits(1);
 	assert_int_equal(fake.wakes, 1);
 	assert_int_equal(fake.woken_bits[0], word_bit(9));
 	assert_int_equal(fake.woken_most[0], INT_MAX);
 	assert_int_equal(LOAD_SEQ(word_of(9)), 101 * WORD_STEP | WORD_SLEEPERS);
 }
 
-/* Also those whom somebody was waking who died on the way. */
+/* SEVERAL without SLEEPERS: another waker died between its two steps. */
 static void
-of_several_on_a_word_all_are_woken(void **state)
+several_on_a_word_are_all_woken(void **state)
 {
 	(void)state;
 	static const uint32_t says[] = {WORD_SLEEPER_BITS, WORD_SEVERAL};
 	for (size_t i = 0; i < 2; i++) {
 		put_to_sleep(9, 5);
 		STORE_SEQ(word_of(9), 100 * WORD_STEP | says[i]);
-		give_back(1);
+		release_permits(1);
 		assert_int_equal(fake.wakes, 1);
 		assert_int_equal(fake.woken_most[0], INT_MAX);
 		assert_int_equal(LOAD_SEQ(word_of(9)) & WORD_SLEEPER_BITS, 0);
@@ -123,23 +107,23 @@ of_several_on_a_word_all_are_woken(void **state)
 static uint32_t before_it, announced;
 
 static void
-others_announce_themselves(void)
+peer_announces_itself(void)
 {
 	before_it = LOAD_SEQ(word_of(9));
 	announced = wait_announce(word_of(9), 0);
 }
 
 /*
- * The kernel may wake the newcomer in place of the one whose turn it is. And the newcomer finds that there may be another:
- * until that one is woken the word says so, also to those who look after it if the waker dies.
+ * The kernel may wake the newcomer in place of the enabled waiter, so a second wake follows. The word says SEVERAL until the
+ * enabled waiter is woken, so that another process can wake it if the waker dies.
  */
 static void
-somebody_else_comes_while_one_is_woken(void **state)
+a_newcomer_while_one_is_woken_is_not_forgotten(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 5);
-	fake.others_at_wake = others_announce_themselves;
-	give_back(1);
+	fake.peer_at_wake = peer_announces_itself;
+	release_permits(1);
 	assert_int_equal(fake.wakes, 2);
 	assert_int_equal(fake.woken_most[0], 1);
 	assert_ptr_equal(fake.woken[1], word_of(9));
@@ -149,15 +133,15 @@ somebody_else_comes_while_one_is_woken(void **state)
 	assert_int_equal(LOAD_SEQ(word_of(9)), announced);
 }
 
-/* It may fall asleep behind the waker's call: that it is there must not be forgotten with those who were woken. */
+/* The newcomer may fall asleep after the wake. Its announcement must stay when those of the others are cleared. */
 static void
-somebody_else_comes_while_several_are_woken(void **state)
+a_newcomer_while_several_are_woken_is_not_forgotten(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 5);
 	OR_SEQ(word_of(9), WORD_SEVERAL);
-	fake.others_at_wake = others_announce_themselves;
-	give_back(1);
+	fake.peer_at_wake = peer_announces_itself;
+	release_permits(1);
 	assert_int_equal(fake.wakes, 1);
 	assert_int_not_equal(before_it & WORD_SLEEPER_BITS, 0);
 	assert_int_not_equal(announced, before_it);
@@ -166,18 +150,18 @@ somebody_else_comes_while_several_are_woken(void **state)
 }
 
 static void
-what_a_word_says_of_its_sleepers(void **state)
+an_announcement_says_one_or_several(void **state)
 {
 	(void)state;
 	enum { NUMBER = 100 * WORD_STEP };
 	_Atomic uint32_t word = NUMBER;
 	assert_int_equal(wait_announce(&word, 0), NUMBER | WORD_SLEEPERS);
-	/* Its own announcement stands as long as nobody writes. */
+	/* Its own announcement stands as long as no process writes the word. */
 	assert_int_equal(wait_announce(&word, NUMBER | WORD_SLEEPERS), NUMBER | WORD_SLEEPERS);
 	assert_int_equal(wait_announce(&word, NUMBER - WORD_STEP + WORD_SLEEPERS), NUMBER | WORD_SLEEPER_BITS);
 	assert_int_equal(wait_announce(&word, NUMBER | WORD_SLEEPERS), NUMBER | WORD_SLEEPER_BITS);
 	assert_int_equal(LOAD_SEQ(&word), NUMBER | WORD_SLEEPER_BITS);
-	/* In a word that says nothing an announcement of the same number is an old one. */
+	/* In a word without bits, an announcement of the same number is an old one. */
 	STORE_SEQ(&word, NUMBER);
 	assert_int_equal(wait_announce(&word, NUMBER), NUMBER | WORD_SLEEPERS);
 	STORE_SEQ(&word, NUMBER | WORD_SEVERAL);
@@ -187,11 +171,11 @@ what_a_word_says_of_its_sleepers(void **state)
 }
 
 static void
-several_at_once(void **state)
+several_permits_wake_several(void **state)
 {
 	(void)state;
 	put_to_sleep(7, 5000);
-	give_back(10);
+	release_permits(10);
 	assert_int_equal(fake.wakes, 10);
 	assert_int_equal(words_changed(), 10);
 	for (uint64_t i = 0; i < 10; i++) {
@@ -201,19 +185,19 @@ several_at_once(void **state)
 
 	/* More permits than waiters. */
 	put_to_sleep(7, 3);
-	give_back(1000);
+	release_permits(1000);
 	assert_int_equal(fake.wakes, 3);
 	assert_int_equal(words_changed(), 3);
 }
 
 static void
-never_more_than_one_sweep(void **state)
+any_number_of_permits_wakes_each_word_once(void **state)
 {
 	(void)state;
 	static const uint32_t posted[] = {4096, 4097, 100000, UINT32_MAX};
 	for (size_t i = 0; i < 4; i++) {
 		put_to_sleep(9, 9000);
-		give_back(posted[i]);
+		release_permits(posted[i]);
 		assert_int_equal(fake.wakes, ARRAY_WORDS);
 		assert_int_equal(words_changed(), ARRAY_WORDS);
 		for (size_t j = 0; j < ARRAY_WORDS; j++)
@@ -221,48 +205,47 @@ never_more_than_one_sweep(void **state)
 	}
 }
 
-/* Whatever the words say: the counters say that nobody waits. */
+/* The words have bits, but according to the counters no process waits. */
 static void
-nobody_waits_nothing_is_touched(void **state)
+without_waiters_no_word_is_touched(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 5000);
 	set_counters(sem, 9, 9 - CAPACITY);
-	give_back(1);
+	release_permits(1);
 	set_counters(sem, 8, 9 - CAPACITY);
-	give_back(5000);
+	release_permits(5000);
 	assert_int_equal(fake.wakes, 0);
 	assert_int_equal(words_changed(), 0);
 }
 
-/* They have their tickets, but sleep not yet: no system call for them. */
 static void
 waiters_that_do_not_sleep_cost_no_call(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 0);
 	set_counters(sem, 9 + 10, 9 - CAPACITY);
-	give_back(5);
+	release_permits(5);
 	assert_int_equal(fake.wakes, 0);
 }
 
 static void
-a_heavy_waiter_is_woken_by_its_last_permit(void **state)
+a_waiter_for_three_is_woken_by_its_last_permit(void **state)
 {
 	(void)state;
 	put_to_sleep(9, 0);
-	set_counters(sem, 9 + 3, 9 - CAPACITY); /* one waiter for three */
+	set_counters(sem, 9 + 3, 9 - CAPACITY); /* one waiter for three permits */
 	OR_SEQ(word_of(11), WORD_SLEEPERS);
-	give_back(1);
-	give_back(1);
+	release_permits(1);
+	release_permits(1);
 	assert_int_equal(fake.wakes, 0);
-	give_back(1);
+	release_permits(1);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], word_of(11));
 }
 
 static void
-a_release_wakes_like_a_post(void **state)
+a_release_wakes_the_waiters_that_it_enables(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -278,11 +261,11 @@ a_release_wakes_like_a_post(void **state)
 }
 
 /*
- * Ticket 0 is held, 1 waits and was enabled, and who holds 3 has taken it behind that one. Then somebody lowers the capacity, gets
- * no further than that, and the waiter falls asleep: T is what it was, and yet the release enables somebody.
+ * Ticket 0 is held, 1 is a waiter that was enabled, and this process holds 3. Then a setter lowers the capacity and stops, and
+ * the waiter falls asleep. The release enables it, although T has not moved since the acquire.
  */
 static void
-a_release_wakes_whom_a_lowering_made_wait(void **state)
+a_release_wakes_a_waiter_that_a_lowering_made_wait(void **state)
 {
 	(void)state;
 	tsem_hold hold;
@@ -356,7 +339,7 @@ every_post_ends_one_sleep(void **state)
 		assert_int_equal(tsem_post(sem, 1, NULL), 0);
 		EVENTUALLY(LOAD_SEQ(&admitted) == i + 1);
 		assert_int_equal(LOAD_SEQ(&wake_calls), wakes_before + 1);
-		assert_in_range(LOAD_SEQ(&woken) - woken_before, 0, 1); /* 0: it was just looking around by itself */
+		assert_in_range(LOAD_SEQ(&woken) - woken_before, 0, 1); /* 0: the waiter was awake at its tick */
 		assert_int_equal(LOAD_SEQ(&admitted), i + 1);
 	}
 	for (size_t i = 0; i < THREADS; i++)
@@ -366,26 +349,24 @@ every_post_ends_one_sleep(void **state)
 	assert_int_equal(LOAD_SEQ(&failures), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_permit_wakes_one),
-		TEST(on_a_bit_of_its_own_all_are_woken),
-		TEST(of_several_on_a_word_all_are_woken),
-		TEST(somebody_else_comes_while_one_is_woken),
-		TEST(somebody_else_comes_while_several_are_woken),
-		TEST(what_a_word_says_of_its_sleepers),
-		TEST(several_at_once),
-		TEST(never_more_than_one_sweep),
-		TEST(nobody_waits_nothing_is_touched),
-		TEST(waiters_that_do_not_sleep_cost_no_call),
-		TEST(a_heavy_waiter_is_woken_by_its_last_permit),
-		TEST(a_release_wakes_like_a_post),
-		TEST(a_release_wakes_whom_a_lowering_made_wait),
-		TEST(every_post_ends_one_sleep),
+		TEST_WITH(set_up, one_permit_wakes_one),
+		TEST_WITH(set_up, one_sleeper_on_a_shared_word_is_woken_by_its_bit),
+		TEST_WITH(set_up, several_on_a_word_are_all_woken),
+		TEST_WITH(set_up, a_newcomer_while_one_is_woken_is_not_forgotten),
+		TEST_WITH(set_up, a_newcomer_while_several_are_woken_is_not_forgotten),
+		TEST_WITH(set_up, an_announcement_says_one_or_several),
+		TEST_WITH(set_up, several_permits_wake_several),
+		TEST_WITH(set_up, any_number_of_permits_wakes_each_word_once),
+		TEST_WITH(set_up, without_waiters_no_word_is_touched),
+		TEST_WITH(set_up, waiters_that_do_not_sleep_cost_no_call),
+		TEST_WITH(set_up, a_waiter_for_three_is_woken_by_its_last_permit),
+		TEST_WITH(set_up, a_release_wakes_the_waiters_that_it_enables),
+		TEST_WITH(set_up, a_release_wakes_a_waiter_that_a_lowering_made_wait),
+		TEST_WITH(set_up, every_post_ends_one_sleep),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores whose counters are about to pass 2^48, or to move by billions: every operation across the seam. */
-#include "inside.h"
+/* Counters that wrap around at 2^48 ("the seam"), or move by billions. */
+#include "fixture.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "protocol.h"
 
 /* T and G this far below 2^48. */
 static const uint64_t below[] = {0, 1, 2, 3, 5, 1000};
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-static tsem *
-semaphore_below_the_seam(uint32_t permits, uint32_t max, uint64_t distance)
+static void
+begin_below_the_seam(uint32_t permits, uint32_t max, uint64_t distance)
 {
-	tsem *sem = new_semaphore(permits, max);
+	begin_limited(permits, max);
 	set_counters(sem, COUNTER_MASK + 1 - distance, COUNTER_MASK + 1 - distance);
-	return sem;
 }
 
 static void
-expect_counts(tsem *sem, uint64_t available, uint64_t held)
+expect_counts(uint64_t available, uint64_t held)
 {
 	const struct tsem_stat stat = stat_of(sem);
 	assert_int_equal(stat.available, available);
@@ -32,181 +28,177 @@ expect_counts(tsem *sem, uint64_t available, uint64_t held)
 }
 
 static void
-take_and_post(void **state)
+take_and_post_wrap_around(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
-		tsem *sem = semaphore_below_the_seam(2, 0, below[i]);
+		begin_below_the_seam(2, 0, below[i]);
 		for (int round = 0; round < 10; round++) {
 			uint32_t previous = 99;
 			assert_int_equal(tsem_take(sem, 1, NULL), 0);
-			expect_counts(sem, 1, 1);
+			expect_counts(1, 1);
 			assert_int_equal(tsem_try_take(sem, 1), 0);
-			expect_counts(sem, 0, 2);
+			expect_counts(0, 2);
 			assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
 			assert_int_equal(tsem_post(sem, 1, &previous), 0);
 			assert_int_equal(previous, 0);
 			assert_int_equal(tsem_post(sem, 1, &previous), 0);
 			assert_int_equal(previous, 1);
-			expect_counts(sem, 2, 0);
+			expect_counts(2, 0);
 		}
 		assert_int_equal(tickets_of(sem), counter_add(COUNTER_MASK + 1 - below[i], 20));
-		tsem_close(sem);
 	}
 }
 
 static void
-acquire_and_release(void **state)
+acquire_and_release_wrap_around(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
-		tsem *sem = semaphore_below_the_seam(3, 0, below[i]);
+		begin_below_the_seam(3, 0, below[i]);
 		for (int round = 0; round < 10; round++) {
 			tsem_hold first, second, third;
 			assert_int_equal(tsem_acquire(sem, 2, NULL, &first), 0);
 			assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
-			expect_counts(sem, 0, 3);
+			expect_counts(0, 3);
 			assert_int_equal(tsem_try_acquire(sem, 1, &third), -EAGAIN);
 			assert_int_equal(tsem_release(&first), 0);
-			expect_counts(sem, 2, 1);
+			expect_counts(2, 1);
 			assert_int_equal(tsem_release(&second), 0);
-			expect_counts(sem, 3, 0);
+			expect_counts(3, 0);
 		}
 		assert_int_equal(tickets_of(sem), counter_add(COUNTER_MASK + 1 - below[i], 30));
 		assert_int_equal(grants_of(sem), tickets_of(sem));
-		tsem_close(sem);
 	}
 }
 
-/* A place given up on the other side of the seam is passed over, and costs nobody a permit. */
+/* An orphan of a timeout costs no other process a permit. */
 static void
-timeouts(void **state)
+orphans_beyond_the_seam_are_skipped(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
-		tsem *sem = semaphore_below_the_seam(1, 0, below[i]);
+		begin_below_the_seam(1, 0, below[i]);
 		const struct timespec past = {0};
 		for (int round = 0; round < 5; round++) {
 			tsem_hold hold, other;
 			assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 			assert_int_equal(tsem_acquire(sem, 1, &past, &other), -ETIMEDOUT);
 			assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
-			expect_counts(sem, 0, 1);
+			expect_counts(0, 1);
 			assert_int_equal(tsem_release(&hold), 0);
-			expect_counts(sem, 1, 0);
+			expect_counts(1, 0);
 			assert_int_equal(records_in_use(sem), 0);
 		}
 		assert_int_equal(tickets_of(sem), counter_add(COUNTER_MASK + 1 - below[i], 15));
-		tsem_close(sem);
 	}
 }
 
 static int
-acquire_and_die(void *arg)
+acquire_and_die(void *unused)
 {
+	(void)unused;
 	tsem_hold hold;
-	return tsem_try_acquire(arg, 2, &hold);
+	return tsem_try_acquire(sem, 2, &hold);
 }
 
 static void
-recovery(void **state)
+recovery_wraps_around(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
-		tsem *sem = semaphore_below_the_seam(3, 0, below[i]);
+		begin_below_the_seam(3, 0, below[i]);
 		for (int round = 0; round < 3; round++) {
 			uint32_t recovered = 99;
-			assert_int_equal(end_of_child(start_child(acquire_and_die, sem)), 0);
-			expect_counts(sem, 1, 2);
+			assert_int_equal(end_of_child(start_child(acquire_and_die, NULL)), 0);
+			expect_counts(1, 2);
 			assert_int_equal(tsem_recover(sem, &recovered), 0);
 			assert_int_equal(recovered, 2);
-			expect_counts(sem, 3, 0);
+			expect_counts(3, 0);
 			assert_int_equal(tsem_recover(sem, &recovered), 0);
 			assert_int_equal(recovered, 0);
 		}
-		tsem_close(sem);
 	}
 }
 
 static int
-wait_in_line(void *arg)
+wait_in_queue(void *unused)
 {
+	(void)unused;
 	tsem_hold hold;
-	int rc = tsem_acquire(arg, 1, NULL, &hold);
+	int rc = tsem_acquire(sem, 1, NULL, &hold);
 	return rc != 0 ? 1 : -tsem_release(&hold);
 }
 
 static int
-wait_until_killed(void *arg)
+wait_until_killed(void *unused)
 {
+	(void)unused;
 	tsem_hold hold;
-	return tsem_acquire(arg, 1, NULL, &hold);
+	return tsem_acquire(sem, 1, NULL, &hold);
 }
 
-/* A waiter that dies with its ticket below the seam, and is enabled when E is beyond it; or still next in line. */
+/* A waiter dies with a ticket below the seam. E is beyond the seam when it is enabled; or it is still waiting. */
 static void
-recovery_of_waiters(void **state)
+dead_waiters_beyond_the_seam_are_skipped(void **state)
 {
 	(void)state;
 	for (uint64_t below_it = 1; below_it <= 3; below_it++) {
 		for (int enabled = 0; enabled <= 1; enabled++) {
-			tsem *sem = semaphore_below_the_seam(1, 0, below_it);
+			begin_below_the_seam(1, 0, below_it);
 			tsem_hold hold;
 			assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-			const pid_t child = start_child(wait_until_killed, sem);
+			const pid_t child = start_child(wait_until_killed, NULL);
 			EVENTUALLY(stat_of(sem).waiting == 1);
 			kill(child, SIGSTOP);
 			if (enabled)
 				assert_int_equal(tsem_release(&hold), 0);
 			kill_child(child);
 			assert_int_equal(tsem_recover(sem, NULL), 0);
-			expect_counts(sem, enabled ? 1 : 0, enabled ? 0 : 1);
+			expect_counts(enabled ? 1 : 0, enabled ? 0 : 1);
 			assert_int_equal(stat_of(sem).waiting, 0);
 			if (!enabled)
 				assert_int_equal(tsem_release(&hold), 0);
-			expect_counts(sem, 1, 0);
-			tsem_close(sem);
+			expect_counts(1, 0);
 		}
 	}
 }
 
-/* Real waiters on both sides of the seam are woken by one release after the other. */
 static void
-waiters(void **state)
+waiters_on_both_sides_of_the_seam_are_woken(void **state)
 {
 	(void)state;
 	enum { WAITERS = 6 };
-	tsem *sem = semaphore_below_the_seam(1, 0, 4);
+	begin_below_the_seam(1, 0, 4);
 	tsem_hold hold;
 	pid_t children[WAITERS];
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	for (uint32_t i = 0; i < WAITERS; i++) {
-		children[i] = start_child(wait_in_line, sem);
+		children[i] = start_child(wait_in_queue, NULL);
 		EVENTUALLY(stat_of(sem).waiting == i + 1);
 	}
 	assert_int_equal(tickets_of(sem), 3);
 	assert_int_equal(tsem_release(&hold), 0);
 	for (size_t i = 0; i < WAITERS; i++)
 		assert_int_equal(end_of_child(children[i]), 0);
-	expect_counts(sem, 1, 0);
-	tsem_close(sem);
+	expect_counts(1, 0);
 }
 
 static void
-billions_at_once(void **state)
+billions_of_permits_at_once(void **state)
 {
 	(void)state;
-	tsem *sem = semaphore_below_the_seam(UINT32_MAX, 0, 1);
+	begin_below_the_seam(UINT32_MAX, 0, 1);
 	tsem_hold all, one;
 	uint32_t previous = 0;
 	const struct timespec past = {0};
 	for (int round = 0; round < 3; round++) {
 		assert_int_equal(tsem_acquire(sem, UINT32_MAX, NULL, &all), 0);
-		expect_counts(sem, 0, UINT32_MAX);
+		expect_counts(0, UINT32_MAX);
 		assert_int_equal(tsem_try_acquire(sem, 1, &one), -EAGAIN);
 		assert_int_equal(tsem_acquire(sem, UINT32_MAX, &past, &one), -ETIMEDOUT);
 		assert_int_equal(tsem_release(&all), 0);
-		expect_counts(sem, UINT32_MAX, 0);
+		expect_counts(UINT32_MAX, 0);
 
 		assert_int_equal(tsem_take(sem, UINT32_MAX, NULL), 0);
 		assert_int_equal(tsem_post(sem, UINT32_MAX, &previous), 0);
@@ -215,10 +207,9 @@ billions_at_once(void **state)
 
 	/* More may be available than `previous` can say. */
 	assert_int_equal(tsem_post(sem, UINT32_MAX, NULL), 0);
-	expect_counts(sem, 2 * (uint64_t)UINT32_MAX, 0);
+	expect_counts(2 * (uint64_t)UINT32_MAX, 0);
 	assert_int_equal(tsem_post(sem, 1, &previous), 0);
 	assert_int_equal(previous, UINT32_MAX);
-	tsem_close(sem);
 }
 
 struct image {
@@ -228,7 +219,7 @@ struct image {
 };
 
 static struct image
-image_of(tsem *sem)
+image_of(void)
 {
 	struct image image;
 	memset(&image, 0, sizeof(image)); /* the padding is compared, too */
@@ -243,30 +234,29 @@ static void
 posts_beyond_the_range_are_refused(void **state)
 {
 	(void)state;
-	tsem *sem = semaphore_below_the_seam(1, 0, 10);
-	/* G so far ahead of T that five more permits reach the limit. */
+	begin_below_the_seam(1, 0, 10);
+	/* G is so far ahead of T that five more permits reach the limit. */
 	set_counters(sem, COUNTER_MASK - 9, counter_add(COUNTER_MASK - 9, COUNTER_DRIFT - 1 - 5));
 	uint32_t previous = 99;
-	const struct image before = image_of(sem);
+	const struct image before = image_of();
 	assert_int_equal(tsem_post(sem, 6, &previous), -EOVERFLOW);
 	assert_int_equal(tsem_post(sem, UINT32_MAX, &previous), -EOVERFLOW);
 	assert_int_equal(previous, 99);
-	const struct image after = image_of(sem);
+	const struct image after = image_of();
 	assert_memory_equal(&before, &after, sizeof(before));
 
 	assert_int_equal(tsem_post(sem, 5, &previous), 0);
 	assert_int_equal(tsem_post(sem, 1, NULL), -EOVERFLOW);
 	assert_int_equal(tsem_try_take(sem, 1), 0);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
-	tsem_close(sem);
 }
 
 static void
 arrivals_beyond_the_range_are_refused(void **state)
 {
 	(void)state;
-	tsem *sem = semaphore_below_the_seam(4, 0, 10);
-	/* T so far ahead of E that a place for three more is the last one. */
+	begin_below_the_seam(4, 0, 10);
+	/* T is so far ahead of E that only three more tickets may be drawn. */
 	set_counters(sem, counter_add(COUNTER_MASK - 9, COUNTER_DRIFT + 4 - 3), COUNTER_MASK - 9);
 	const struct timespec past = {0};
 	tsem_hold hold;
@@ -283,66 +273,62 @@ arrivals_beyond_the_range_are_refused(void **state)
 
 	assert_int_equal(tsem_acquire(sem, 3, &past, &hold), -ETIMEDOUT);
 	assert_int_equal(tickets_of(sem), counter_add(counter_value(tickets), 3));
-	tsem_close(sem);
 }
 
 static void
-posts_with_a_maximum(void **state)
+a_maximum_holds_across_the_seam(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
-		tsem *sem = semaphore_below_the_seam(3, 5, below[i]);
+		begin_below_the_seam(3, 5, below[i]);
 		uint32_t previous = 99;
-		const struct image before = image_of(sem);
+		const struct image before = image_of();
 		assert_int_equal(tsem_post(sem, 3, &previous), -EOVERFLOW);
 		assert_int_equal(tsem_post(sem, UINT32_MAX, &previous), -EOVERFLOW);
 		assert_int_equal(previous, 99);
-		const struct image after = image_of(sem);
+		const struct image after = image_of();
 		assert_memory_equal(&before, &after, sizeof(before));
 
 		assert_int_equal(tsem_post(sem, 2, &previous), 0);
 		assert_int_equal(previous, 3);
 		assert_int_equal(tsem_post(sem, 1, &previous), -EOVERFLOW);
-		/* The maximum is what may be available: what is taken counts no more. */
+		/* The maximum limits what is available. Permits that were taken do not count. */
 		assert_int_equal(tsem_try_take(sem, 5), 0);
 		assert_int_equal(tsem_post(sem, 5, &previous), 0);
 		assert_int_equal(previous, 0);
 		assert_int_equal(tsem_post(sem, 1, &previous), -EOVERFLOW);
-		expect_counts(sem, 5, 0);
-		tsem_close(sem);
+		expect_counts(5, 0);
 	}
 }
 
-/* What waiters are about to take away is room for more. */
 static void
-a_maximum_counts_behind_the_waiters(void **state)
+waiters_make_room_below_a_maximum(void **state)
 {
 	(void)state;
-	tsem *sem = semaphore_below_the_seam(1, 2, 2);
+	begin_below_the_seam(1, 2, 2);
 	set_counters(sem, 3, COUNTER_MASK); /* four tickets issued, one enabled: three wait */
 	uint32_t previous = 99;
 	assert_int_equal(tsem_post(sem, 6, &previous), -EOVERFLOW);
 	assert_int_equal(tsem_post(sem, 5, &previous), 0);
 	assert_int_equal(previous, 0);
 	assert_int_equal(stat_of(sem).available, 2);
-	tsem_close(sem);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(take_and_post),
-		cmocka_unit_test(acquire_and_release),
-		cmocka_unit_test(timeouts),
-		cmocka_unit_test(recovery),
-		cmocka_unit_test(recovery_of_waiters),
-		cmocka_unit_test(waiters),
-		cmocka_unit_test(billions_at_once),
-		cmocka_unit_test(posts_beyond_the_range_are_refused),
-		cmocka_unit_test(arrivals_beyond_the_range_are_refused),
-		cmocka_unit_test(posts_with_a_maximum),
-		cmocka_unit_test(a_maximum_counts_behind_the_waiters),
+		cmocka_unit_test_teardown(take_and_post_wrap_around, tear_down),
+		cmocka_unit_test_teardown(acquire_and_release_wrap_around, tear_down),
+		cmocka_unit_test_teardown(orphans_beyond_the_seam_are_skipped, tear_down),
+		cmocka_unit_test_teardown(recovery_wraps_around, tear_down),
+		cmocka_unit_test_teardown(dead_waiters_beyond_the_seam_are_skipped, tear_down),
+		cmocka_unit_test_teardown(waiters_on_both_sides_of_the_seam_are_woken, tear_down),
+		cmocka_unit_test_teardown(billions_of_permits_at_once, tear_down),
+		cmocka_unit_test_teardown(posts_beyond_the_range_are_refused, tear_down),
+		cmocka_unit_test_teardown(arrivals_beyond_the_range_are_refused, tear_down),
+		cmocka_unit_test_teardown(a_maximum_holds_across_the_seam, tear_down),
+		cmocka_unit_test_teardown(waiters_make_room_below_a_maximum, tear_down),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Children that are halted before or behind a system call, as SIGSTOP or SIGKILL may hit a process there. */
-#ifndef TSEM_TESTS_HALTED_H
-#define TSEM_TESTS_HALTED_H
+#include "stop.h"
 
-#include "support.h"
-
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-/* Any of several calls that do the same; a machine has one of them or all. */
-struct calls {
-	const long *numbers;
-	size_t n;
-};
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- a child, at a system call ---- */
 
 static const long unlink_numbers[] = {
 #ifdef SYS_unlink
@@ -25,7 +15,7 @@ static const long unlink_numbers[] = {
 #endif
 	SYS_unlinkat,
 };
-static const struct calls unlinking = {unlink_numbers, sizeof(unlink_numbers) / sizeof(unlink_numbers[0])};
+const struct calls unlink_calls = {unlink_numbers, LENGTH(unlink_numbers)};
 
 static const long sleep_numbers[] = {
 #ifdef SYS_nanosleep
@@ -36,9 +26,9 @@ static const long sleep_numbers[] = {
 #endif
 	SYS_clock_nanosleep,
 };
-static const struct calls sleeping = {sleep_numbers, sizeof(sleep_numbers) / sizeof(sleep_numbers[0])};
+static const struct calls sleep_calls = {sleep_numbers, LENGTH(sleep_numbers)};
 
-static inline bool
+static bool
 is_among(uint64_t number, const struct calls *calls)
 {
 	for (size_t i = 0; i < calls->n; i++) {
@@ -48,23 +38,14 @@ is_among(uint64_t number, const struct calls *calls)
 	return false;
 }
 
-/* For the first line of a child's body: its parent halts it from here on. */
-static inline bool
-let_parent_halt(void)
+bool
+let_parent_stop(void)
 {
 	return ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 && raise(SIGSTOP) == 0;
 }
 
-/* The first line of such a test, before it has anything that would leak. */
-#define SKIP_UNDER_SANITIZER()                                 \
-	do {                                                       \
-		if (UNDER_SANITIZER)                                   \
-			SKIP("a sanitizer makes system calls of its own"); \
-	} while (0)
-
-/* Starts such a child; skips the test where nothing may be traced. */
-static inline pid_t
-start_halted(int (*body)(void *arg), void *arg)
+pid_t
+start_stopped(int (*body)(void *arg), void *arg)
 {
 	int status;
 	const pid_t pid = start_child(body, arg);
@@ -75,14 +56,8 @@ start_halted(int (*body)(void *arg), void *arg)
 	return pid;
 }
 
-enum { AT_ENTRY = PTRACE_SYSCALL_INFO_ENTRY, AT_EXIT = PTRACE_SYSCALL_INFO_EXIT };
-
-/*
- * Lets the halted child go on to its next one of these calls: AT_ENTRY it has not been made, AT_EXIT it has. Returns how
- * often the child slept on the way.
- */
-static inline unsigned
-go_on_to(pid_t pid, const struct calls *calls, unsigned where)
+unsigned
+run_until(pid_t pid, const struct calls *calls, unsigned where)
 {
 	struct __ptrace_syscall_info info = {0};
 	ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info);
@@ -99,18 +74,46 @@ go_on_to(pid_t pid, const struct calls *calls, unsigned where)
 		assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(info), &info) > 0);
 		if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 			wanted = is_among(info.entry.nr, calls);
-			slept += is_among(info.entry.nr, &sleeping);
+			slept += is_among(info.entry.nr, &sleep_calls);
 		}
 		if (wanted && info.op == where)
 			return slept;
 	}
 }
 
-/* Not halted any more. */
-static inline void
-let_go(pid_t pid)
+void
+detach(pid_t pid)
 {
 	assert_int_equal(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
 }
 
-#endif
+/* ---- this process, at a page of the segment ---- */
+
+static void *interrupted_page;
+static void (*interruption)(void); /* NULL: it has happened */
+
+static void
+on_fault(int signal_number)
+{
+	void (*action)(void) = interruption;
+	interruption = NULL;
+	if (action == NULL || mprotect(interrupted_page, PAGE_BYTES, PROT_READ | PROT_WRITE) != 0)
+		_exit(128 + signal_number);
+	action();
+}
+
+void
+interrupt_at(void *page, int protection, void (*action)(void))
+{
+	const struct sigaction fault = {.sa_handler = on_fault};
+	sigaction(SIGSEGV, &fault, NULL);
+	interrupted_page = page;
+	interruption = action;
+	mprotect(page, PAGE_BYTES, protection);
+}
+
+bool
+was_interrupted(void)
+{
+	return interruption == NULL;
+}
