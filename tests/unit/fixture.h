@@ -34,7 +34,7 @@
 /* ---- the words of a semaphore ---- */
 
 /*
- * The owner word of a process that has never been: its pid is the highest possible one. The tests inject a judge of life and
+ * The owner word of a process that has never existed: its pid is the highest possible one. The tests inject a judge of life and
  * death where it matters whether this process lives.
  */
 #define UNUSED_PID ((1U << PID_BITS) - 1)
@@ -59,8 +59,8 @@ extern const char *sem_name;
 extern uint64_t began; /* the fake clock when the situation began */
 
 /*
- * Each of these first ends the situation before it, so a test may begin anew. end() closes the semaphore and restores the
- * platform.
+ * Each of these makes a new semaphore `sem`. It first ends the situation before, so a test may begin anew. end() closes the
+ * semaphore and restores the platform.
  */
 void begin(uint32_t permits);
 void begin_limited(uint32_t permits, uint32_t max);

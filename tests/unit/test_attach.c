@@ -37,7 +37,7 @@ attached_is_the_same_memory(void **state)
 }
 
 static void
-what_is_no_regular_file_is_refused(void **state)
+only_regular_files_are_accepted(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -307,7 +307,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_that_lead_to_no_file),
 		cmocka_unit_test(attached_is_the_same_memory),
-		cmocka_unit_test(what_is_no_regular_file_is_refused),
+		cmocka_unit_test(only_regular_files_are_accepted),
 		cmocka_unit_test(links_are_not_followed),
 		cmocka_unit_test(segments_with_two_names_are_refused),
 		cmocka_unit_test(files_that_are_too_short_are_refused),

@@ -199,7 +199,7 @@ create_within_a_limit(void *arg)
 	return 0;
 }
 
-/* Without SIGXFSZ. */
+/* The limit causes no SIGXFSZ. */
 static void
 a_file_size_limit_is_an_error(void **state)
 {

@@ -233,7 +233,7 @@ a_deleted_file_is_noticed_at_the_next_tick(void **state)
 
 /* ---- waiting for a record, without a ticket ---- */
 
-/* A live process holds by every record. */
+/* Each record belongs to a hold of a live process. */
 static void
 use_up_all_records(void)
 {
@@ -243,27 +243,6 @@ use_up_all_records(void)
 		STORE_SEQ(&sem->segment.records[i].owner, UNUSED_PROCESS);
 		STORE_SEQ(&sem->segment.records[i].state, state_next(0, STATE_HELD, 0));
 	}
-}
-
-static void
-peer_releases(void)
-{
-	struct record *record = &sem->segment.records[12345];
-	STORE_SEQ(&record->state, state_next(0, STATE_IDLE, 0));
-	peer_posts();
-	record_free_for(sem, 12345, record, LOAD_SEQ(&record->owner));
-}
-
-static void
-a_wait_for_a_record_ends_when_one_is_freed(void **state)
-{
-	(void)state;
-	tsem_hold hold;
-	use_up_all_records();
-	fake.peer = peer_releases;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(fake.timed_out, 0);
-	assert_int_equal(state_kind(state_of(sem, 12345)), STATE_HELD);
 }
 
 static void
@@ -303,7 +282,6 @@ main(void)
 		TEST_HELD(a_cancellation_at_any_instant_ends_the_wait_at_once),
 		TEST_HELD(a_removal_at_any_instant_ends_the_wait_at_once),
 		TEST_HELD(a_deleted_file_is_noticed_at_the_next_tick),
-		TEST_HELD(a_wait_for_a_record_ends_when_one_is_freed),
 		TEST_HELD(a_wait_for_a_record_can_be_given_up),
 	};
 	support_start(60);

@@ -26,7 +26,7 @@ stat_of_process(pid_t pid)
 	return stat;
 }
 
-/* As a record would say it. */
+/* The process as a record identifies it. */
 static struct process_id
 owner_of(pid_t pid)
 {
@@ -48,7 +48,7 @@ expect(const struct process_id *owner, enum liveness verdict)
 }
 
 static void
-a_child_is_alive_and_dead_as_a_zombie_and_when_reaped(void **state)
+a_child_is_alive_then_dead_as_a_zombie_and_when_reaped(void **state)
 {
 	(void)state;
 	const pid_t child = start_child(stay_until_killed, NULL);
@@ -61,14 +61,6 @@ a_child_is_alive_and_dead_as_a_zombie_and_when_reaped(void **state)
 	expect(&owner, LIVENESS_DEAD);
 	end_of_child(child);
 	expect(&owner, LIVENESS_DEAD);
-}
-
-static void
-the_calling_process_is_alive(void **state)
-{
-	(void)state;
-	const struct process_id owner = owner_of(getpid());
-	expect(&owner, LIVENESS_ALIVE);
 }
 
 /* Another process, with another start time, has the pid now. */
@@ -263,8 +255,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_is_alive_and_dead_as_a_zombie_and_when_reaped),
-		cmocka_unit_test(the_calling_process_is_alive),
+		cmocka_unit_test(a_child_is_alive_then_dead_as_a_zombie_and_when_reaped),
 		cmocka_unit_test(a_reused_pid_is_dead),
 		cmocka_unit_test(without_a_start_time_a_live_pid_is_unknown),
 		cmocka_unit_test(pids_of_another_namespace_are_unknown),

@@ -7,7 +7,7 @@
 
 #include "name.h"
 
-/* Written otherwise than in the library, and without <ctype.h>, which depends on the locale. */
+/* The rule is written otherwise than in the library, and without <ctype.h>, which depends on the locale. */
 static bool
 is_allowed(unsigned char byte)
 {

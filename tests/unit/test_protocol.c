@@ -70,7 +70,7 @@ an_arrival_carries_its_tag(void **state)
 }
 
 static void
-stale_arrival_tags_are_left_alone(void **state)
+stale_arrival_tags_change_no_record(void **state)
 {
 	(void)state;
 	uint64_t mine;
@@ -183,7 +183,7 @@ a_release_is_not_done_twice(void **state)
 }
 
 static void
-stale_release_tags_are_left_alone(void **state)
+stale_release_tags_change_no_record(void **state)
 {
 	(void)state;
 	struct grant grant;
@@ -267,12 +267,12 @@ main(void)
 		TEST_WITH(set_up, an_unfinished_arrival_is_finished_by_the_next),
 		TEST_WITH(set_up, a_try_that_fails_changes_nothing),
 		TEST_WITH(set_up, an_arrival_carries_its_tag),
-		TEST_WITH(set_up, stale_arrival_tags_are_left_alone),
+		TEST_WITH(set_up, stale_arrival_tags_change_no_record),
 		TEST_WITH(set_up, only_claimed_records_arrive),
 		TEST_WITH(set_up, tags_of_records_that_do_not_exist_are_overwritten),
 		TEST_WITH(set_up, an_unfinished_release_is_finished_by_the_next),
 		TEST_WITH(set_up, a_release_is_not_done_twice),
-		TEST_WITH(set_up, stale_release_tags_are_left_alone),
+		TEST_WITH(set_up, stale_release_tags_change_no_record),
 		TEST_WITH(set_up, a_post_finishes_the_release_before_it),
 		TEST_WITH(set_up, a_release_flips_both_phases),
 		TEST_WITH(set_up, a_stopped_waiter_stays_enabled_for_half_the_range),

@@ -6,7 +6,7 @@ enum { PARTICIPANTS = 3, DEADLINE_MS = 10000, TICKS = 25, INSTANTS = 30 };
 
 static uint32_t records;
 
-/* A live process holds by every record. */
+/* Each record belongs to a hold of a live process. */
 static int
 set_up(void **state)
 {
@@ -85,7 +85,7 @@ peer_releases_and_it_is_noted(void)
 
 /* Between any two steps of the waiter. No sleep after that times out. */
 static void
-a_record_freed_at_any_instant(void **state)
+a_record_freed_at_any_instant_is_noticed(void **state)
 {
 	for (uint64_t at = 1; at <= INSTANTS; at++) {
 		set_up(state);
@@ -369,7 +369,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_WITH(set_up, a_freed_record_wakes_one_waiter),
-		TEST_WITH(set_up, a_record_freed_at_any_instant),
+		TEST_WITH(set_up, a_record_freed_at_any_instant_is_noticed),
 		TEST_WITH(set_up, a_waiter_wakes_up_at_the_ticks_only),
 		TEST_WITH(set_up, a_waiter_searches_only_when_woken),
 		TEST_WITH(set_up, a_tick_finds_records_freed_by_a_process_that_died_before_waking),

@@ -183,7 +183,7 @@ wait_for_one(void *unused)
 
 /* Recovery returns the permits that the remover had seized, also those posted beyond the capacity. They enable the waiter. */
 static void
-a_waiter_behind_a_killed_remover_is_told(void **state)
+a_waiter_behind_a_killed_remover_gets_EIDRM(void **state)
 {
 	(void)state;
 	SKIP_UNDER_SANITIZER();
@@ -331,7 +331,7 @@ main(void)
 		cmocka_unit_test_teardown(a_killed_remover_has_removed_it, tear_down),
 		cmocka_unit_test_teardown(a_killed_remover_of_one_without_permits_has_removed_it, tear_down),
 		cmocka_unit_test_teardown(a_killed_remover_by_force_has_removed_it, tear_down),
-		cmocka_unit_test_teardown(a_waiter_behind_a_killed_remover_is_told, tear_down),
+		cmocka_unit_test_teardown(a_waiter_behind_a_killed_remover_gets_EIDRM, tear_down),
 		cmocka_unit_test_teardown(a_remover_that_comes_too_late_fails, tear_down),
 		cmocka_unit_test_teardown(while_a_remover_is_stopped_no_other_one_unlinks, tear_down),
 		cmocka_unit_test_teardown(a_remover_killed_before_unlink_leaves_it_in_use, tear_down),

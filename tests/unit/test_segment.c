@@ -133,7 +133,7 @@ refused_untouched(const char *name, int error)
 }
 
 static void
-what_is_refused_stays_as_it_is(void **state)
+a_refused_file_stays_as_it_is(void **state)
 {
 	(void)state;
 	const char *sparse = fresh_name();
@@ -158,7 +158,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_refused_stays_as_it_is),
+		cmocka_unit_test(a_refused_file_stays_as_it_is),
 		cmocka_unit_test(a_segment_grows_page_by_page),
 		cmocka_unit_test(growing_keeps_the_records_of_another_process),
 		cmocka_unit_test(a_descriptor_of_another_file_is_left_as_it_is),

@@ -55,7 +55,7 @@ expect_every_second_tick(void)
 }
 
 static void
-near_the_ends_of_the_queue_at_each_tick(void **state)
+near_the_ends_of_the_queue_waiters_wake_up_at_each_tick(void **state)
 {
 	(void)state;
 	static const uint64_t queues[][2] = {{0, 0}, {20, 20}, {63, 63}, {0, 1000}, {63, 1000}, {1000, 0}, {1000, 63}};
@@ -69,7 +69,7 @@ near_the_ends_of_the_queue_at_each_tick(void **state)
 
 /* So one of two neighbours wakes up at each tick, however many permits they wait for. */
 static void
-in_the_middle_neighbours_at_alternate_ticks(void **state)
+in_the_middle_neighbours_wake_up_at_alternate_ticks(void **state)
 {
 	(void)state;
 	static const uint64_t queues[][2] = {{64, 64}, {65, 1000}, {1000, 64}, {499, 499}};
@@ -393,8 +393,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST_HELD(near_the_ends_of_the_queue_at_each_tick),
-		TEST_HELD(in_the_middle_neighbours_at_alternate_ticks),
+		TEST_HELD(near_the_ends_of_the_queue_waiters_wake_up_at_each_tick),
+		TEST_HELD(in_the_middle_neighbours_wake_up_at_alternate_ticks),
 		TEST_HELD(a_waiter_that_comes_to_the_front_wakes_up_at_each_tick),
 		TEST_HELD(a_waiter_that_finds_a_dead_owner_looks_again_soon),
 		TEST_HELD(a_waiter_does_not_look_when_another_process_has_looked),

@@ -63,7 +63,7 @@ the_rate_is_that_since_the_last_look(void **state)
 	tsem_close(sem);
 }
 
-/* Of the waits that ended since the last look, not of all. */
+/* The mean is that of the waits that ended since the last look, not of all. */
 static void
 the_wait_is_the_mean_of_the_last_ones(void **state)
 {
