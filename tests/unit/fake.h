@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A platform in which one process acts for all: time passes only while it sleeps, and a peer, which stands for another
- * process, acts inside the calls that the library makes. So a lost wake-up shows as time that has passed, and no test waits.
+ * process, acts inside the calls that the library makes. So a lost wake-up shows as time that has passed, and no test
+ * waits.
  */
 #ifndef TSEM_TESTS_FAKE_H
 #define TSEM_TESTS_FAKE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of a semaphore, set and read one by one, and the situations that the unit tests begin with: a new semaphore,
- * permits held by another process, a cached record, a record to be recovered, a full table of records.
+ * The words of a semaphore, set and read one by one, and the situations that the unit tests begin with: a new
+ * semaphore, permits held by another process, a cached record, a record to be recovered, a full table of records.
  */
 #ifndef TSEM_TESTS_FIXTURE_H
 #define TSEM_TESTS_FIXTURE_H
@@ -34,8 +34,8 @@
 /* ---- the words of a semaphore ---- */
 
 /*
- * The owner word of a process that has never existed: its pid is the highest possible one. The tests inject a judge of life and
- * death where it matters whether this process lives.
+ * The owner word of a process that has never existed: its pid is the highest possible one. The tests inject a judge of
+ * life and death where it matters whether this process lives.
  */
 #define UNUSED_PID ((1U << PID_BITS) - 1)
 #define UNUSED_PROCESS owner_process(UNUSED_PID, 4711)
@@ -59,8 +59,8 @@ extern const char *sem_name;
 extern uint64_t began; /* the fake clock when the situation began */
 
 /*
- * Each of these makes a new semaphore `sem`. It first ends the situation before, so a test may begin anew. end() closes the
- * semaphore and restores the platform.
+ * Each of these makes a new semaphore `sem`. It first ends the situation before, so a test may begin anew. end() closes
+ * the semaphore and restores the platform.
  */
 void begin(uint32_t permits);
 void begin_limited(uint32_t permits, uint32_t max);
@@ -108,8 +108,8 @@ int set_up_recovery(void **state);
 enum { RECORD = 5, COUNT = 2 };
 
 /*
- * The judge is called after a recoverer has read `owner` and before it reads anything else. So this function, which the next
- * judgement calls once, does what other processes do while a slow recoverer stands there.
+ * The judge is called after a recoverer has read `owner` and before it reads anything else. So this function, which the
+ * next judgement calls once, does what other processes do while a slow recoverer stands there.
  */
 extern void (*during_judgement)(void);
 
@@ -129,8 +129,8 @@ void expect_untouched(uint64_t owner, uint64_t state);
 /* ---- a full table of records, for tests linked with --wrap=segment_reserve ---- */
 
 /*
- * As begin_embedded(). The header says that there is one record more than the memory has, so each scan of all records asks
- * segment_reserve() for that record, in vain, and is counted. Returns the number of records.
+ * As begin_embedded(). The header says that there is one record more than the memory has, so each scan of all records
+ * asks segment_reserve() for that record, in vain, and is counted. Returns the number of records.
  */
 uint32_t begin_full(uint32_t participants, uint32_t max);
 

@@ -40,8 +40,8 @@ bool let_parent_stop(void);
 pid_t start_stopped(int (*body)(void *arg), void *arg);
 
 /*
- * Lets the stopped child run until it enters one of these calls (AT_ENTRY) or returns from it (AT_EXIT). Returns how often the
- * child slept meanwhile.
+ * Lets the stopped child run until it enters one of these calls (AT_ENTRY) or returns from it (AT_EXIT). Returns how
+ * often the child slept meanwhile.
  */
 unsigned run_until(pid_t pid, const struct calls *calls, unsigned where);
 
@@ -57,8 +57,8 @@ void detach(pid_t pid);
 	} while (0)
 
 /*
- * Protects the page. The first access to it that `protection` forbids (PROT_NONE: any, PROT_READ: a write) calls `action`,
- * once, and then goes on. cmocka restores its own SIGSEGV handler after the test.
+ * Protects the page. The first access to it that `protection` forbids (PROT_NONE: any, PROT_READ: a write) calls
+ * `action`, once, and then goes on. cmocka restores its own SIGSEGV handler after the test.
  */
 void interrupt_at(void *page, int protection, void (*action)(void));
 

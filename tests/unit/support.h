@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all tests in C share: names that no other test has and that are removed with the test, children that never outlive it,
- * and waiting for a condition. Includes cmocka, and before it the headers that cmocka needs.
+ * What all tests in C share: names that no other test has and that are removed with the test, children that never
+ * outlive it, and waiting for a condition. Includes cmocka, and before it the headers that cmocka needs.
  */
 #ifndef TSEM_TESTS_SUPPORT_H
 #define TSEM_TESTS_SUPPORT_H
@@ -21,8 +21,10 @@ extern "C" {
 
 #include "tsem.h"
 
-/* Sanitizers limit what a test can expect: ThreadSanitizer turns vfork() into fork() and makes system calls, and both it and
- * AddressSanitizer map memory at any time. */
+/*
+ * Sanitizers limit what a test can expect: ThreadSanitizer turns vfork() into fork() and makes system calls, and both
+ * it and AddressSanitizer map memory at any time.
+ */
 #if !defined(__has_feature)
 #define __has_feature(feature) 0
 #endif
@@ -53,8 +55,8 @@ extern "C" {
 	} while (0)
 
 /*
- * main() calls this first. After `seconds` the program ends, so that no test hangs. The files of all fresh names are removed
- * then, at exit, and on SIGTERM.
+ * main() calls this first. After `seconds` the program ends, so that no test hangs. The files of all fresh names are
+ * removed then, at exit, and on SIGTERM.
  */
 void support_start(unsigned seconds);
 

@@ -72,7 +72,10 @@ no_record_left_when_it_queues_up(void **state)
 	size_t which = 9;
 	take_both();
 	const uint64_t sleeps = fake.sleeps;
-	/* A first try shows how many calls a try makes. In the second one the peer acts within the first call behind the try. */
+	/*
+	 * A first try shows how many calls a try makes. In the second one the peer acts within the first call behind the
+	 * try.
+	 */
 	const uint64_t before = fake.calls;
 	assert_int_equal(tsem_try_acquire(ample, 1, &hold), -EAGAIN);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EAGAIN);

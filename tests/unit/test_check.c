@@ -148,7 +148,9 @@ a_dead_holder_is_found_at_the_deadline(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-/* Waits from `began` on; another waiter has looked `ago_ms` before. Returns the number of looks of the waiter itself. */
+/*
+ * Waits from `began` on; another waiter has looked `ago_ms` before. Returns the number of looks of the waiter itself.
+ */
 static uint64_t
 looks_of_a_wait(uint64_t ago_ms, uint64_t ms)
 {

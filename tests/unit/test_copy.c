@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A copy of a segment shows one instant, whatever a peer does between two reads. The peer acts inside pread(), which the linker
- * wraps, after a part of the file was read. _FILE_OFFSET_BITS decides which of the two names of pread() a file calls.
+ * A copy of a segment shows one instant, whatever a peer does between two reads. The peer acts inside pread(), which
+ * the linker wraps, after a part of the file was read. _FILE_OFFSET_BITS decides which of the two names of pread() a
+ * file calls.
  */
 #include "fixture.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The identity of the calling process: it changes with fork(), and not in threads or with exec. Reading it needs no system call. */
+/*
+ * The identity of the calling process: it changes with fork(), and not in threads or with exec. Reading it needs no
+ * system call.
+ */
 #include "support.h"
 
 #include <linux/filter.h>

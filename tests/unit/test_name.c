@@ -20,11 +20,11 @@ each_byte_is_allowed_or_refused(void **state)
 {
 	(void)state;
 	for (unsigned byte = 1; byte < 256; byte++) {
-		const char alone[] = {(char)byte, '\0'};
+		const char single[] = {(char)byte, '\0'};
 		const char inside[] = {'a', (char)byte, 'b', '\0'};
 		const char last[] = {'a', (char)byte, '\0'};
 		const bool allowed = is_allowed((unsigned char)byte);
-		assert_int_equal(name_check(alone), allowed && byte != '.' && byte != '-' ? 0 : -EINVAL);
+		assert_int_equal(name_check(single), allowed && byte != '.' && byte != '-' ? 0 : -EINVAL);
 		assert_int_equal(name_check(inside), allowed ? 0 : -EINVAL);
 		assert_int_equal(name_check(last), allowed ? 0 : -EINVAL);
 	}

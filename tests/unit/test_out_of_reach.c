@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A counter carries the tag of a record that this process cannot map, here because its file size limit does not
- * allow it to allocate the page. The process cannot know whether that record's step is finished, so it must leave the counter as it is.
+ * A counter carries the tag of a record that this process cannot map, here because its file size limit does not allow
+ * it to allocate the page. The process cannot know whether that record's step is finished, so it must leave the counter
+ * as it is.
  */
 #include "fixture.h"
 

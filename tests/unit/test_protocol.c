@@ -130,7 +130,7 @@ tags_of_records_that_do_not_exist_are_overwritten(void **state)
 
 /* ---- releases ---- */
 
-/* As the owner of record `index` does it, which is RELEASING `count` permits. */
+/* Moves G as the owner of record `index` does, which is RELEASING `count` permits. */
 static bool
 move(uint32_t index, uint64_t phases, uint32_t count, struct grant *grant)
 {

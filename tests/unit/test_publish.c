@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creating a segment where the usual system calls fail: on file systems without unnamed files, on kernels that cannot name
- * them, and without /proc. A seccomp filter makes these calls fail. It cannot be removed, so each test uses a child.
+ * Creating a segment where the usual system calls fail: on file systems without unnamed files, on kernels that cannot
+ * name them, and without /proc. A seccomp filter makes these calls fail. It cannot be removed, so each test uses a
+ * child.
  */
 #include "stop.h"
 #include "fixture.h"

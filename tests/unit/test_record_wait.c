@@ -83,7 +83,7 @@ peer_releases_and_it_is_noted(void)
 	peer_releases();
 }
 
-/* Between any two steps of the waiter. No sleep after that times out. */
+/* The peer acts between any two steps of the waiter. No sleep after that times out. */
 static void
 a_record_freed_at_any_instant_is_noticed(void **state)
 {

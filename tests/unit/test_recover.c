@@ -13,7 +13,10 @@ an_idle_record_is_freed(void **state)
 	expect_freed(0, 0);
 }
 
-/* With owners from several namespaces, a record that is just being claimed may still have the signature of its last owner. */
+/*
+ * With owners from several namespaces, a record that is just being claimed may still have the signature of its last
+ * owner.
+ */
 static void
 an_idle_record_with_another_signature_stays(void **state)
 {

@@ -55,9 +55,8 @@ the_next_owner_keeps_its_permits(void **state)
 	assert_int_equal(grants_of(sem), 100 + COUNT);
 }
 
-/* By their tickets. */
 static void
-two_orphans_of_one_record_differ(void **state)
+two_orphans_of_one_record_differ_by_their_tickets(void **state)
 {
 	(void)state;
 	const uint64_t first = owner_orphan(100);
@@ -106,7 +105,9 @@ race(void *unused)
 	return unused;
 }
 
-/* Two threads recover the same record at the same instant, many times. The scheduler varies the order of their steps. */
+/*
+ * Two threads recover the same record at the same instant, many times. The scheduler varies the order of their steps.
+ */
 static void
 two_recoverers_at_once_agree(void **state)
 {
@@ -142,7 +143,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_RECOVERY(the_permits_come_back_once_for_two_recoverers),
 		TEST_RECOVERY(the_next_owner_keeps_its_permits),
-		TEST_RECOVERY(two_orphans_of_one_record_differ),
+		TEST_RECOVERY(two_orphans_of_one_record_differ_by_their_tickets),
 		TEST_RECOVERY(an_adopted_hold_is_not_recovered),
 		TEST_RECOVERY(two_recoverers_at_once_agree),
 	};

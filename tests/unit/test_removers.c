@@ -125,7 +125,9 @@ post_and_take(void)
 	return try_take();
 }
 
-/* A process that has opened it before gets no permit, whatever it tries: the name may lead to a new semaphore by now. */
+/*
+ * A process that has opened it before gets no permit, whatever it tries: the name may lead to a new semaphore by now.
+ */
 static void
 a_killed_remover_has_removed_it(void **state)
 {
@@ -181,7 +183,10 @@ wait_for_one(void *unused)
 	return -tsem_acquire(sem, 1, NULL, &hold);
 }
 
-/* Recovery returns the permits that the remover had seized, also those posted beyond the capacity. They enable the waiter. */
+/*
+ * Recovery returns the permits that the remover had seized, also those posted beyond the capacity. They enable the
+ * waiter.
+ */
 static void
 a_waiter_behind_a_killed_remover_gets_EIDRM(void **state)
 {

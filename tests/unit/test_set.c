@@ -88,8 +88,8 @@ a_capacity_that_cannot_be_lowered_stays(void **state)
 /* ---- what a peer does between the setter's look at the capacity and its compare-and-swap ---- */
 
 /*
- * A setter that lowers claims a record. Here another process owns all records, so the setter asks the judge before it adds
- * more. The peer acts within that call.
+ * A setter that lowers claims a record. Here another process owns all records, so the setter asks the judge before it
+ * adds more. The peer acts within that call.
  */
 static void
 peer_acts_at_the_claim(void (*action)(void))
@@ -165,8 +165,8 @@ a_semaphore_removed_meanwhile_has_no_capacity(void **state)
 }
 
 /*
- * A setter has stored a capacity in a removed semaphore, and died before it took it back. All operations fail as soon as one
- * of them has noticed the removal.
+ * A setter has stored a capacity in a removed semaphore, and died before it took it back. All operations fail as soon
+ * as one of them has noticed the removal.
  */
 static void
 a_removal_is_noticed_though_C_was_stored_afterwards(void **state)

@@ -74,7 +74,9 @@ one_permit_wakes_one(void **state)
 	}
 }
 
-/* A newcomer may have the same bit, 131,072 tickets later or by acquire_any. So the wake is not limited to one sleeper. */
+/*
+ * A newcomer may have the same bit, 131,072 tickets later or by acquire_any. So the wake is not limited to one sleeper.
+ */
 static void
 one_sleeper_on_a_shared_word_is_woken_by_its_bit(void **state)
 {
@@ -114,8 +116,8 @@ peer_announces_itself(void)
 }
 
 /*
- * The kernel may wake the newcomer in place of the enabled waiter, so a second wake follows. The word says SEVERAL until the
- * enabled waiter is woken, so that another process can wake it if the waker dies.
+ * The kernel may wake the newcomer in place of the enabled waiter, so a second wake follows. The word says SEVERAL
+ * until the enabled waiter is woken, so that another process can wake it if the waker dies.
  */
 static void
 a_newcomer_while_one_is_woken_is_not_forgotten(void **state)
@@ -261,8 +263,8 @@ a_release_wakes_the_waiters_that_it_enables(void **state)
 }
 
 /*
- * Ticket 0 is held, 1 is a waiter that was enabled, and this process holds 3. Then a setter lowers the capacity and stops, and
- * the waiter falls asleep. The release enables it, although T has not moved since the acquire.
+ * Ticket 0 is held, 1 is a waiter that was enabled, and this process holds 3. Then a setter lowers the capacity and
+ * stops, and the waiter falls asleep. The release enables it, although T has not moved since the acquire.
  */
 static void
 a_release_wakes_a_waiter_that_a_lowering_made_wait(void **state)
