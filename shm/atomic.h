@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The atomic operations that tsem uses, with the memory order in the name.
+ * The atomic operations that tsem uses. Each has its memory order in its name: RLX relaxed, ACQ acquire, REL release,
+ * SEQ sequentially consistent.
  *
- * Everything in a segment that more than one process may touch is read and written through these, never through a
- * plain access and never through `volatile`: peers may change it between any two instructions.
+ * Every access to a word of a segment that may change goes through these, never through a plain or a `volatile` access:
+ * a peer may change the word between any two instructions.
  */
 #ifndef TSEM_SHM_ATOMIC_H
 #define TSEM_SHM_ATOMIC_H
@@ -12,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Words are shared between processes, so a lock hidden in one process's libatomic would not do. */
+/* Processes share the words. Atomics with a lock would not work: libatomic's locks belong to one process. */
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "tsem needs lock-free 64-bit atomics");
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "tsem needs lock-free 32-bit atomics");
 _Static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "atomics must not be padded");
@@ -28,7 +29,10 @@ _Static_assert(sizeof(_Atomic uint64_t) == 8 && sizeof(_Atomic uint32_t) == 4, "
 #define AND_SEQ(p, v) atomic_fetch_and_explicit((p), (v), memory_order_seq_cst)
 #define OR_SEQ(p, v) atomic_fetch_or_explicit((p), (v), memory_order_seq_cst)
 
-/* True if *p was `expected` and is `desired` now. Sequentially consistent where it succeeds. */
+/*
+ * Changes *p from `expected` to `desired`; returns false if *p has another value. A failure is an acquire: it means
+ * that another process changed *p, and the caller then reads what that process wrote before.
+ */
 static inline bool
 CAS_SEQ(_Atomic uint64_t *p, uint64_t expected, uint64_t desired)
 {

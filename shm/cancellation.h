@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No function of the library is a cancellation point. A thread that ended inside the library would leave behind what that
- * call has taken: a place in line, a permit, a descriptor, memory. So a function that calls a cancellation point of libc, or
- * a function of the program's, begins with NO_CANCELLATION. A cancellation that is pending takes effect behind the call.
+ * No function of the library is a cancellation point. A thread that is cancelled inside the library would leave behind
+ * what the call has taken: a place in the queue, a permit, a descriptor, memory. So each function that calls a
+ * cancellation point of libc, or a function of the program, begins with NO_CANCELLATION. A pending cancellation takes
+ * effect after the call.
  *
- * tsem_post() gets to such functions, too. POSIX does not list pthread_setcancelstate() as async-signal-safe, but in glibc
- * and musl it takes no lock and writes one word of the calling thread, which has its old value again at the end.
+ * tsem_post() is async-signal-safe and calls such functions, too. POSIX does not list pthread_setcancelstate() as
+ * async-signal-safe. In glibc and musl it takes no lock and writes one word of the calling thread, and this word has
+ * its old value again when the function returns.
  *
- * A child of vfork() would write the word of its parent's thread, and may be killed before it has restored it. What
- * tsem_adopt() calls while the parent lives uses syscall() instead, which is no cancellation point.
+ * A child of vfork() would write the word of its parent's thread, and a signal may kill the child before it restores
+ * the word. So the functions that tsem_adopt() calls while the parent lives use syscall() instead, which is not a
+ * cancellation point.
  */
 #ifndef TSEM_SHM_CANCELLATION_H
 #define TSEM_SHM_CANCELLATION_H
@@ -30,7 +33,7 @@ cancellation_restore(const int *before)
 	pthread_setcancelstate(*before, &disabled);
 }
 
-/* From here to the end of the block, however that is left. */
+/* Disables cancellation from here to the end of the block. A return restores it, too. */
 #define NO_CANCELLATION \
 	__attribute__((cleanup(cancellation_restore), unused)) const int cancellation_before = cancellation_disable()
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A segment that is read and not mapped. A peer may truncate the file at any time: a process that touches a mapped page
- * which is gone dies of SIGBUS, but pread() merely returns less. So a process that only looks depends on no peer.
+ * Copying a segment by reading its file. A peer may truncate the file at any time. Touching a mapped page that is gone
+ * raises SIGBUS, while pread() returns fewer bytes. So no peer can harm a process that only looks.
+ *
+ * The copies are private to the calling thread, so every atomic access to them is relaxed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,56 +11,56 @@
 #include <unistd.h>
 
 #include "cancellation.h"
+#include "file.h"
 #include "image.h"
-#include "read.h"
 #include "segment.h"
 
 enum {
-	READ_BYTES_MAX = 64 << 20,   /* by one call, in which a peer may write all the time: some 20 ms */
+	READ_BYTES_MAX = 64 << 20,   /* per call, which then takes about 20 ms, however often peers write */
 	CONSTANT_BYTES = LINE_BYTES, /* of the header; they never change once the name is visible */
 	SLOTS_BYTES = SLOTS_MAX * sizeof(uint64_t),
 };
 
 _Static_assert(offsetof(struct header, tickets) == CONSTANT_BYTES, "the constants are the first line");
 
-/* One look at everything that moves. */
-struct look {
+/* All that changes in a segment, read once from beginning to end. */
+struct reading {
 	struct header *header;
 	struct record *records;
 	uint32_t n; /* records that the file had */
 };
 
-/* At least `least` bytes, or the file is damaged; at most `most`. */
+/* Reads at most `most` bytes. -EBADMSG: the file has fewer than `least`. */
 static int
 read_part(const struct segment *segment, void *to, size_t least, size_t most, size_t from)
 {
-	const ssize_t length = read_from(segment->fd, to, most, from);
+	const ssize_t length = file_read(segment->fd, to, most, from);
 	return length >= 0 && (size_t)length < least ? -EBADMSG : (int)length;
 }
 
-/* The header first, so that what it says of the counters is older than any record. */
+/* Reads the header first, so that its counters are older than every record. */
 static int
-look(const struct segment *segment, struct look *look, uint32_t room)
+read_once(const struct segment *segment, struct reading *reading, uint32_t room)
 {
-	int rc = read_part(segment, look->header, sizeof(*look->header), sizeof(*look->header), 0);
+	int rc = read_part(segment, reading->header, sizeof(*reading->header), sizeof(*reading->header), 0);
 	if (rc < 0)
 		return rc;
-	if (memcmp(look->header, segment->header, CONSTANT_BYTES) != 0) /* zeros, where the file was cut */
+	if (memcmp(reading->header, segment->header, CONSTANT_BYTES) != 0) /* a truncated file has zeros here */
 		return -EBADMSG;
-	rc = read_part(segment, look->records, PAGE_BYTES, room * sizeof(struct record), RECORDS_OFFSET);
+	rc = read_part(segment, reading->records, PAGE_BYTES, room * sizeof(struct record), RECORDS_OFFSET);
 	if (rc < 0)
 		return rc;
-	look->n = (uint32_t)((size_t)rc / sizeof(struct record));
+	reading->n = (uint32_t)((size_t)rc / sizeof(struct record));
 	return 0;
 }
 
 /*
- * Whether nothing happened from the one look to the other. The counters are read before the records of each, so if they
- * are the same the records are those of one instant. A record whose owner and state are the same had no other owner
- * meanwhile, and its other words belong to that owner.
+ * Whether nothing happened between two readings. Each reading has the counters before the records, so equal counters
+ * mean that no counter moved while the records were read the first time. A record with the same owner and state in both
+ * had no other owner in between, so its other words belong to that owner.
  */
 static bool
-are_alike(const struct look *one, const struct look *other)
+are_equal(const struct reading *one, const struct reading *other)
 {
 	const struct header *a = one->header;
 	const struct header *b = other->header;
@@ -73,25 +75,28 @@ are_alike(const struct look *one, const struct look *other)
 	return true;
 }
 
-/* Until two looks in a row are alike: looks[0] is the first of them, or, where no two ever are, the last look. */
+/*
+ * Reads until two readings in a row are equal or the budget is spent. readings[0] is the first of the two, or the last
+ * one.
+ */
 static int
-look_until_it_settles(const struct segment *segment, struct look looks[2], uint32_t room, size_t *budget)
+read_until_settled(const struct segment *segment, struct reading readings[2], uint32_t room, size_t *budget)
 {
 	const size_t cost = PAGE_BYTES + room * sizeof(struct record);
-	int rc = look(segment, &looks[0], room);
+	int rc = read_once(segment, &readings[0], room);
 	while (rc == 0 && *budget > 0) {
 		*budget -= cost < *budget ? cost : *budget;
-		rc = look(segment, &looks[1], room);
-		if (rc < 0 || are_alike(&looks[0], &looks[1]))
+		rc = read_once(segment, &readings[1], room);
+		if (rc < 0 || are_equal(&readings[0], &readings[1]))
 			break;
-		const struct look last = looks[1];
-		looks[1] = looks[0];
-		looks[0] = last;
+		const struct reading last = readings[1];
+		readings[1] = readings[0];
+		readings[0] = last;
 	}
 	return rc;
 }
 
-/* How many records the file has. */
+/* Counts the records that the file has. */
 static int
 count_records(const struct segment *segment, uint32_t *records)
 {
@@ -105,27 +110,27 @@ count_records(const struct segment *segment, uint32_t *records)
 	return 0;
 }
 
-/* -EAGAIN: the file has grown meanwhile, and there may be an owner in a record that it did not have before. */
+/* -EAGAIN: the file has grown since, and a new record may have an owner. */
 static int
 fill(const struct segment *segment, unsigned char *memory, uint32_t room, size_t *budget, struct segment *copy)
 {
 	unsigned char *records = memory + SLOTS_BYTES + 2 * sizeof(struct header);
-	struct look looks[2];
+	struct reading readings[2];
 	uint32_t now;
 	for (size_t i = 0; i < 2; i++) {
-		looks[i].header = (struct header *)(void *)(memory + SLOTS_BYTES) + i;
-		looks[i].records = (struct record *)(void *)records + i * room;
+		readings[i].header = (struct header *)(void *)(memory + SLOTS_BYTES) + i;
+		readings[i].records = (struct record *)(void *)records + i * room;
 	}
-	int rc = look_until_it_settles(segment, looks, room, budget);
+	int rc = read_until_settled(segment, readings, room, budget);
 	if (rc == 0)
 		rc = read_part(segment, memory, SLOTS_BYTES, SLOTS_BYTES, SLOTS_OFFSET);
 	if (rc >= 0)
 		rc = count_records(segment, &now);
 	if (rc < 0 || (now > room && *budget > 0))
 		return rc < 0 ? rc : -EAGAIN;
-	*copy = (struct segment){.header = looks[0].header, .records = looks[0].records, .embedded = true, .fd = -1};
+	*copy = (struct segment){.header = readings[0].header, .records = readings[0].records, .embedded = true, .fd = -1};
 	copy->slots = (_Atomic uint64_t *)(void *)memory;
-	STORE_RLX(&copy->reserved, looks[0].n);
+	STORE_RLX(&copy->reserved, readings[0].n);
 	return 0;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments in memory that the program provides: no file, no name, no growth. */
+/* Segments in memory that the program provides. They have no file and no name, and do not grow. */
 #include <errno.h>
 #include <string.h>
 
 #include "image.h"
 #include "segment.h"
 
-/* For one participant there are two records: see may_be_cached() in lib/record.c. */
+/* Two records are the least: threads may cache half of them, and one must be left (may_be_cached() in lib/record.c). */
 static bool
 is_usable(const void *memory, size_t size)
 {
@@ -40,6 +40,7 @@ segment_attach_at(void *memory, size_t size, struct segment *segment)
 	int rc = image_validate(header);
 	if (rc < 0)
 		return rc;
+	/* Relaxed: the acquire in image_validate() orders it after the creator's stores. */
 	if (LOAD_RLX(&header->reserved) > image_records(size))
 		return -EINVAL;
 	embed(memory, size, segment);

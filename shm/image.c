@@ -21,18 +21,21 @@ image_format(struct header *header, size_t bytes, const struct segment_config *c
 	header->uid = geteuid();
 	header->permits = config->permits;
 	header->max = config->max;
+	/* Relaxed: no process reads these words before it sees `magic`. */
 	STORE_RLX(&header->tickets, counter_word_make(0, TAG_NONE));
 	STORE_RLX(&header->grants, counter_word_make(0, TAG_NONE));
 	STORE_RLX(&header->capacity, config->permits);
 	STORE_RLX(&header->reserved, image_records(bytes));
 	STORE_RLX(&header->fingerprint, LAYOUT_FINGERPRINT);
 	STORE_RLX(&header->version, LAYOUT_VERSION);
+	/* Release: pairs with the acquire in image_validate(). */
 	STORE_REL(&header->magic, LAYOUT_MAGIC);
 }
 
 int
 image_validate(const struct header *header)
 {
+	/* Acquire: the loads after it see what the creator stored before `magic`. */
 	if (LOAD_ACQ(&header->magic) != LAYOUT_MAGIC)
 		return -EBADMSG;
 	if (LOAD_RLX(&header->version) != LAYOUT_VERSION || LOAD_RLX(&header->fingerprint) != LAYOUT_FINGERPRINT)
@@ -48,5 +51,6 @@ image_place(void *base, size_t bytes, struct segment *segment)
 	segment->array = (_Atomic uint32_t *)(void *)(memory + ARRAY_OFFSET);
 	segment->slots = (_Atomic uint64_t *)(void *)(memory + SLOTS_OFFSET);
 	segment->records = (struct record *)(void *)(memory + RECORDS_OFFSET);
+	/* Relaxed: no other thread has this segment yet. */
 	STORE_RLX(&segment->reserved, image_records(bytes));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a segment: where its parts are, what it contains at first, and whether it is a segment at all. */
+/* The memory of a segment: its parts, its first content, and the check that it is a segment. */
 #ifndef TSEM_SHM_IMAGE_H
 #define TSEM_SHM_IMAGE_H
 
@@ -13,9 +13,9 @@ struct segment {
 	_Atomic uint32_t *array;
 	_Atomic uint64_t *slots;
 	struct record *records;
-	_Atomic uint32_t reserved; /* records whose pages this process knows to exist */
-	bool writable; /* false: not mapped; the header is a copy from the moment of attaching, and there is nothing else */
-	bool embedded; /* in memory of the program's own: there is no file, and it cannot grow */
+	_Atomic uint32_t reserved; /* this process may touch that many records: their pages exist */
+	bool writable; /* false: not mapped. `header` is a copy from the moment of attaching, the other pointers are NULL */
+	bool embedded; /* in the program's own memory: no file, no growth */
 	int fd;        /* -1: none */
 	dev_t device;
 	ino_t inode;
@@ -27,16 +27,16 @@ struct segment_config {
 	mode_t mode;
 };
 
-/* How many records `bytes` of a segment have room for. */
+/* Returns the number of records in a segment of `bytes` bytes. */
 uint32_t image_records(size_t bytes);
 
-/* Makes memory of zeros a segment; whoever sees its first word sees all of it. */
+/* Makes a segment of memory that contains zeros. A process that sees `magic` sees all the rest. */
 void image_format(struct header *header, size_t bytes, const struct segment_config *config);
 
-/* -EBADMSG: not a segment. -EPROTONOSUPPORT: another layout. */
+/* -EBADMSG: not a segment. -EPROTONOSUPPORT: a segment of another layout. */
 int image_validate(const struct header *header);
 
-/* Points into the memory at `base`, of which `bytes` are known to exist. */
+/* Sets the pointers to the parts of the memory at `base`, and `reserved` for `bytes` bytes that exist. */
 void image_place(void *base, size_t bytes, struct segment *segment);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Not isalnum(): what is a letter must not depend on the locale of one of the participants. */
+/* isalnum() depends on the locale, and all processes must accept the same names. */
 static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
 int
@@ -29,7 +29,7 @@ name_to_path(const char *name, char path[PATH_BYTES])
 	if (rc < 0)
 		return rc;
 	memcpy(path, head, sizeof(head) - 1);
-	strcpy(path + sizeof(head) - 1, name); /* fits: the length was checked */
+	strcpy(path + sizeof(head) - 1, name); /* fits: name_check() limits the length */
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of semaphores, and the files they live in. */
+/* Names of semaphores, and the paths of their files. */
 #ifndef TSEM_SHM_NAME_H
 #define TSEM_SHM_NAME_H
 
@@ -11,13 +11,13 @@
 
 enum { NAME_BYTES_MAX = 200, PATH_BYTES = sizeof(SHM_DIRECTORY "/" SHM_PREFIX) + NAME_BYTES_MAX };
 
-/* 0, -EINVAL for a name that breaks the rules, -ENAMETOOLONG. */
+/* -EINVAL: the name breaks the rules. -ENAMETOOLONG. */
 int name_check(const char *name);
 
-/* The path of the segment called `name`; the same errors as name_check. */
+/* Writes the path of the segment called `name`. The errors are those of name_check(). */
 int name_to_path(const char *name, char path[PATH_BYTES]);
 
-/* The name inside a file name of SHM_DIRECTORY, or NULL if no semaphore can be called that. */
+/* Returns the semaphore's name within a file name of SHM_DIRECTORY; NULL if the file cannot be a semaphore's. */
 const char *name_from_file(const char *file);
 
 #endif

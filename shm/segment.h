@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One segment as this process sees it: create and publish, attach and validate, grow, unlink.
+ * One segment as this process sees it. create.c, attach.c, copy.c and embedded.c have the functions of these names,
+ * segment.c has the others.
  *
- * Nothing here waits for longer than some 20 ms, and nothing knows what the words mean. Sizes and indexes come from the constants of layout.h and
- * from what this process made sure of itself (`reserved`), never from what a peer may change meanwhile.
+ * No function waits for longer than about 20 ms, and none knows what the protocol's words mean. Sizes and indexes come
+ * from the constants of layout.h and from `reserved`, which this process has verified. They never come from the
+ * segment, because a peer can change every word of it at any time.
  */
 #ifndef TSEM_SHM_SEGMENT_H
 #define TSEM_SHM_SEGMENT_H
@@ -17,50 +19,62 @@
 enum { SEGMENT_READ_ONLY = 1, SEGMENT_FOREIGN = 2 };
 
 /*
- * Builds a segment out of sight and links it into place: the name is absent or complete, and a creator killed half-way
- * leaves nothing, or where unnamed files cannot be had a file that the same user's next creator removes. -EEXIST when the
- * name is taken, -ENOSPC, -EFBIG (RLIMIT_FSIZE), and what open and mmap say.
+ * Builds a segment in a file without a name, and gives the file its name when it is complete: no process ever sees a
+ * part of a segment. A creator that is killed before that leaves nothing. Where unnamed files are not available, it
+ * leaves a file with a temporary name, which the next creator of the same user removes. -EEXIST: the name is in use.
+ * -ENOSPC. -EFBIG: RLIMIT_FSIZE. -EBUSY: other creators removed each temporary file. Also the errors of open() and
+ * mmap().
  */
 int segment_create(const char *name, const struct segment_config *config, struct segment *segment);
 
-/* Builds a segment in `size` bytes of memory, or finds one there. -EINVAL: too small, or not aligned to LINE_BYTES. */
+/* Builds a segment in `size` bytes of memory. -EINVAL: too small, or not aligned to LINE_BYTES. */
 int segment_create_at(void *memory, size_t size, const struct segment_config *config, struct segment *segment);
+
+/*
+ * Attaches to the segment in `size` bytes of memory. -EINVAL: as above, or the segment is larger. -EBADMSG and
+ * -EPROTONOSUPPORT: as in segment_attach().
+ */
 int segment_attach_at(void *memory, size_t size, struct segment *segment);
 
 /*
- * Maps an existing segment; with SEGMENT_READ_ONLY only opens it, for segment_copy(). -ENOENT, -EACCES, -EPERM (another
- * user's, without SEGMENT_FOREIGN), -EMLINK (it has another name), -EBADMSG (no segment, or damaged), -EPROTONOSUPPORT
- * (another layout), -EBUSY (leased), and what open and mmap say.
+ * Maps an existing segment; with SEGMENT_READ_ONLY only opens it, for segment_copy(). -ENOENT. -EACCES. -EPERM: another
+ * user owns it, and SEGMENT_FOREIGN is missing. -EMLINK: it has a second name. -EBADMSG: it is not a segment, or it is
+ * damaged. -EPROTONOSUPPORT: it has another layout. -EBUSY: a process has a lease on it. Also the errors of open() and
+ * mmap().
  */
 int segment_attach(const char *name, unsigned flags, struct segment *segment);
 
 void segment_detach(struct segment *segment);
 
 /*
- * What is in a segment attached with SEGMENT_READ_ONLY, at one instant, in new memory: header, slots and records, and no
- * array. On a segment that never stands still for as long as that takes, the records are those of a moment later than the
- * counters. Whatever a peer does, this ends. -EBADMSG: it was truncated, or replaced. -EBADF: as segment_stat(). -ENOMEM.
+ * Copies a segment attached with SEGMENT_READ_ONLY to new memory: header, slots and records, without the array.
+ * Counters and records are those of one instant; if the segment never rests for long enough, the records are younger
+ * than the counters. The function ends, whatever a peer does. -EBADMSG: the file was truncated or replaced. -EBADF: as
+ * in segment_stat(). -ENOMEM.
  */
 int segment_copy(const struct segment *segment, struct segment *copy);
 
 void segment_free_copy(struct segment *copy);
 
-/* Makes sure that the first `records` records may be touched. -ENOSPC, -EFBIG, -EBADMSG. Async-signal-safe. */
+/*
+ * Makes sure that this process can touch the first `records` records. -EUSERS: the memory is the program's own, and has
+ * no room. -ENOSPC, -EFBIG, -EBADMSG. Async-signal-safe.
+ */
 int segment_reserve(struct segment *segment, uint32_t records);
 
-/* What the file system says of it. -EBADF: the program has closed the descriptor. */
+/* Returns the file system's data about the file. -EBADF: the program has closed the descriptor. */
 int segment_stat(const struct segment *segment, struct stat *st);
 
-/* No name leads here any more. */
+/* Whether the file has no name any more. False also if the program has closed the descriptor. */
 bool segment_is_unlinked(const struct segment *segment);
 
 /* Removes `name` if it still leads to this segment; -ENOENT if it does not. */
 int segment_unlink(const char *name, const struct segment *segment);
 
-/* What `name` leads to. */
+/* Returns the file system's data about the file or link that `name` leads to. */
 int segment_lstat(const char *name, struct stat *st);
 
-/* Removes `name` if it still leads to the file `seen`, which cannot be attached to; -ENOENT if it does not. */
+/* Removes `name` if it still leads to the file `seen`, which need not be a segment; -ENOENT if it does not. */
 int segment_unlink_any(const char *name, const struct stat *seen);
 
 #endif

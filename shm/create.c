@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Creating a segment: the file is complete before it gets its name. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <uuid.h>
+
+#include "file.h"
+#include "image.h"
+#include "name.h"
+#include "segment.h"
+
+static int
+open_unnamed(void)
+{
+	return file_move_descriptor(open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+}
+
+/* ---- files with a temporary name, for systems that lack unnamed files or cannot give them a name ---- */
+
+#define TEMPORARY_PREFIX "." SHM_PREFIX /* the dot hides the file from a listing of semaphores: see name_from_file() */
+
+/* Each failed try means that another creator made progress, so honest creators need few tries. */
+enum { TEMPORARY_TRIES = 20 };
+
+/*
+ * A creator keeps its temporary file locked. If this process gets the lock, the creator is dead, or it has created the
+ * file and not locked it yet; lock_temporary() detects the second case. No other user can open the file before it is
+ * complete.
+ */
+static void
+remove_if_abandoned(int directory, const char *file)
+{
+	int fd = openat(directory, file, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	struct stat st;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(directory, file, 0);
+	close(fd);
+}
+
+static void
+remove_abandoned(void)
+{
+	DIR *directory = opendir(SHM_DIRECTORY);
+	if (directory == NULL)
+		return;
+	const struct dirent *entry;
+	while ((entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, TEMPORARY_PREFIX, sizeof(TEMPORARY_PREFIX) - 1) == 0)
+			remove_if_abandoned(dirfd(directory), entry->d_name);
+	}
+	closedir(directory);
+}
+
+/* Returns false if another creator locked the file first: it takes the file for abandoned and removes it. */
+static bool
+lock_temporary(int fd)
+{
+	struct stat st;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return errno != EWOULDBLOCK; /* a file system without locks: no creator can remove the file */
+	return fstat(fd, &st) == 0 && st.st_nlink == 1;
+}
+
+static int
+open_temporary_once(char temporary[PATH_BYTES])
+{
+	uuid_t unique;
+	char text[37];
+	uuid_generate(unique);
+	uuid_unparse_lower(unique, text);
+	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/" TEMPORARY_PREFIX "%s", text);
+	int fd = file_move_descriptor(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (fd >= 0 && !lock_temporary(fd)) {
+		unlink(temporary);
+		close(fd);
+		fd = -EAGAIN;
+	}
+	if (fd < 0)
+		temporary[0] = '\0';
+	return fd;
+}
+
+static int
+open_temporary(char temporary[PATH_BYTES])
+{
+	int fd = -EAGAIN;
+	remove_abandoned();
+	for (int i = 0; i < TEMPORARY_TRIES && fd == -EAGAIN; i++)
+		fd = open_temporary_once(temporary);
+	return fd == -EAGAIN ? -EBUSY : fd;
+}
+
+/* ---- the name ---- */
+
+/* link() gives the file two names for a moment, so it is left to kernels without renameat2() (before Linux 3.15). */
+static int
+rename_temporary(const char *temporary, const char *path)
+{
+#ifdef SYS_renameat2
+	enum { REPLACE_NOTHING = 1 }; /* RENAME_NOREPLACE of linux/fs.h */
+	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, REPLACE_NOTHING) == 0)
+		return 0;
+	if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
+		return -errno;
+#endif
+	if (link(temporary, path) != 0)
+		return -errno;
+	unlink(temporary);
+	return 0;
+}
+
+/* -EOPNOTSUPP: this system cannot give an unnamed file a name. */
+static int
+publish(int fd, const char *temporary, const char *path)
+{
+	if (temporary[0] != '\0')
+		return rename_temporary(temporary, path);
+
+	/* AT_EMPTY_PATH needs a capability on older kernels; the second way needs /proc. */
+	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
+		return 0;
+	if (errno != ENOENT && errno != EPERM && errno != EINVAL)
+		return -errno;
+	char self[32];
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	return errno == ENOENT || errno == EPERM ? -EOPNOTSUPP : -errno;
+}
+
+/* ---- the segment ---- */
+
+static int
+build(int fd, const char *temporary, const char *path, const struct segment_config *config, struct segment *segment)
+{
+	int rc = file_allocate(fd, 0, 0, SEGMENT_BYTES_MIN);
+	if (rc < 0)
+		return rc;
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return -errno;
+	rc = file_map(fd, &st, segment);
+	if (rc < 0)
+		return rc;
+
+	image_format(segment->header, SEGMENT_BYTES_MIN, config);
+	rc = fchmod(fd, config->mode) == 0 ? publish(fd, temporary, path) : -errno;
+	if (rc < 0)
+		munmap(segment->header, SEGMENT_BYTES_MAX);
+	return rc;
+}
+
+int
+segment_create(const char *name, const struct segment_config *config, struct segment *segment)
+{
+	char path[PATH_BYTES];
+	char temporary[PATH_BYTES] = "";
+	int rc = name_to_path(name, path);
+	if (rc < 0)
+		return rc;
+
+	int fd = open_unnamed();
+	rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
+	if (rc == -EOPNOTSUPP || rc == -EISDIR) { /* EISDIR: a kernel before Linux 3.11 does not know O_TMPFILE */
+		if (fd >= 0)
+			close(fd);
+		fd = open_temporary(temporary);
+		rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
+		if (rc < 0 && temporary[0] != '\0')
+			unlink(temporary);
+		else if (rc == 0)
+			flock(fd, LOCK_UN);
+	}
+	if (rc < 0 && fd >= 0)
+		close(fd);
+	return rc == -EDQUOT ? -ENOSPC : rc;
+}
