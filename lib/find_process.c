@@ -32,7 +32,7 @@ find_process(pid_t pid, struct process *process)
 	uint64_t start = 0;
 	pid_to_text(pid, text);
 	errno = 0;
-	if (proc_is_trustworthy() && process_stat_read(text, &stat)) {
+	if (proc_is_trustworthy() && process_stat_read(text, NULL, &stat)) {
 		if (stat.state == 'Z' && stat.threads == 1)
 			return -ESRCH;
 		start = start_read(text);

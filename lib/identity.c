@@ -9,20 +9,20 @@
 #include "proc.h"
 
 struct identity_cache *_Atomic identity_trusted_cache;
-static struct identity_cache *_Atomic page; /* the same, also where it is not to be trusted after a fork */
+static struct identity_cache *_Atomic page; /* the cache, also where the kernel does not clear it in a child */
 
 /*
- * Emulators make up what a process reads about itself: QEMU's user mode a start time that nobody else sees, and no
- * threads. What stands there about the first thread they let through; no start time is better than a wrong one.
+ * Emulators invent the content of /proc/self/stat: QEMU's user mode shows a start time that no other process sees, and
+ * no threads. They do not touch the line of the first thread. A failure here is better than a wrong start time.
  */
 static bool
 read_own_stat(struct process_stat *stat)
 {
 	char pid[12];
-	if (!process_stat_read("self", stat))
+	if (!process_stat_read("self", NULL, stat))
 		return false;
 	pid_to_text(getpid(), pid);
-	return stat->threads != 0 || thread_stat_read("self", pid, stat);
+	return stat->threads != 0 || process_stat_read("self", pid, stat);
 }
 
 uint64_t
@@ -43,7 +43,7 @@ identity_read(struct identity *identity)
 {
 	const int saved = errno;
 	int rc = 0;
-	/* Half an identity would differ from the whole one that a later look might find. */
+	/* An identity without a part that a later call can read would differ from that call's, so this fails. */
 	errno = 0;
 	identity->boot_offset = boot_offset_read();
 	if (identity->boot_offset == BOOT_OFFSET_UNKNOWN && is_short_of_descriptors())
@@ -63,8 +63,8 @@ identity_read(struct identity *identity)
 }
 
 /*
- * Nonsense first: QEMU's user mode (7.2 at least) says yes to whatever is advised, and does nothing. BoringSSL's
- * fork_detect.c takes the same look.
+ * Tries advice that does not exist first: QEMU's user mode (at least 7.2) accepts every advice and ignores it.
+ * BoringSSL's fork_detect.c makes the same test.
  */
 bool
 clear_on_fork(void *memory, size_t size)
@@ -80,26 +80,29 @@ create_page(void)
 		return NULL;
 	const bool cleared_by_fork = clear_on_fork(memory, PAGE_BYTES);
 
+	/* Sequentially consistent, though release and acquire would do: it happens once in a process. */
 	struct identity_cache *expected = NULL;
 	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {
 		munmap(memory, PAGE_BYTES);
 		return expected;
 	}
-	/* Before that every look at it costs a getpid(). */
+	/* Release: a thread that reads the pointer sees the page mapped and cleared. */
 	if (cleared_by_fork)
 		atomic_store_explicit(&identity_trusted_cache, memory, memory_order_release);
 	return memory;
 }
 
-/* The page, its content looked up anew if this process is not the one that filled it. 0 or a negative errno. */
+/* Returns the page in `filled`, and fills it if this process has not done so. Returns 0 or a negative errno. */
 static int
 fill_page(struct identity_cache **filled)
 {
+	/* Acquire: pairs with the exchange in create_page(). */
 	struct identity_cache *cache = atomic_load_explicit(&page, memory_order_acquire);
 	if (cache == NULL && (cache = create_page()) == NULL)
 		return -ENOMEM;
 	*filled = cache;
 	const uint64_t owner = LOAD_ACQ(&cache->owner);
+	/* Relaxed: it matters only whether the pointer is NULL, and if it is, getpid() decides. */
 	const bool cleared_by_fork = atomic_load_explicit(&identity_trusted_cache, memory_order_relaxed) != NULL;
 	if (owner != 0 && (cleared_by_fork || owner_pid(owner) == (uint32_t)getpid()))
 		return 0;
@@ -108,6 +111,7 @@ fill_page(struct identity_cache **filled)
 	int rc = identity_read(&fresh);
 	if (rc < 0)
 		return rc;
+	/* Release, for `owner`: a thread that reads it with acquire sees the words before it, which are relaxed. */
 	STORE_RLX(&cache->pid_ns, fresh.pid_ns);
 	STORE_RLX(&cache->boot_offset, fresh.boot_offset);
 	STORE_RLX(&cache->uid, fresh.uid);
@@ -146,10 +150,11 @@ identity_get(struct identity *identity)
 bool
 identity_has_one_pid(void)
 {
-	enum { UNKNOWN, YES, NO };
+	enum { UNKNOWN, YES, NO }; /* UNKNOWN is 0, as in a cleared page */
 	struct identity_cache *cache;
 	if (fill_page(&cache) < 0)
 		return false;
+	/* Relaxed: the word depends on no other, and every thread stores the same value. */
 	if (LOAD_RLX(&cache->one_pid) == UNKNOWN) {
 		const int pids = own_pids_count();
 		if (pids < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who the calling process is, as it stands in a record; and noticing that it has forked. */
+/* The calling process's own identity, as records have it. A forked child gets a new one. */
 #ifndef TSEM_LIB_IDENTITY_H
 #define TSEM_LIB_IDENTITY_H
 
@@ -11,42 +11,45 @@
 
 struct identity {
 	uint64_t owner;  /* an OWNER value of shm/layout.h */
-	uint32_t pid_ns; /* inode number of the namespace the pid belongs to; 0: not known */
+	uint32_t pid_ns; /* inode number of the pid's namespace; 0: not known */
 	uint32_t uid;
-	int64_t boot_offset; /* as boot_offset_read() said when this was looked up */
+	int64_t boot_offset; /* what boot_offset_read() returned at that time */
 };
 
 /*
- * Kept in a page that the kernel clears in a forked child, so that the child finds itself without an identity. Threads
- * that fill it at the same time store the same values; `owner` comes last and says that the rest is there.
+ * The identity in a page that the kernel clears in a forked child, so that the child reads its own. Threads that fill
+ * the page at the same time store the same values. `owner` is stored last: if it is not 0, the other words are valid.
  */
 struct identity_cache {
 	_Atomic uint64_t owner;
 	_Atomic int64_t boot_offset;
 	_Atomic uint32_t pid_ns;
 	_Atomic uint32_t uid;
-	_Atomic uint32_t one_pid; /* 0: not looked up yet, 1: yes, 2: no */
+	_Atomic uint32_t one_pid; /* 0: not read yet, 1: yes, 2: no */
 };
 
-/* NULL until the first use, and for good where the kernel does not clear it (before Linux 4.14). */
+/* NULL before the first use, and always where the kernel does not clear the page in a child (before Linux 4.14). */
 extern struct identity_cache *_Atomic identity_trusted_cache;
 
-uint64_t identity_owner_uncached(void);
-
-/* From now on the kernel clears these pages in a forked child. False: it cannot. */
+/* Tells the kernel to clear these pages in a forked child. Returns false if it cannot. */
 bool clear_on_fork(void *memory, size_t size);
 
-/* 0 if this process has not been looked up yet. */
+/* Returns 0 if the cache is not filled. */
 static inline uint64_t
 identity_owner_cached(void)
 {
+	/* Acquire: pairs with the release in create_page(). */
 	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
 	return cache == NULL ? 0 : LOAD_ACQ(&cache->owner);
 }
 
+/* Like identity_owner(), for an empty cache. */
+uint64_t identity_owner_uncached(void);
+
 /*
- * The calling process. Costs no system call but for the first time in a process, also in a forked one. 0 and false: no
- * memory (ENOMEM), which only the first call of a program can meet.
+ * Returns the owner value of the calling process. Only the first call in a process, also in a forked one, makes system
+ * calls; where identity_trusted_cache stays NULL, each call makes one. 0: not possible now, identity_prepare() returns
+ * the reason.
  */
 static inline uint64_t
 identity_owner(void)
@@ -55,20 +58,21 @@ identity_owner(void)
 	return owner != 0 ? owner : identity_owner_uncached();
 }
 
+/* Returns the identity from the cache. False: not possible now, identity_prepare() returns the reason. */
 bool identity_get(struct identity *identity);
 
-/* Looks the calling process up, if need be. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
+/* Fills the cache if it is empty. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
 int identity_prepare(void);
 
-/* /proc knows one pid for us: so it is that of our own PID namespace, and not that of one around it. */
+/* Whether /proc has one pid for this process. If it has more, it shows a PID namespace around this process's own. */
 bool identity_has_one_pid(void);
 
-/* When the calling process started, read now, where boot time is ahead by `offset`. 0: cannot be told. */
+/* Reads the calling process's start, as start_since_boot() returns it for the boot offset `offset`. 0: not known. */
 uint64_t own_start_read(int64_t offset);
 
 /*
- * The calling process, read afresh: in a child of vfork() the parent's memory is not to be believed, nor written to.
- * -EMFILE or -ENFILE: not possible now. Without a /proc it succeeds, and leaves unknown what only that could tell.
+ * Reads the identity of the calling process without the cache: in a child of vfork() the cache is the parent's. -EMFILE
+ * or -ENFILE: not possible now. Without a /proc it succeeds, and what only /proc contains is not known.
  */
 int identity_read(struct identity *identity);
 

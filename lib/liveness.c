@@ -26,19 +26,19 @@ proc_is_trustworthy(void)
 	return strcmp(link, self) == 0 && identity_has_one_pid();
 }
 
-/* This process's own start comes last: were it to enter another time namespace in between, that would show. */
+/* Reads this process's own start last: it does not match if the process has entered another time namespace since. */
 uint64_t
 start_read(const char *pid)
 {
 	struct process_stat stat;
 	const int64_t offset = boot_offset_read();
 	const uint64_t own = owner_start(identity_owner());
-	if (own == 0 || !process_stat_read_quickly(pid, &stat) || own_start_read(offset) != own)
+	if (own == 0 || !process_stat_read(pid, pid, &stat) || own_start_read(offset) != own)
 		return 0;
 	return start_since_boot(stat.start, offset);
 }
 
-/* True once every thread of the process has ended, reaped or not. */
+/* True if every thread of the process has ended, whether or not its parent has waited for it. */
 static bool
 pidfd_says_dead(pid_t pid)
 {
@@ -63,7 +63,7 @@ has_exited(pid_t pid, uint64_t start)
 	char text[12];
 	struct process_stat stat;
 	pid_to_text(pid, text);
-	const bool exited = process_stat_read(text, &stat) && stat.exited && is_same_start(start_read(text), start);
+	const bool exited = process_stat_read(text, NULL, &stat) && stat.exited && is_same_start(start_read(text), start);
 	errno = saved;
 	return exited;
 }
@@ -72,9 +72,9 @@ static enum liveness
 judge(const struct process_id *owner)
 {
 	/*
-	 * The kernel gives the number of a PID namespace to another one, but not before all processes in there, and in the
-	 * namespaces below it, have ended. So the owner is dead if the number is another namespace's by now, and no verdict
-	 * robs it. The same goes for all places that compare these numbers.
+	 * The kernel may give the number of a PID namespace to another one, but only after all processes in it, and in the
+	 * namespaces below it, have ended. So if the number belongs to another namespace now, the owner is dead, and no
+	 * verdict is wrong. All comparisons of such numbers rely on this.
 	 */
 	struct identity self;
 	if (owner->pid == 0 || owner->pid_ns == 0 || !identity_get(&self) || owner->pid_ns != self.pid_ns)
@@ -84,27 +84,26 @@ judge(const struct process_id *owner)
 	if (kill(pid, 0) != 0 && errno == ESRCH)
 		return LIVENESS_DEAD;
 
-	/* Somebody has that pid; whether it is still the same one only the start time tells. */
+	/* The pid is in use. Only the start time tells whether the owner still has it. */
 	char text[12];
 	struct process_stat stat;
 	pid_to_text(pid, text);
-	if (owner->start != 0 && proc_is_trustworthy() && process_stat_read_quickly(text, &stat)) {
-		if (!is_same_start(start_since_boot(stat.start, self.boot_offset), owner->start)) {
-			const uint64_t start = start_read(text);
-			if (start == 0)
-				return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
-			if (!is_same_start(start, owner->start))
-				return LIVENESS_DEAD;
-		}
-		/*
-		 * The leader may have ended while other threads live on: then it is a zombie, too. X is short: of a process
-		 * whose end its parent is just being told, but also of a leader whose place another thread takes by exec().
-		 */
-		if (stat.state != 'Z' && stat.state != 'X')
-			return LIVENESS_ALIVE;
-		return (stat.state == 'Z' && stat.threads == 1) || pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_ALIVE;
+	if (owner->start == 0 || !proc_is_trustworthy() || !process_stat_read(text, text, &stat))
+		return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
+	if (!is_same_start(start_since_boot(stat.start, self.boot_offset), owner->start)) {
+		const uint64_t start = start_read(text);
+		if (start == 0)
+			return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
+		if (!is_same_start(start, owner->start))
+			return LIVENESS_DEAD;
 	}
-	return pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_UNKNOWN;
+	/*
+	 * If only the first thread has ended and others live, it is a zombie, too. A process is in state X for a moment
+	 * while its parent learns of its end; so is a first thread whose place another thread takes by exec().
+	 */
+	if (stat.state != 'Z' && stat.state != 'X')
+		return LIVENESS_ALIVE;
+	return (stat.state == 'Z' && stat.threads == 1) || pidfd_says_dead(pid) ? LIVENESS_DEAD : LIVENESS_ALIVE;
 }
 
 int

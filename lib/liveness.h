@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that judges life and death: "certainly dead" or not, and any doubt counts as alive. */
+/*
+ * Judges whether a process of which only the numbers are known is dead. DEAD means certainly dead; any doubt counts as
+ * alive. The owner of a record goes through owner.h, which decides some cases by the record alone and asks here for all
+ * others.
+ */
 #ifndef TSEM_LIB_LIVENESS_H
 #define TSEM_LIB_LIVENESS_H
 
@@ -9,29 +13,33 @@
 
 enum liveness { LIVENESS_DEAD, LIVENESS_ALIVE, LIVENESS_UNKNOWN };
 
-/* Who is judged, as read from a record. */
+/* A process, as a record names it. */
 struct process_id {
 	uint32_t pid;
-	uint64_t start; /* as start_since_boot() says; 0: not known */
+	uint64_t start; /* as start_since_boot() returns it; 0: not known */
 	uint32_t pid_ns;
 };
 
-/* Returns enum liveness. Async-signal-safe; errno is kept. */
+/* Returns an enum liveness. Async-signal-safe; errno keeps its value. */
 int liveness_judge(const struct process_id *owner);
 
-/* The process is a zombie that ended by itself, not by a signal. False also if that cannot be told (any more). */
+/*
+ * Whether the process is a zombie that no signal killed. False also if the process is gone or /proc does not show it.
+ * True also for another user's zombie if the kernel hides its exit code.
+ */
 bool has_exited(pid_t pid, uint64_t start);
 
 /*
- * /proc shows our own PID namespace: in a new one without a /proc of its own, /proc/1 is the host's. It says our own pid
- * under /proc/self, and knows no further number for us, so that the first is not equal by chance.
+ * Whether /proc shows this process's own PID namespace: in a new namespace without a /proc of its own, /proc/1 is the
+ * host's. /proc/self must lead to this process's pid. As the pids in two namespaces may be equal by chance, /proc must
+ * also have no second pid for this process.
  */
 bool proc_is_trustworthy(void);
 
 /*
- * When the process `pid` started, as start_since_boot() says, beyond doubt; 0: cannot be told. What this process
- * remembers of its time namespace may be out of date, so the offset is read anew. It is tried on this process's own
- * start, which never changes.
+ * Reads the start of the process `pid`, as start_since_boot() returns it; 0: not known beyond doubt. The cached boot
+ * offset may be out of date, so this reads the offset again, and checks it with this process's own start, which never
+ * changes.
  */
 uint64_t start_read(const char *pid);
 

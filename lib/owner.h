@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the owner of a record is dead. */
+/* Judges the owner of a record. */
 #ifndef TSEM_LIB_OWNER_H
 #define TSEM_LIB_OWNER_H
 
@@ -7,12 +7,13 @@
 #include "liveness.h"
 
 /*
- * `owner` is the record's owner word as the caller has read it. An orphan is dead, the calling process is alive, and the
- * judge of liveness.h decides about every other process.
+ * `owner` is the record's owner word as the caller has read it. The record alone decides three cases: an orphan is
+ * DEAD, the calling process is ALIVE, and an owner is UNKNOWN if it has claimed the record and has not written its PID
+ * namespace yet. For every other owner, liveness_judge() decides.
  */
 enum liveness owner_liveness(const struct tsem *sem, const struct record *record, uint64_t owner);
 
-/* Whether the owner ended by itself, and not by a signal. False also if this process cannot tell. */
+/* Whether the owner is a zombie that no signal killed: see has_exited(). */
 bool owner_has_exited(const struct record *record, uint64_t owner);
 
 #endif

@@ -9,14 +9,14 @@
 #include "liveness.h"
 #include "tsem.h"
 
-/* A 32-bit system with a 64-bit time_t has to use the call that takes one. */
+/* SYS_futex on a 32-bit system takes 32-bit times, and struct timespec may have 64-bit ones. */
 #if defined(SYS_futex_time64) && (!defined(SYS_futex) || (__LONG_MAX__ == 0x7fffffffL))
 #define FUTEX_CALL SYS_futex_time64
 #else
 #define FUTEX_CALL SYS_futex
 #endif
 
-#define FIRST_WORD_SLEEP (5 * NS_PER_MS)
+#define FIRST_WORD_SLEEP (5 * NS_PER_MS) /* bounds the delay of a wake of another word: see futex_sleep_any() */
 
 static uint64_t
 monotonic_now(void)
@@ -35,7 +35,7 @@ coarse_now(void)
 }
 
 #ifdef __GLIBC__
-#define CHEAPEST_SECOND time /* one load */
+#define CHEAPEST_SECOND time /* one load in glibc */
 #else
 static time_t
 coarse_second(time_t *unused)
@@ -46,7 +46,7 @@ coarse_second(time_t *unused)
 #define CHEAPEST_SECOND coarse_second
 #endif
 
-/* Never FUTEX_PRIVATE_FLAG: the words are shared between processes. */
+/* No FUTEX_PRIVATE_FLAG: processes share the words. */
 static int
 futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
@@ -62,8 +62,8 @@ futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t u
 }
 
 /*
- * Where the kernel has no futex_waitv() (before Linux 5.16) or a filter refuses it, this sleeps on the first word for a few
- * milliseconds, and the caller looks at all of the words again.
+ * Where the kernel has no futex_waitv() (before Linux 5.16) or a filter refuses it, this sleeps on the first word for a
+ * few milliseconds. The caller then reads all words again.
  */
 static int
 futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
@@ -72,7 +72,7 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 	struct futex_waitv waiters[TSEM_SEMAPHORES_MAX];
 	struct {
 		int64_t tv_sec, tv_nsec;
-	} ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)}; /* the kernel's own timespec */
+	} ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)}; /* struct __kernel_timespec */
 	for (size_t i = 0; i < n; i++)
 		waiters[i] = (struct futex_waitv){
 			.uaddr = (uintptr_t)words[i],
@@ -104,6 +104,7 @@ pause_in_loop(void)
 #endif
 }
 
+/* The section makes the table read-only: see platform.h. */
 __attribute__((section(".data.rel.ro"))) struct platform platform = {
 	.now = monotonic_now,
 	.coarse_now = coarse_now,

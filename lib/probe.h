@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Static probes for bpftrace(8), perf(1) and SystemTap, described in tsem(7). Each is one instruction that does nothing,
- * with a note in the ELF file about where it is and where its arguments are. The first is always the handle. Those on the way
- * without contention have no other: whatever else had to be at hand there would cost a register, and so more than the one
- * instruction.
+ * Static probes for bpftrace(8), perf(1) and SystemTap, described in tsem(7). A probe is one instruction that does
+ * nothing, and a note in the ELF file with its address and the places of its arguments. The first argument is always
+ * the handle. The probes on the fast path have no other, because each further argument would need a register.
  */
 #ifndef TSEM_LIB_PROBE_H
 #define TSEM_LIB_PROBE_H
@@ -11,7 +10,7 @@
 #ifdef TSEM_PROBES
 #include <sys/sdt.h>
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments" /* where the probes stand, in macros of sdt.h */
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments" /* the macros of sdt.h */
 #endif
 #define PROBE(name, sem, a, b) STAP_PROBE3(tsem, name, sem, a, b)
 #define PROBE_SEM(name, sem) STAP_PROBE1(tsem, name, sem)

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -29,15 +30,15 @@ pid_to_text(pid_t pid, char text[12])
 
 /* ---- reading in pieces ---- */
 
-/* Gets one byte of a file after the other, until it returns false. */
-typedef bool take_byte(void *scan, char byte);
+/* Handles the next byte of a file. Returns false if it needs no more. */
+typedef bool scan_byte(void *scan, char byte);
 
 /*
- * False, with errno or 0, if /proc/PID/FILE has nothing to read. The kernel makes the content once for all pieces. By
- * syscall(): the functions of libc are cancellation points (see cancellation.h).
+ * Returns false, with errno or 0, if /proc/PID/FILE has nothing to read. The pieces fit together, because the kernel
+ * makes the content once. This uses syscall() because libc's functions are cancellation points (see cancellation.h).
  */
 static bool
-scan_file(const char *pid, const char *file, take_byte *take, void *scan)
+scan_file(const char *pid, const char *file, scan_byte *scan_next, void *scan)
 {
 	char path[56] = "/proc/";
 	strncat(path, pid, 12);
@@ -54,7 +55,7 @@ scan_file(const char *pid, const char *file, take_byte *take, void *scan)
 	while (more && (length = (ssize_t)syscall(SYS_read, fd, piece, sizeof(piece))) > 0) {
 		any = true;
 		for (ssize_t i = 0; more && i < length; i++)
-			more = take(scan, piece[i]);
+			more = scan_next(scan, piece[i]);
 	}
 	const int error = errno;
 	syscall(SYS_close, fd);
@@ -68,26 +69,27 @@ is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* The place in `key`, which begins with the end of the line before, behind one more byte. */
+/* Returns how much of `key` matches after one more byte. The key begins with the end of the line before. */
 static size_t
-find_key(const char *key, size_t at, char byte)
+match_key(const char *key, size_t matched, char byte)
 {
-	return byte == key[at] ? at + 1 : byte == key[0];
+	return byte == key[matched] ? matched + 1 : byte == key[0];
 }
 
 /* ---- stat ---- */
 
+/* Fields of the line, numbered as in proc(5). */
 enum { COMMAND = 2, STATE = 3, THREADS = 20, START = 22, EXIT_CODE = 52 };
 
 struct stat_scan {
 	struct process_stat *stat;
 	unsigned field; /* 0 before the first ')' */
-	unsigned last;  /* the field that the caller needs */
+	unsigned last;  /* the last field that the caller needs */
 	uint64_t value;
 };
 
 static void
-note_field(const struct stat_scan *scan)
+store_field(const struct stat_scan *scan)
 {
 	struct process_stat *stat = scan->stat;
 	if (scan->field == THREADS)
@@ -95,15 +97,15 @@ note_field(const struct stat_scan *scan)
 	else if (scan->field == START)
 		stat->start = scan->value;
 	else if (scan->field == EXIT_CODE)
-		stat->exited = stat->state == 'Z' && (scan->value & 0x7f) == 0;
+		stat->exited = stat->state == 'Z' && WIFEXITED((int)scan->value);
 }
 
 /*
- * Fields are counted from behind the last ')': the command name in front of it may contain anything. Its 15 bytes have
- * no room for as many fields as a caller needs, so no name ends the scan.
+ * Counts the fields from the last ')', because the command name before it may contain every byte. The name's 15 bytes
+ * cannot look like as many fields as a caller needs, so no name ends the scan.
  */
 static bool
-take_stat(void *arg, char byte)
+scan_stat(void *arg, char byte)
 {
 	struct stat_scan *scan = arg;
 	if (byte == ')') {
@@ -111,7 +113,7 @@ take_stat(void *arg, char byte)
 	} else if (scan->field == STATE && byte != ' ') {
 		scan->stat->state = byte;
 	} else if (scan->field != 0 && (byte == ' ' || byte == '\n')) {
-		note_field(scan);
+		store_field(scan);
 		scan->field++;
 		scan->value = 0;
 	} else if (is_digit(byte)) {
@@ -120,33 +122,18 @@ take_stat(void *arg, char byte)
 	return scan->field <= scan->last;
 }
 
-static bool
-read_stat(const char *pid, const char *file, unsigned last, struct process_stat *stat)
+bool
+process_stat_read(const char *pid, const char *thread, struct process_stat *stat)
 {
-	struct stat_scan scan = {.stat = stat, .last = last};
+	struct stat_scan scan = {.stat = stat, .last = thread == NULL ? EXIT_CODE : START};
+	char file[32] = "/stat";
+	if (thread != NULL) {
+		strcpy(file, "/task/");
+		strncat(file, thread, 12);
+		strcat(file, "/stat");
+	}
 	stat->exited = false;
-	return scan_file(pid, file, take_stat, &scan) && scan.field > START;
-}
-
-bool
-process_stat_read(const char *pid, struct process_stat *stat)
-{
-	return read_stat(pid, "/stat", EXIT_CODE, stat);
-}
-
-bool
-thread_stat_read(const char *pid, const char *tid, struct process_stat *stat)
-{
-	char file[32] = "/task/";
-	strncat(file, tid, 12);
-	strcat(file, "/stat");
-	return read_stat(pid, file, START, stat);
-}
-
-bool
-process_stat_read_quickly(const char *pid, struct process_stat *stat)
-{
-	return thread_stat_read(pid, pid, stat);
+	return scan_file(pid, file, scan_stat, &scan) && scan.field > START;
 }
 
 /* ---- status ---- */
@@ -158,12 +145,12 @@ struct pids_scan {
 };
 
 static bool
-take_pids(void *arg, char byte)
+scan_pids(void *arg, char byte)
 {
 	static const char key[] = "\nNSpid:";
 	struct pids_scan *scan = arg;
 	if (scan->key < sizeof(key) - 1) {
-		scan->key = find_key(key, scan->key, byte);
+		scan->key = match_key(key, scan->key, byte);
 		return true;
 	}
 	scan->count += is_digit(byte) && !scan->in_number;
@@ -175,7 +162,7 @@ int
 own_pids_count(void)
 {
 	struct pids_scan scan = {0};
-	return scan_file("self", "/status", take_pids, &scan) ? scan.count : -1;
+	return scan_file("self", "/status", scan_pids, &scan) ? scan.count : -1;
 }
 
 /* ---- namespaces ---- */
@@ -191,13 +178,13 @@ namespace_of(const char *pid, const char *kind)
 	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
 }
 
-/* Where there is no /proc: Linux knows it since 6.11, and 0 if it does not. */
+/* Asks the kernel, which answers since Linux 6.11. */
 static uint32_t
 pid_namespace_without_proc(void)
 {
 	uint32_t inode = 0;
 #ifdef SYS_pidfd_open
-	enum { PIDFD_GET_PID_NAMESPACE_OF_LINUX = _IO(0xff, 5) }; /* from linux/pidfd.h, which is mostly older */
+	enum { PIDFD_GET_PID_NAMESPACE_OF_LINUX = _IO(0xff, 5) }; /* in linux/pidfd.h since Linux 6.11 */
 	const int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (process < 0)
 		return 0;
@@ -224,19 +211,19 @@ own_pid_namespace(void)
 
 struct offset_scan {
 	size_t key;
-	size_t n; /* how many of the numbers behind the key are complete: seconds and nanoseconds */
+	size_t n; /* numbers after the key that are complete: first seconds, then nanoseconds */
 	uint64_t numbers[2];
 	bool in_number;
 	bool negative;
 };
 
 static bool
-take_offset(void *arg, char byte)
+scan_offset(void *arg, char byte)
 {
 	static const char key[] = "\nboottime ";
 	struct offset_scan *scan = arg;
 	if (scan->key < sizeof(key) - 1) {
-		scan->key = find_key(key, scan->key, byte);
+		scan->key = match_key(key, scan->key, byte);
 		return true;
 	}
 	if (is_digit(byte) && scan->n < 2)
@@ -248,25 +235,26 @@ take_offset(void *arg, char byte)
 	return byte != '\n';
 }
 
-/* Where all processes begin, and no clock is ahead: PROC_TIME_INIT_INO of Linux, which no other namespace ever gets. */
-#define FIRST_TIME_NAMESPACE UINT32_C(0xeffffffa)
+/* Linux's PROC_TIME_INIT_INO: the first time namespace, whose clocks have no offset. No other one gets this number. */
+#define INITIAL_TIME_NAMESPACE UINT32_C(0xeffffffa)
 
 /*
- * The file tells of the namespace that children of the first thread are born into, which is its own unless it has
- * called unshare(). All threads of a process live in one time namespace, for setns() needs a process with one thread.
- * So the number to compare with is the calling thread's, which is to be had also after the first thread has ended.
+ * /proc/self/timens_offsets describes the namespace of the first thread's future children: its own, unless it has
+ * called unshare(). So the offsets count only if that namespace is also this process's. All threads of a process are in
+ * one time namespace, because setns() needs a process with one thread. The calling thread's number therefore serves for
+ * the comparison, and can be read also after the first thread has ended.
  */
 int64_t
 boot_offset_read(void)
 {
 	const uint32_t ours = namespace_of("thread-self", "time");
-	if (ours == FIRST_TIME_NAMESPACE)
+	if (ours == INITIAL_TIME_NAMESPACE)
 		return 0;
 
 	struct offset_scan scan = {.key = 1};
 	errno = 0;
-	if (!scan_file("self", "/timens_offsets", take_offset, &scan)) {
-		/* Before Linux 5.6 there are no time namespaces. */
+	if (!scan_file("self", "/timens_offsets", scan_offset, &scan)) {
+		/* Linux before 5.6 has no time namespaces, and so no such file in a /proc that works. */
 		const bool none = errno == ENOENT && namespace_of("self", "pid") != 0;
 		return none ? 0 : BOOT_OFFSET_UNKNOWN;
 	}
@@ -277,8 +265,8 @@ boot_offset_read(void)
 }
 
 /*
- * The numbers are unsigned nanoseconds, as where the kernel adds the offset: a process may have started before the
- * namespace's clock was at 0.
+ * Computes with unsigned nanoseconds modulo 2^64, as the kernel does when it adds the offset: a process may have
+ * started before the namespace's clock was at 0.
  */
 uint64_t
 start_since_boot(uint64_t start, int64_t offset)

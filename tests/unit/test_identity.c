@@ -36,7 +36,7 @@ the_identity_is_that_of_proc(void **state)
 	struct identity self;
 	struct process_stat stat;
 	assert_true(identity_get(&self));
-	assert_true(process_stat_read("self", &stat));
+	assert_true(process_stat_read("self", NULL, &stat));
 	assert_int_equal(self.owner, identity_owner());
 	assert_int_equal(owner_kind(self.owner), OWNER_KIND_PROCESS);
 	assert_int_equal(owner_pid(self.owner), getpid());
@@ -240,17 +240,17 @@ the_command_name_cannot_forge_a_field(void **state)
 	struct process_stat before, after;
 	char old[16];
 	assert_int_equal(prctl(PR_GET_NAME, old), 0);
-	assert_true(process_stat_read("self", &before));
+	assert_true(process_stat_read("self", NULL, &before));
 	assert_int_equal(prctl(PR_SET_NAME, ") Z 1 (x) 9 9"), 0);
-	assert_true(process_stat_read("self", &after));
+	assert_true(process_stat_read("self", NULL, &after));
 	assert_int_equal(prctl(PR_SET_NAME, "a b\nc"), 0);
-	assert_true(process_stat_read("self", &after));
+	assert_true(process_stat_read("self", NULL, &after));
 	prctl(PR_SET_NAME, old);
 	assert_int_equal(after.start, before.start);
 	assert_int_equal(after.threads, before.threads);
 	assert_int_equal(after.state, 'R');
-	assert_false(process_stat_read("0", &after));
-	assert_false(process_stat_read("4194305", &after));
+	assert_false(process_stat_read("0", NULL, &after));
+	assert_false(process_stat_read("4194305", NULL, &after));
 }
 
 static void

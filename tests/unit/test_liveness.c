@@ -22,7 +22,7 @@ stat_of_process(pid_t pid)
 	char text[12];
 	struct process_stat stat = {0};
 	pid_to_text(pid, text);
-	assert_true(process_stat_read(text, &stat));
+	assert_true(process_stat_read(text, NULL, &stat));
 	return stat;
 }
 
