@@ -14,10 +14,7 @@
 #include "name.h"
 #include "segment.h"
 
-/*
- * About 20 ms: enough for another process to end a lease or to remove a file's second name, unless that process is
- * stopped.
- */
+/* Some 20 ms: enough for another process to end a lease or remove a second name, unless that process is stopped. */
 enum { PAUSES_MAX = 20 };
 
 static void
