@@ -495,12 +495,14 @@ struct header {
 		_Atomic uint64_t capacity_word; /* both at once */
 	};
 	_Atomic uint32_t sets; /* how often C was stored */
+	uint32_t pad1[9];
 
 	/* Hints: any value is safe, and a wrong one costs time. Only `reserved` is more than a hint, and only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
 	_Atomic uint64_t pending;
 	_Atomic uint64_t scanned; /* CLOCK_MONOTONIC ns of the last look for dead owners */
+	uint32_t pad2[10];
 
 	/* Events. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: processes wait until no process holds */
@@ -508,10 +510,12 @@ struct header {
 	_Atomic uint32_t removed;                   /* not 0: the semaphore is removed */
 	_Atomic uint32_t record_waiters;            /* futex: WORD_SLEEPERS while a waiter sleeps until a record is free */
 	_Atomic uint32_t pid_ns;                    /* that of the first owner */
-	uint32_t pad1;
+	uint32_t pad3;
 	_Atomic uint32_t mixed_pid_ns; /* not 0: there was an owner in another PID namespace, too */
+	uint32_t pad4[9];
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
+	uint32_t pad5[4];
 
 	/* The right to unlink the name: its owner has it. */
 	_Alignas(LINE_BYTES) struct record remover;
@@ -523,7 +527,7 @@ struct header {
 #define SEGMENT_BYTES_MIN (RECORDS_OFFSET + PAGE_BYTES)
 #define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 2) * LINE_BYTES)
 
-/* Every member: structure, name, offset. */
+/* Every member: structure, name, offset. There are no gaps, so that a member which is missing here moves or shrinks another one. */
 #define LAYOUT_MEMBERS(X)           \
 	X(header, magic, 0)             \
 	X(header, version, 8)           \
@@ -540,18 +544,22 @@ struct header {
 	X(header, abandoned, 84)        \
 	X(header, capacity_word, 80)    \
 	X(header, sets, 88)             \
+	X(header, pad1, 92)             \
 	X(header, free_hint, 128)       \
 	X(header, reserved, 132)        \
 	X(header, pending, 136)         \
 	X(header, scanned, 144)         \
+	X(header, pad2, 152)            \
 	X(header, idle, 192)            \
 	X(header, cancels, 196)         \
 	X(header, removed, 200)         \
 	X(header, record_waiters, 204)  \
 	X(header, pid_ns, 208)          \
-	X(header, pad1, 212)            \
+	X(header, pad3, 212)            \
 	X(header, mixed_pid_ns, 216)    \
+	X(header, pad4, 220)            \
 	X(header, statistics, 256)      \
+	X(header, pad5, 688)            \
 	X(header, remover, 704)         \
 	X(statistics, contended, 0)     \
 	X(statistics, wait_total, 8)    \

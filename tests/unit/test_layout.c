@@ -2,6 +2,8 @@
 /* The packing of each word in the segment, with extreme values, and the hash of the waiting array. */
 #include "support.h"
 
+#include <string.h>
+
 #include "layout.h"
 
 static const uint64_t counters[] = {0,           1, 2, 0xffff, 0x10000, UINT32_MAX, UINT64_C(1) << 47, COUNTER_MASK - 1,
@@ -182,6 +184,31 @@ the_remover_has_its_own_cache_line(void **state)
 	                PAGE_BYTES - LINE_BYTES);
 }
 
+#define MARK(structure, member, offset) \
+	if (strcmp(#structure, name) == 0)  \
+		memset(bytes + (offset), 1, sizeof(((struct structure *)0)->member));
+
+/* The bytes of a structure that are in no member of LAYOUT_MEMBERS. */
+static size_t
+unlisted_bytes(const char *name, size_t size)
+{
+	unsigned char bytes[PAGE_BYTES] = {0};
+	LAYOUT_MEMBERS(MARK)
+	size_t n = 0;
+	for (size_t i = 0; i < size; i++)
+		n += bytes[i] == 0;
+	return n;
+}
+
+static void
+the_fingerprint_knows_every_byte(void **state)
+{
+	(void)state;
+	assert_int_equal(unlisted_bytes("header", sizeof(struct header)), 0);
+	assert_int_equal(unlisted_bytes("statistics", sizeof(struct statistics)), 0);
+	assert_int_equal(unlisted_bytes("record", sizeof(struct record)), 0);
+}
+
 int
 main(void)
 {
@@ -194,6 +221,7 @@ main(void)
 		cmocka_unit_test(consecutive_tickets_have_different_words),
 		cmocka_unit_test(tickets_on_one_word_have_different_bits),
 		cmocka_unit_test(the_remover_has_its_own_cache_line),
+		cmocka_unit_test(the_fingerprint_knows_every_byte),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
