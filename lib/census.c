@@ -135,12 +135,12 @@ census_position(struct tsem *sem, uint64_t ticket)
 }
 
 /*
- * While T stands still, no process gets a ticket, so a record that was seen without one has none. While G and C stand still,
- * no waiter is enabled that was seen waiting. So this look is as good as one at an instant. Permits that were taken
- * anonymously show in the counters alone.
+ * While T stands still, no process gets a ticket, so a record that was seen without one has none. While G and C stand
+ * still, no waiter is enabled that was seen waiting. So this look is as good as one at an instant. Permits that were
+ * taken anonymously show in the counters alone.
  *
- * If something moved, it looks again: it may have been an arrival, after which nothing need ever happen, so a caller that
- * slept on would not be woken.
+ * If something moved, it looks again: it may have been an arrival, after which nothing need ever happen, so a caller
+ * that slept on would not be woken.
  */
 bool
 census_is_idle(struct tsem *sem, bool holders_only)

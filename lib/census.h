@@ -40,8 +40,9 @@ struct census {
 };
 
 /*
- * Reads the counters and all records until nothing has moved meanwhile, so that they belong together. Each pass costs a cache
- * line for each record, and no system call. On a semaphore that never stands still for so long, the last pass counts as it is.
+ * Reads the counters and all records until nothing has moved meanwhile, so that they belong together. Each pass costs a
+ * cache line for each record, and no system call. On a semaphore that never stands still for so long, the last pass
+ * counts as it is.
  */
 void take_census(struct tsem *sem, struct census *census);
 

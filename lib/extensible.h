@@ -4,8 +4,8 @@
  * version of the library appends members, so a program and a library of different versions still understand each other.
  * The rules are those of copy_struct_from_user() in Linux.
  *
- * A new member never starts in the padding at the end of the version before: programs of that version count the padding in
- * the size, and leave it undefined.
+ * A new member never starts in the padding at the end of the version before: programs of that version count the padding
+ * in the size, and leave it undefined.
  */
 #ifndef TSEM_LIB_EXTENSIBLE_H
 #define TSEM_LIB_EXTENSIBLE_H
@@ -24,8 +24,8 @@ enum { EXTENSIBLE_SIZE_MAX = 4096 };
 bool extensible_is_known(const void *theirs, size_t first);
 
 /*
- * Reads a structure of the caller's into ours, of `size` bytes. Members that the caller does not know are 0. -EINVAL: the
- * size is not known, or a member that this library does not know is not 0; `ours` is unchanged.
+ * Reads a structure of the caller's into ours, of `size` bytes. Members that the caller does not know are 0. -EINVAL:
+ * the size is not known, or a member that this library does not know is not 0; `ours` is unchanged.
  */
 int extensible_read(void *ours, size_t size, size_t first, const void *theirs);
 

@@ -32,7 +32,9 @@ cache_free(struct tsem *sem)
 		munmap(sem->cache[0], CACHE_BYTES);
 }
 
-/* An empty entry has a record that is never HELD and that no process owns, so that the fast path needs no other check. */
+/*
+ * An empty entry has a record that is never HELD and that no process owns, so that the fast path needs no other check.
+ */
 void
 cache_clear(struct cached *entry)
 {
@@ -66,9 +68,9 @@ cache_take(struct tsem *sem)
 }
 
 /*
- * Remembers the counters, if the next hold may use the fast path at all: the record was the last to move T, and there is room
- * for the next hold. T is read before E, as in arrive(), so the room belongs to that T. `count` is not above C, or the
- * comparison of C would not show the semaphore's removal.
+ * Remembers the counters, if the next hold may use the fast path at all: the record was the last to move T, and there
+ * is room for the next hold. T is read before E, as in arrive(), so the room belongs to that T. `count` is not above C,
+ * or the comparison of C would not show the semaphore's removal.
  */
 static void
 store_counters(struct cached *entry)
@@ -92,14 +94,14 @@ store_counters(struct cached *entry)
 }
 
 void
-cache_store(struct cached *entry, struct tsem *sem, uint32_t index, struct record *record, uint64_t owner)
+cache_store(struct cached *entry, struct tsem *sem, const struct claim *claim, uint64_t claimed)
 {
-	entry->record = record;
+	entry->record = claim->record;
 	entry->header = sem->segment.header;
-	entry->hold = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .record = index};
-	entry->owner = owner;
+	entry->hold = (struct hold){.sem = (uint64_t)(uintptr_t)sem, .record = claim->index};
+	entry->owner = claim->owner;
 	entry->second = 0;
-	entry->claimed = LOAD_RLX(&record->state);
+	entry->claimed = claimed;
 	store_counters(entry);
 }
 

@@ -1,78 +1,96 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path: acquire, release, take and post while no other process takes part. One look at a few words, and one
- * compare-and-swap for each counter that moves. Each function here does nothing, or what the slow path would have done.
+ * The fast path: acquire, release, take and post while no other process takes part. A few words are read, and each
+ * counter that moves takes one compare-and-swap. A function here that cannot go on says so, and its caller goes on by
+ * the slow path.
  *
- * A thread keeps the record of its last hold, and presets it for its next one: the record is CLAIMED, and the thread's cache
- * entry (struct cached) remembers the words as they were then. Where a word still has that value, a step of the slow path
- * can be left out. Cache `x` below is the entry's member x; the configurations are those of tests/model.
+ * A thread keeps the record of its last hold for its next one: the record is CLAIMED in advance, and the thread's cache
+ * entry (struct cached) remembers some words as they were then. Where a word still has that value, a step of the slow
+ * path can be left out. "Cached x" below is the member x of the entry; the configurations are those of tests/model.
  *
- *   acquire: step left out          comparison                why that is enough                            configurations
- *   ------------------------------  ------------------------  --------------------------------------------  ---------------
- *   claim a record                  state[r] = claimed        A record never has the same state twice, so   cached,
- *                                                             no thread or process has used it since this   cached-repeats,
- *                                                             thread preset it.                             cached-handed
- *   write the record's count,       count = cached count      They were written when the record was         cached
- *   deadline and use                                          preset.
- *   finish the last arrival         T = tickets               T carries this record's own tag, of a use     cached,
- *                                                             that is over.                                 cached-threads
- *   read E: is there room?          T = tickets,              There was room for `count` beyond this T      cached,
- *                                   C = capacity_word         with this C, and G only grows.                cached-set
- *   look whether it is removed      C = capacity_word         A removal makes C 0, and count <= C then.     (unit tests)
- *   take over the notice of an      capacity_word, its upper  The half is `abandoned`, and 0 in the cache.  abandoned
- *   abandoned permit                half
+ *   acquire: step left out        comparison               why that is enough                          configurations
+ *   ----------------------------  -----------------------  ------------------------------------------  ---------------
+ *   claim a record                state[r] = cached        A record never has the same CLAIMED state   cached,
+ *                                 claimed                  twice, so no other use has begun since.     cached-repeats,
+ *                                                                                                      cached-handed
+ *   write the record's count,     count = cached count     The count was written when the record was   cached
+ *   deadline and use                                       last claimed, the others in advance.
+ *   finish the last arrival       T = cached tickets       T has this record's own tag, of a use that  cached,
+ *                                                          is over.                                    cached-threads
+ *   read E: is there room?        T = cached tickets, C =  When the record was cached, there was room  cached,
+ *                                 cached capacity          for `count` beyond T with this C. Each      cached-set
+ *                                                          hold since has moved T and G alike, and
+ *                                                          other moves of G only add room.
+ *   is the semaphore removed?     C = cached capacity      The cached C is at least `count`, so not    (unit tests)
+ *                                                          0, and a removal sets C to 0. If the
+ *                                                          remover dies before that, the next slow
+ *                                                          path does it.
+ *   take over `abandoned`         capacity_word = cached   The word is C and `abandoned`, which is 0   abandoned
+ *                                 capacity_word            in the cache.
+ *   skip orphans                  T = cached tickets       E is beyond T, so no waiter is behind an    cached-quit
+ *                                                          orphan.
  *
- *   release: step left out          comparison                why that is enough                            configurations
- *   ------------------------------  ------------------------  --------------------------------------------  ---------------
- *   which process is the caller?    owner[r] = cached owner   The cache is empty in a forked child, so the  cached-threads,
- *                                                             cached owner is this process.                 cached-handed
- *   is the hold still valid?        state[r] = hold's state   The state has the ticket, which no other      cached-handed
- *                                                             record's has.
- *   finish the last release         G's tag is record r's     See below: it is r's last release, which is   cached,
- *                                                             over.                                         cached-finished
- *   IDLE, then CLAIMED              none                      No process acts on an IDLE record while its   cached,
- *                                                             owner lives.                                  cached-finished
- *   wake waiters                    T = tickets,              No process has arrived since this hold did,   cached-lowered,
- *                                   C = capacity_word         and C enabled all before it.                  cached-set
- *   skip orphans, notify processes  pending is empty          `pending` says whether there are any.         cached-idle,
- *   that wait for idleness                                                                                  cached-quit
+ *   release: step left out        comparison               why that is enough                          configurations
+ *   ----------------------------  -----------------------  ------------------------------------------  ---------------
+ *   which process is the caller?  owner[r] = cached owner  The cache is empty in a forked child. (A    cached-threads,
+ *                                                          child of vfork() must not release.)         cached-handed
+ *   is the hold still valid?      state[r] = hold's state  The state has the ticket, which no other    cached-handed
+ *                                                          hold has.
+ *   finish the last release       G's tag names record r   It is r's last release, which is over: see  cached,
+ *                                                          below.                                      cached-finished
+ *   IDLE, then CLAIMED            none                     No process acts on an IDLE record of a      cached,
+ *                                                          live process.                               cached-finished
+ *   free the record for a waiter  none                     Half of the table is never cached, and      cached-wanted
+ *                                                          serves the waiters for a record.
+ *   wake waiters                  T = cached tickets, C =  No process has arrived since this hold      cached-lowered,
+ *                                 cached capacity          did, and this C enabled all earlier         cached-set
+ *                                                          tickets.
+ *   skip orphans, notify waits    pending is empty         `pending` says whether there are any.       cached-idle,
+ *   for idleness                                                                                       cached-quit
  *
- *   take and post: step left out    comparison                why that is enough                            configurations
- *   ------------------------------  ------------------------  --------------------------------------------  ---------------
- *   take: claim a record            none                      No process waits, so no process has to find   anonymous
- *                                                             the taker's place.
- *   take: finish the last arrival   T's tag is NONE           The last arrival had no record.               anonymous
- *   take: is it removed?            count <= C                As above.                                     (unit tests)
- *   post: wake, skip, notify        G's tag is NONE           No process sleeps or watches: see post.c.     post, post-dies
- *   post: check the range of E      E - T < FAST_POST_MAX     No number of threads can post from there to   (unit tests)
- *                                                             the end of the range between look and move.
+ *   take, post: step left out     comparison               why that is enough                          configurations
+ *   ----------------------------  -----------------------  ------------------------------------------  ---------------
+ *   take: finish the last         T's tag names no record  The last arrival had none.                  anonymous
+ *   arrival
+ *   take: is it removed?          count <= C               As for acquire.                             (unit tests)
+ *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches, and there is  post, post-dies
+ *                                                          no orphan: see post.c.
+ *   post: maximum, read-only      fast_post_max            It is 0 for both.                           (unit tests)
+ *   post: is it removed?          C is not 0               As for acquire.                             (unit tests)
+ *   post: the range of E - T      0 <= E - T, and E - T <  T and C may be older than G. Arrivals       (unit tests)
+ *                                 FAST_POST_MAX            since only lessen E - T, and a raised C
+ *                                                          adds less than 2^32, far from
+ *                                                          COUNTER_DRIFT.
  *
- * G's tag is never stale. If it names record r, its phase is that of r's last release, and state[r] has the other phase:
- * each release of r moves G once, with r's tag; the release phase of r flips with that move and at no other time; and a move
- * by another record, a post or a waiter replaces the tag. So G's tag with the phase flipped is the tag of r's next release,
- * and nothing is left to finish. The same holds for T and the arrival phase.
+ * G's tag is never stale. If it names record r, it is the tag of r's last release: each release of r moves G once and
+ * writes r's tag there, a move for another record or by a waiter replaces the tag, and a post replaces or keeps it. The
+ * release phase of r flips once for each release, with the store after the move. So once r is CLAIMED again, G's tag
+ * and state[r] have different phases, and G's tag with its phase flipped is the tag of r's next release. T's tag
+ * behaves likewise: the arrival phase flips once for each use, at its end.
  *
- * The life of an uncontended hold, store by store. The last column says what a process does that finds the owner dead
- * after this store and before the next one (recover_record.c); a process that finds it alive does nothing but finish a tag.
+ * The life of an uncontended hold, store by store. The last column says what recovery (recover_record.c) does if it
+ * finds the owner dead after this store and before the next one.
  *
- *       store                            the segment then                            recovery
- *   --  -------------------------------  ------------------------------------------  ---------------------------------------
- *    0  (between two holds)              CLAIMED; T's tag is not (r, a)              no ticket: IDLE, record freed
- *    1  T += count, tag (r, a)           CLAIMED; T's tag is (r, a): unfinished      finishes the arrival: QUEUED(T - count),
- *                                                                                    enabled; then as a waiter that holds
- *    2  state = HELD(ticket)             HELD; T's tag is finished                   RELEASING, moves G, IDLE, record freed
- *    3  since = now                      as 2; `since` is for people to read         as 2
- *    4  state = RELEASING(ticket)        RELEASING; G's tag is not (r, b)            moves G, IDLE, record freed
- *    5  G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished    finishes the release: IDLE, record freed
- *    6  gen = next generation            as 5; only after the last repeat of a       as 5: an IDLE with either generation is
- *                                        generation                                  one that the record never had
- *    7  state = CLAIMED, phases flipped  as 0                                        as 0
+ *        store                            the segment then                          recovery
+ *   ---  -------------------------------  ----------------------------------------  -----------------------------------
+ *   0    (between two holds)              CLAIMED; T's tag is not (r, a)            no ticket: IDLE, and freed when
+ *                                                                                   records run short
+ *   1    T += count, tag (r, a)           CLAIMED; T's tag is (r, a): unfinished    finishes the arrival: QUEUED(T -
+ *                                                                                   count); then as 2
+ *   2    state = HELD(ticket)             HELD; T's tag is finished                 RELEASING, moves G, IDLE, freed
+ *   3    since = now (once a second)      as 2; people read `since`                 as 2
+ *   4    state = RELEASING(ticket)        RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
+ *   5    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
+ *   6    gen = the next generation (once  as 5                                      as 5: both generations make an IDLE
+ *        in 2,048 holds)                                                            that can be freed
+ *   7    state = CLAIMED, phases flipped  as 0                                      as 0
  *
- * A process that moves T after 1, or G after 5, and finds the tag unfinished writes QUEUED or IDLE for the owner. The
- * owner's next plain store follows that value and may overwrite it.
+ * While the owner lives, another process may only finish the tag that 1 or 5 wrote (QUEUED, IDLE) or, as a setter that
+ * lowers C, admit the ticket (HELD, the same word as 2). The owner's next plain store follows each of these and may
+ * overwrite it.
  *
- * What an acquire and a release cost is what stands between their two locked instructions. These wait for all loads and
- * stores before them, so no store stands in front of one where it can stand behind.
+ * The cost of an acquire and a release is what stands before their two locked instructions, which wait for all earlier
+ * loads and stores. So a store that may come after a locked instruction does.
  */
 #ifndef TSEM_LIB_FAST_H
 #define TSEM_LIB_FAST_H
@@ -92,9 +110,9 @@ enum { FAST_POST_MAX = 1 << 20 };
 /* ---- what a thread keeps between two holds ---- */
 
 /*
- * An entry of a handle's cache. It belongs to the thread whose number is in it, and only that thread touches the rest. When the
- * thread has ended, a later thread of the same number inherits the entry. The record stays in its entry while its hold
- * lasts.
+ * An entry of a handle's cache. It belongs to the thread whose number is in it; only that thread and tsem_close() touch
+ * the rest. When the thread has ended, a later thread of the same number inherits the entry. The record stays in its
+ * entry while its hold lasts, unless the thread releases another hold meanwhile.
  */
 struct cached {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
@@ -152,7 +170,10 @@ cache_entry(const struct tsem *sem)
 	return LOAD_RLX(&entry->thread) == self ? entry : NULL;
 }
 
-/* Whether the entry has a record that is ready for the next hold. Acquire: the record's other words are read afterwards. */
+/*
+ * Whether the entry has a record that is ready for the next hold. Acquire: the record's other words are read
+ * afterwards.
+ */
 static inline bool
 cache_is_ready(const struct cached *entry)
 {
@@ -166,8 +187,8 @@ void cache_free(struct tsem *sem);
 /* The calling thread's entry, which it takes if no other thread owns it; NULL if one does. */
 struct cached *cache_take(struct tsem *sem);
 
-/* Stores a record, CLAIMED and preset for the next hold, in the entry. */
-void cache_store(struct cached *entry, struct tsem *sem, uint32_t index, struct record *record, uint64_t owner);
+/* Stores a record in the entry, which its owner has made `claimed` in advance. */
+void cache_store(struct cached *entry, struct tsem *sem, const struct claim *claim, uint64_t claimed);
 
 /* The entry has no record from now on. */
 void cache_clear(struct cached *entry);
@@ -188,7 +209,9 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 		return NULL;
 	struct header *header = entry->header;
 	const uint64_t tickets = entry->tickets;
-	/* Sequentially consistent, T before C, as in arrive(): a setter that lowers C relies on the CAS to fail if T moved. */
+	/*
+	 * Sequentially consistent, T before C, as in arrive(): a setter that lowers C relies on the CAS to fail if T moved.
+	 */
 	if (LOAD_SEQ(&header->tickets) != tickets || LOAD_SEQ(&header->capacity_word) != entry->capacity_word
 	    || entry->count != count)
 		return NULL;
@@ -196,9 +219,15 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 	const uint64_t next = (tickets ^ 1) + entry->advance; /* the same tag, the other phase */
 	if (!CAS_SEQ(&header->tickets, tickets, next))
 		return NULL;
-	/* The members are read again here, because a register that lives across the CAS would be saved before it. */
+	/*
+	 * The members are read again here: keeping them in registers across the CAS would put stores of registers before
+	 * it.
+	 */
 	PROBE_SEM(take, hold_sem(&entry->hold));
-	/* 2. Release: a process that sees HELD sees `count`. A plain store: another process may only have written QUEUED. */
+	/*
+	 * 2. Release: a process that sees HELD sees `count`. A plain store: another process may only have written QUEUED or
+	 * this HELD.
+	 */
 	const uint64_t held = (tickets & ~TAG_MASK) | (entry->claimed & STATE_PHASES) | STATE_HELD;
 	STORE_REL(&entry->record->state, held);
 	struct hold *hold = hold_inside(out);
@@ -209,8 +238,8 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 }
 
 /*
- * 3. Writes since when the record is held, for the first hold of the thread in each second: the clock would cost a sixth of an
- * acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
+ * 3. Writes since when the record is held, for the first hold of the thread in each second: the clock would cost a
+ * sixth of an acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
  */
 int fast_stamp(struct cached *entry);
 
@@ -229,8 +258,8 @@ fast_release_entry(const struct hold *hold)
 	const uintptr_t self = thread_number();
 	struct cached *entry = cache_place(hold_sem(hold), self);
 	/*
-	 * Relaxed: only this thread stores its number, and only this process stores its owner word. Acquire, then sequentially
-	 * consistent: T is read after the state, so T has not moved since the hold was acquired.
+	 * Relaxed: only this thread stores its number, and only this process stores its owner word. Acquire, then
+	 * sequentially consistent: T is read after the state, so T has not moved since the hold was acquired.
 	 */
 	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->owner) != entry->owner
 	    || LOAD_ACQ(&entry->record->state) != hold->state || LOAD_SEQ(&entry->header->tickets) != entry->tickets)
@@ -277,7 +306,7 @@ fast_take(struct tsem *sem, uint32_t count)
 	const uint64_t next = counter_word_advance(tickets, count, TAG_NONE);
 	const uint64_t grants = LOAD_SEQ(&header->grants) | TAG_MASK;
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	/* With the greatest tag there is, words compare as their counters do. A count of 0 is above any capacity, too. */
+	/* G gets the tag of `next`, so the words compare as their counters do. A count of 0 is above any capacity, too. */
 	if (!sem->segment.writable || (int64_t)(grants + counter_word_make(capacity, 0) - next) < 0 || count - 1 >= capacity
 	    || counter_tag(tickets) < TAG_WATCHED_TOO || !CAS_SEQ(&header->tickets, tickets, next))
 		return false;
@@ -290,7 +319,7 @@ ALWAYS_INLINE bool
 fast_post(struct tsem *sem, uint32_t count, const uint32_t *previous)
 {
 	struct header *header = sem->segment.header;
-	/* Relaxed: if the CAS succeeds, G has not changed, and nothing else that the others change matters. */
+	/* Relaxed: if the CAS succeeds, G has not changed. The table above says why T and C may be old. */
 	const uint64_t grants = LOAD_RLX(&header->grants);
 	const uint32_t capacity = LOAD_RLX(&header->capacity);
 	const uint64_t tickets = LOAD_RLX(&header->tickets);

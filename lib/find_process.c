@@ -14,8 +14,8 @@ _Static_assert(sizeof(tsem_process) == 32, "part of the interface");
 _Static_assert(sizeof(struct process) <= sizeof(tsem_process), "a process fits");
 
 /*
- * Reads the start time first. If the process dies afterwards, the pid is gone, or its next process has another start time. So a
- * dead process is not taken for one of which nothing is known.
+ * Reads the start time first. If the process dies afterwards, the pid is gone, or its next process has another start
+ * time. So a dead process is not taken for one of which nothing is known.
  */
 int
 find_process(pid_t pid, struct process *process)
@@ -37,7 +37,10 @@ find_process(pid_t pid, struct process *process)
 			return -ESRCH;
 		start = start_read(text);
 	}
-	/* Without a start time, a later process of this pid passes for it. A lack of descriptors is no reason to accept that. */
+	/*
+	 * Without a start time, a later process of this pid passes for it. A lack of descriptors is no reason to accept
+	 * that.
+	 */
 	const int error = errno;
 	if (start == 0 && (error == EMFILE || error == ENFILE))
 		return -error;

@@ -5,7 +5,9 @@
 
 #include "protocol.h"
 
-/* Wakes the waiters that the grant enabled, skips the orphans that E has come to, and notifies the waits for idleness. */
+/*
+ * Wakes the waiters that the grant enabled, skips the orphans that E has come to, and notifies the waits for idleness.
+ */
 void grant_notify(struct tsem *sem, const struct grant *grant);
 
 /* The same for a grant of `count` to a G that was read as `grants`. Preserves errno. Returns 0. */

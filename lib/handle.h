@@ -29,9 +29,9 @@ struct tsem {
 /* ---- records ---- */
 
 /*
- * Finds record `index`; NULL if no such record exists, because an index may come from memory that a peer has scribbled on.
- * Returns false if the record exists and this process cannot map it: the program has closed the segment's descriptor, or
- * may not use it.
+ * Finds record `index`; NULL if no such record exists, because an index may come from memory that a peer has scribbled
+ * on. Returns false if the record exists and this process cannot map it: the program has closed the segment's
+ * descriptor, or may not use it.
  */
 static inline bool
 record_find(struct tsem *sem, uint32_t index, struct record **record)
@@ -54,13 +54,23 @@ record_at(struct tsem *sem, uint32_t index)
 	return index < LOAD_ACQ(&sem->segment.header->reserved) && record_find(sem, index, &record) ? record : NULL;
 }
 
+/* A record that the calling process owns. */
+struct claim {
+	uint32_t index;
+	struct record *record;
+	uint64_t owner; /* as in the record */
+};
+
 /* Visits every record that exists; `record` is NULL after the last one. */
 #define FOR_EACH_RECORD(sem, index, record) \
 	for (uint32_t index = 0; ((record) = record_at((sem), index)) != NULL; index++)
 
 /* ---- the hold ---- */
 
-/* The inside of a tsem_hold. It is valid while `state` is the state of its record and this process, or `lent`, its owner. */
+/*
+ * The inside of a tsem_hold. It is valid while `state` is the state of its record and this process, or `lent`, its
+ * owner.
+ */
 struct hold {
 	uint64_t sem; /* struct tsem *; 0: void */
 	uint32_t record;

@@ -14,8 +14,8 @@
 /* ---- acquire ---- */
 
 /*
- * The first holder after a recovery is told of it; this takes the notice away from the others. Relaxed: recovery sets the
- * flag before it moves G, and the caller has read G after that.
+ * The first holder after a recovery is told of it; this takes the notice away from the others. Relaxed: recovery sets
+ * the flag before it moves G, and the caller has read G after that.
  */
 static inline bool
 consume_abandonment(struct tsem *sem)

@@ -139,7 +139,10 @@ _Static_assert((int)TSEM_DEAD == (int)LIVENESS_DEAD, "owner_liveness() is cast")
 _Static_assert((int)TSEM_ALIVE == (int)LIVENESS_ALIVE, "owner_liveness() is cast");
 _Static_assert((int)TSEM_UNKNOWN == (int)LIVENESS_UNKNOWN, "owner_liveness() is cast");
 
-/* Judges the owner only now: that needs system calls, and a caller that stops after the holders does not pay for the waiters. */
+/*
+ * Judges the owner only now: that needs system calls, and a caller that stops after the holders does not pay for the
+ * waiters.
+ */
 static struct tsem_owner
 describe(const struct tsem *sem, const struct sighting *s)
 {

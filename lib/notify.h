@@ -6,15 +6,15 @@
 #include "handle.h"
 
 /*
- * Wakes the processes that wait for idleness if the semaphore may be idle now. Every process that has moved G calls this
- * afterwards. One load if no process waits for idleness. Async-signal-safe.
+ * Wakes the processes that wait for idleness if the semaphore may be idle now. Every process that has moved G calls
+ * this afterwards. One load if no process waits for idleness. Async-signal-safe.
  */
 void notify_idle(struct tsem *sem);
 
 /*
- * Clears these bits of `pending` and wakes the processes that wait for them; a process that still waits sets its bit again.
- * While a bit is set, every move of G costs a few more loads, so a process that stops waiting clears its bit, and
- * tsem_recover() clears those of dead processes.
+ * Clears these bits of `pending` and wakes the processes that wait for them; a process that still waits sets its bit
+ * again. While a bit is set, every move of G costs a few more loads, so a process that stops waiting clears its bit,
+ * and tsem_recover() clears those of dead processes.
  */
 void notify_forget(struct tsem *sem, uint64_t bits);
 

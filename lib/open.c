@@ -21,7 +21,10 @@ free_handle(struct tsem *sem)
 	free(sem);
 }
 
-/* Ends every way to a handle. `rc`: the result of attaching the segment. The handle owns its descriptor and mapping from here on. */
+/*
+ * Ends every way to a handle. `rc`: the result of attaching the segment. The handle owns its descriptor and mapping
+ * from here on.
+ */
 static int
 finish_handle(struct tsem *sem, int rc, struct tsem **out)
 {

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Posting. The last access of a post to the semaphore's memory, and to the handle, is the compare-and-swap that moves G: the
- * waiter that this move admits may unmap both at once, as POSIX allows after sem_wait(). What a release does after it has
- * moved G, a post does before, and G's tag says beforehand whether anything has to be done:
+ * Posting. The last access of a post to the semaphore's memory, and to the handle, is the compare-and-swap that moves
+ * G: the waiter that this move admits may unmap both at once, as POSIX allows after sem_wait(). What a release does
+ * after it has moved G, a post does before, and G's tag says beforehand whether anything has to be done:
  *
- *   NONE            No process sleeps in the queue or watches the counters, and there is no orphan. The post moves G and is
- *                   over.
- *   WATCHED(_TOO)   A process may sleep or watch. The post advances the words of the tickets that it will enable, writes on
- *                   them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G, and then wakes
- *                   these waiters by address alone, as glibc's sem_post() does.
+ *   NONE            No process sleeps in the queue or watches the counters, and there is no orphan. The post moves G
+ *                   and is over.
+ *   WATCHED(_TOO)   A process may sleep or watch. The post advances the words of the tickets that it will enable,
+ *                   writes on them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G,
+ *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
  *   a record's      The last move was a release. The post gives G one of the other tags first.
  *
- * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has read of the word:
+ * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has read of the
+ * word:
  *
- *   - If it announces itself before the post advances the word, the post wakes it, or the kernel finds that the word has
- *     changed.
- *   - If it does so afterwards, it reads `posted` for its own ticket. It then looks again after some microseconds, and not only
- *     at the next tick, until E has moved. It cannot wait for the post itself, which may have died in between.
+ *   - If it announces itself before the post advances the word, the post wakes it, or the kernel finds that the word
+ *     has changed.
+ *   - If it does so afterwards, it reads `posted` for its own ticket. It then looks again after some microseconds, and
+ *     not only at the next tick, until E has moved. It cannot wait for the post itself, which may have died in between.
  *   - If it makes G watched after the post has read NONE, the post's compare-and-swap fails.
  *
- * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the next
- * waiter that is about to sleep, or the next post, replaces it.
+ * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the
+ * next waiter that is about to sleep, or the next post, replaces it.
  *
- * Only a post makes G's tag NONE again. It does so when T is not ahead of E and `pending` is empty, and reads T once more
- * afterwards: an arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second
- * read is not necessary, because an arrival that is about to sleep changes that tag.
+ * Only a post makes G's tag NONE again. It does so when T is not ahead of E and `pending` is empty, and reads T once
+ * more afterwards: an arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE
+ * this second read is not necessary, because an arrival that is about to sleep changes that tag.
  *
- * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls stir_grants()
- * afterwards. "Watched" has two values so that this always changes G.
+ * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls
+ * stir_grants() afterwards. "Watched" has two values so that this always changes G.
  *
- * Two accidents within the few instructions between the look and the move delay a waiter until its next tick, and do nothing
- * else: two changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands still, which
- * then writes `posted` for an old round of the array on a word where another post has just written it for this round.
+ * Two accidents within the few instructions between the look and the move delay a waiter until its next tick, and do
+ * nothing else: two changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands
+ * still, which then writes `posted` for an old round of the array on a word where another post has just written it for
+ * this round.
  *
- * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it are
- * to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this post
- * admits, or for the next post.
+ * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
+ * are to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this
+ * post admits, or for the next post.
  *
- * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, if they move E
- * beyond an orphan; and while a process waits for idleness.
+ * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, if they move
+ * E beyond an orphan; and while a process waits for idleness.
  */
 #include <errno.h>
 #include <limits.h>
@@ -50,7 +52,10 @@
 #include "ticket_word.h"
 #include "wake.h"
 
-/* What a post reads, G first: a change that another process makes after it has changed G is read here, or the swap fails. */
+/*
+ * What a post reads, G first: a change that another process makes after it has changed G is read here, or the swap
+ * fails.
+ */
 struct view {
 	uint64_t grants;
 	uint32_t capacity;

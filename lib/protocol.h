@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The crash-atomic moves of T and G on the slow path. Only this pair of files and the fast path (fast.h) change the two
- * counters.
+ * The moves of T and G on the slow path, which a death at any instruction leaves whole or undone. Only this pair of
+ * files and the fast path (fast.h) change the two counters.
  *
- * A change of a counter that matters to a record carries that record's tag in the same word. So one compare-and-swap makes
- * the change and says which record it was for. Before a process overwrites a tag, it completes the step that the tag
- * stands for. So at every instant the segment alone tells whether a dead process had its ticket, and whether it had
+ * A change of a counter that matters to a record carries that record's tag in the same word. So one compare-and-swap
+ * makes the change and says which record it was for. Before a process overwrites a tag, it completes the step that the
+ * tag stands for. So at every instant the segment alone tells whether a dead process had its ticket, and whether it had
  * released it. The steps, for record r:
  *
  *   arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + n, (r, a)} after finishing x. The ticket is t.
  *   finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
  *                   CAS state[r] -> QUEUED(c - count).
- *                   Without the second look at T, a tag read long ago could be taken for that of the record's present use.
- *                   Without the phase, the tag of the record's last use could, which no process has overwritten yet.
- *   release         state[r] = RELEASING(t); CAS G {g, x} -> {g + count, (r, b)} after finishing x, unless G's tag is (r, b)
- *                   already or state[r] has changed: then another process has done it. G is read before state[r], so "not
- *                   this tag, and the state unchanged" means that G had not been moved for this release when it was read.
+ *                   Without the second look at T, a tag read long ago could be taken for one of this use.
+ *                   Without the phase, a tag of the last use that is still in T could be taken for one of this use.
+ *   release         state[r] = RELEASING(t); CAS G {g, x} -> {g + count, (r, b)} after finishing x. If G has the tag
+ *                   (r, b) already, or state[r] has changed, another process has done it. G is read first. So if
+ *                   neither is so, G had not been moved for this release when it was read.
  *   finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
  *                   CAS state[r] -> IDLE(gen + 1), both phases flipped.
- *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a state
- *                   that the record never had. It may do so from IDLE or directly from RELEASING, and may overwrite the
- *                   IDLE of a process that finished the release: no process acts on an IDLE record while its owner lives.
+ *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a
+ *                   CLAIMED state that the record never had. It may do so from IDLE or directly from RELEASING, and may
+ *                   overwrite the IDLE of a process that finished the release: no process acts on an IDLE record of a
+ *                   live process.
  *
- * No step waits for another process. A process that stops in the middle of a step is overtaken, and the step is finished.
+ * No step waits for another process. A process that stops in the middle of a step is overtaken, and the step is
+ * finished.
  *
- * Two pairs of sequentially consistent accesses carry the wake-ups; in each, both sides write before they read (Dekker):
- * an arrival moves T and then reads E, while a release moves G and then reads T; and a waiter announces itself on its
- * word and then reads E, while a waker moves E and then reads the word (wait.c, wake.c). So either the waiter sees the
- * grant, or the releaser sees the waiter. A post reads before it moves G, and not afterwards: see post.c.
+ * Two pairs of sequentially consistent accesses carry the wake-ups; in each, both sides write before they read
+ * (Dekker): an arrival moves T and then reads E, while a release moves G and then reads T; and a waiter announces
+ * itself on its word and then reads E, while a waker moves E and then reads the word (wait.c, wake.c). So either the
+ * waiter sees the grant, or the releaser sees the waiter. A post looks for sleepers before it moves G instead: see
+ * post.c.
  */
 #ifndef TSEM_LIB_PROTOCOL_H
 #define TSEM_LIB_PROTOCOL_H
@@ -46,8 +49,8 @@ enum { RETRIES_MAX = 1 << 20 };
 /* ---- the counters ---- */
 
 /*
- * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C everywhere: a setter that lowers C
- * reads G afterwards, so no process can combine the G after that with the C before it (set.c).
+ * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C everywhere: a setter that lowers
+ * C reads G afterwards, so no process adds a newer G to the old C (set.c).
  */
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
@@ -58,7 +61,10 @@ enabled_limit(const struct tsem *sem)
 	return counter_add(counter_value(grants), capacity);
 }
 
-/* E - T: the permits that are available, or if negative, that are missing. Too large at most, while the counters move. */
+/*
+ * E - T: the permits that are available, or if negative, that are missing. While the counters move, the result may be
+ * too large, and never too small.
+ */
 static inline int64_t
 spare_permits(const struct tsem *sem)
 {
@@ -73,8 +79,8 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 }
 
 /*
- * Whether a process may write its tag `mine` over `tag` without looking at a record: `tag` is no record's, or it is the same
- * record's, whose last step is over since it takes this one.
+ * Whether a process may write its tag `mine` over `tag` without looking at a record: `tag` is no record's, or it is the
+ * same record's. That record takes its next step, so its last one is over.
  */
 static inline bool
 is_finished(uint64_t tag, uint64_t mine)
@@ -82,7 +88,10 @@ is_finished(uint64_t tag, uint64_t mine)
 	return tag_record(tag) == tag_record(mine) || tag >= TAG_WATCHED_TOO;
 }
 
-/* Whether record `index`, which is CLAIMED in `state`, has its ticket: T, which was read as `tickets`, was moved for it last. */
+/*
+ * Whether record `index`, which is CLAIMED in `state`, has its ticket: T, which was read as `tickets`, was moved for it
+ * last.
+ */
 static inline bool
 is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
 {
@@ -92,8 +101,8 @@ is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
 /* ---- arrivals ---- */
 
 /*
- * If T's tag is unfinished, and T is still `tickets`: makes the tag's record QUEUED. False: this process cannot map that
- * record (record_find()), so it must not overwrite the tag.
+ * If T's tag is unfinished, and T is still `tickets`: makes the tag's record QUEUED. False: this process cannot map
+ * that record (record_find()), so it must not overwrite the tag.
  */
 bool finish_arrival(struct tsem *sem, uint64_t tickets);
 
@@ -118,18 +127,21 @@ struct grant {
 bool finish_release(struct tsem *sem, uint64_t grants);
 
 enum move {
-	MOVE_OVER, /* another process has moved G, and the state has gone on */
-	MOVE_DONE, /* G moved, and may still carry the record's tag: the caller writes state_released() before anything else */
+	MOVE_OVER,  /* another process has moved G, and the state has gone on */
+	MOVE_DONE,  /* G moved, and may still have the record's tag: the caller writes state_released() before all else */
 	MOVE_STUCK, /* G did not move: a record cannot be mapped, or the segment is damaged */
 };
 
-/* Moves G for record `index`, which is RELEASING in `state`, whatever process owns it. G moves exactly once for each release. */
+/*
+ * Moves G for record `index`, which is RELEASING in `state`, whatever process owns it. G moves exactly once for each
+ * release.
+ */
 enum move move_grants(struct tsem *sem, uint32_t index, const struct record *record, uint64_t state,
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. Acquire: `gen` belongs to `state`, or the record's state has changed since,
- * and the caller's compare-and-swap fails.
+ * The state that follows the RELEASING `state`. Acquire: `gen` belongs to `state`, or the record's state has changed
+ * since, and the caller's compare-and-swap fails.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -143,7 +155,7 @@ bool release_for_owner(struct tsem *sem, uint32_t index, struct record *record, 
 
 /* ---- the tag of G, and posts ---- */
 
-/* Moves G by `count` with the tag that it has, if it is still `grants`. The tag is no record's. */
+/* Moves G by `count` and keeps its tag, if it is still `grants`. */
 static inline bool
 post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 {
@@ -160,8 +172,8 @@ bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 bool watch_grants(struct tsem *sem);
 
 /*
- * Changes G's tag, so that the compare-and-swap of every post that has read the segment already fails, and the post reads it
- * again. The caller has changed a word that posts read.
+ * Changes G's tag, so that the compare-and-swap of every post that has read the segment already fails, and the post
+ * reads it again. The caller has changed a word that posts read.
  */
 void stir_grants(struct tsem *sem);
 

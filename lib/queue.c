@@ -46,7 +46,11 @@ queue_deadline(const struct timespec *deadline)
 struct queue_place
 queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options)
 {
-	return (struct queue_place){.sem = sem, .use = use, .waiter = {.count = count, .options = options}};
+	return (struct queue_place){
+		.sem = sem,
+		.use = use,
+		.waiter = {.count = count, .options = options, .until = NS_FOREVER},
+	};
 }
 
 int
@@ -61,8 +65,8 @@ queue_check(const struct queue_place *place)
 		return -EPERM;
 
 	/*
-	 * The creator's number counts beside the capacity, so that a caller waits for a drained semaphore instead of failing. A
-	 * semaphore created with neither permits nor a maximum has whatever is posted.
+	 * The creator's number counts beside the capacity, so that a caller waits for a drained semaphore instead of
+	 * failing. A semaphore created with neither permits nor a maximum has whatever is posted.
 	 */
 	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
 	const bool unlimited = sem->permits == 0 && sem->max == 0;
@@ -90,7 +94,9 @@ purpose_of(const struct queue_place *place)
 	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
 }
 
-/* The records of dead owners that hold nothing, and that no process has missed, are freed before the table grows. */
+/*
+ * Before the table grows, frees the records of dead owners without permit or ticket, for which no other process looks.
+ */
 static int
 claim_or_grow(struct queue_place *place)
 {
@@ -143,7 +149,7 @@ claim_until(struct queue_place *place)
 
 /* ---- giving up ---- */
 
-/* Makes the ticket an orphan: it is skipped now if it is in front, and otherwise when E comes to it. */
+/* Makes the ticket an orphan: it is skipped now if E has come to it, and otherwise when E does. */
 static void
 abandon(struct queue_place *place)
 {
@@ -234,7 +240,7 @@ keep_unless_removed(struct queue_place *place)
 	int rc = fail_if_removed(place->sem, 0);
 	if (rc < 0)
 		queue_leave(place);
-	skip_orphans(place->sem); /* those that are next now: a post leaves them to the waiter that it admits */
+	skip_orphans(place->sem); /* an orphan that a post made the next one: see post.c */
 	return rc;
 }
 
@@ -255,7 +261,7 @@ queue_wait(struct queue_place *place)
 	if (rc < 0)
 		return rc;
 	PROBE(admit, sem, waiter->ticket, waiter->count);
-	STORE_RLX(&waiter->record->since, now); /* held since now, and no longer waiting since then */
+	STORE_RLX(&waiter->record->since, now); /* the admission, in place of the arrival */
 	skip_orphans(sem);                      /* as in keep_unless_removed() */
 	return 0;
 }

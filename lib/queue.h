@@ -7,8 +7,8 @@
 #include "wait.h"
 
 /*
- * A place in the queue. The caller fills in the first three members and the waiter's count and options by queue_request(); the
- * functions below do the rest. The options must live as long as the place does.
+ * A place in the queue. The caller fills in the first three members and the waiter's count and options by
+ * queue_request(); the functions below do the rest. The options must live as long as the place does.
  */
 struct queue_place {
 	struct tsem *sem;
@@ -23,7 +23,9 @@ struct queue_place queue_request(struct tsem *sem, uint32_t count, enum use use,
 /* Waits without end, and reports no progress. */
 extern const struct tsem_wait queue_for_ever;
 
-/* Copies the options of a caller of the interface; NULL means queue_for_ever. -EINVAL: the size, or an unknown member. */
+/*
+ * Copies the options of a caller of the interface; NULL means queue_for_ever. -EINVAL: the size, or an unknown member.
+ */
 int queue_options(const struct tsem_wait *wait, struct tsem_wait *options);
 
 /* NULL, or a valid time. */
@@ -53,7 +55,9 @@ int queue_wait(struct queue_place *place);
 /* Gives the ticket up, also if it is enabled by now: then its permits go back. */
 void queue_leave(struct queue_place *place);
 
-/* The steps of queue_join(), for a caller that must do something else between them. On failure the record is unclaimed. */
+/*
+ * The steps of queue_join(), for a caller that must do something else between them. On failure the record is unclaimed.
+ */
 int queue_claim_at_once(struct queue_place *place);
 int queue_take_ticket(struct queue_place *place);
 

@@ -10,16 +10,21 @@
 
 /* ---- the states that only the owner writes ---- */
 
-/* IDLE -> CLAIMED. Everything else is written before, or at the latest before T is moved. */
-static void
+/* IDLE -> CLAIMED. Everything else is written before, or at the latest before T is moved. Returns the state. */
+static uint64_t
 mark_claimed(struct record *record)
 {
 	const uint64_t idle = LOAD_RLX(&record->state);
 	const uint32_t gen = (uint32_t)state_value(idle);
-	/* A process that finishes the last release may read this `gen` and write an IDLE with it, which this CLAIMED follows. */
+	/*
+	 * A process that finishes the last release may read this `gen` and write an IDLE with it, which this CLAIMED
+	 * follows.
+	 */
 	STORE_RLX(&record->gen, gen);
 	/* Release: a process that sees CLAIMED sees all of the record. */
-	STORE_REL(&record->state, state_next(idle, STATE_CLAIMED, gen));
+	const uint64_t claimed = state_next(idle, STATE_CLAIMED, gen);
+	STORE_REL(&record->state, claimed);
+	return claimed;
 }
 
 /* CLAIMED -> IDLE. No ticket was taken, so the phases stay. */
@@ -41,8 +46,8 @@ describe(struct record *record, enum use use, uint64_t until)
 /* ---- claiming ---- */
 
 /*
- * Notes, before the first claim, which PID namespace the owners are in. While all are in one, recovery can judge the owner
- * of a record that was just claimed and does not name its namespace yet.
+ * Notes, before the first claim, which PID namespace the owners are in. While all are in one, recovery can judge the
+ * owner of a record that was just claimed and does not name its namespace yet.
  */
 static void
 register_namespace(struct header *header, const struct identity *self)
@@ -91,10 +96,12 @@ static int
 claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 {
 	struct identity self;
-	if (!identity_get(&self))
-		return -ENOMEM;
+	int rc = identity_prepare();
+	if (rc < 0 || !identity_get(&self))
+		return rc < 0 ? rc : -ENOMEM;
 	register_namespace(sem->segment.header, &self);
-	int rc = search(sem, claim->owner, claim);
+	claim->owner = self.owner;
+	rc = search(sem, claim->owner, claim);
 	if (rc < 0)
 		return rc;
 	cache_forget(entry, claim->record); /* what the entry remembers of this record is over */
@@ -105,23 +112,22 @@ claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 int
 record_claim(struct tsem *sem, const struct purpose *purpose, struct claim *claim)
 {
-	int rc;
-	claim->owner = identity_owner();
-	if (claim->owner == 0 && (rc = identity_prepare()) < 0)
-		return rc;
 	struct cached *entry = cache_entry(sem);
 	const bool ready = cache_is_ready(entry);
 	if (ready) {
-		claim->index = entry->hold.record;
-		claim->record = entry->record;
+		*claim = (struct claim){.index = entry->hold.record, .record = entry->record, .owner = entry->owner};
 		cache_clear(entry); /* or another use could begin with this record before this one has its ticket */
-	} else if ((rc = claim_free(sem, entry, claim)) < 0) {
-		return rc;
+	} else {
+		int rc = claim_free(sem, entry, claim);
+		if (rc < 0)
+			return rc;
 	}
 	STORE_RLX(&claim->record->since, platform.coarse_now());
 	describe(claim->record, purpose->use, purpose->until);
 	STORE_RLX(&claim->record->count, purpose->count);
-	/* A cached record is CLAIMED already. A process that finishes its arrival reads `count` after T, which moves later. */
+	/*
+	 * A cached record is CLAIMED already. A process that finishes its arrival reads `count` after T, which moves later.
+	 */
 	if (!ready)
 		mark_claimed(claim->record);
 	return 0;
@@ -181,8 +187,8 @@ record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_
 }
 
 /*
- * A thread that caches a record and is idle must not keep others out, and no process can take the record away. So only the
- * first half of all the records that may exist is cached; the other half is for the threads that hold or wait now.
+ * A thread that caches a record and is idle must not keep others out, and no process can take the record away. So only
+ * the first half of all the records that may exist is cached; the other half is for the threads that hold or wait now.
  */
 static bool
 may_be_cached(const struct tsem *sem, uint32_t index)
@@ -203,8 +209,7 @@ record_cache_or_free(struct tsem *sem, const struct claim *claim)
 		return;
 	}
 	describe(claim->record, USE_HOLD, 0);
-	mark_claimed(claim->record);
-	cache_store(entry, sem, claim->index, claim->record, claim->owner);
+	cache_store(entry, sem, claim, mark_claimed(claim->record));
 }
 
 void

@@ -5,13 +5,6 @@
 
 #include "handle.h"
 
-/* A record that the calling process owns. */
-struct claim {
-	uint32_t index;
-	struct record *record;
-	uint64_t owner; /* as in the record */
-};
-
 /* What a record is claimed for. */
 struct purpose {
 	uint32_t count;
@@ -20,8 +13,8 @@ struct purpose {
 };
 
 /*
- * Claims a record and makes it CLAIMED: the calling thread's cached one, or a free one. -EUSERS: none is free. -ENOMEM, -EMFILE,
- * -ENFILE: this process cannot find out its own identity.
+ * Claims a record and makes it CLAIMED: the calling thread's cached one, or a free one. -EUSERS: none is free. -ENOMEM,
+ * -EMFILE, -ENFILE: this process cannot find out its own identity.
  */
 int record_claim(struct tsem *sem, const struct purpose *purpose, struct claim *claim);
 

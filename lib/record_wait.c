@@ -29,8 +29,9 @@ record_wait_yield(const struct tsem *sem, const struct waiter *waiter)
 }
 
 /*
- * At a tick: if another process has just looked for all, and the word still says that a waiter sleeps, moves the timer to the
- * next tick and returns true. The waiter need not search then: each record that was freed since has woken a waiter.
+ * At a tick: if another process has just looked for all, and the word still says that a waiter sleeps, moves the timer
+ * to the next tick and returns true. The waiter need not search then: each record that was freed since has woken a
+ * waiter.
  */
 static bool
 postpone_tick(struct tsem *sem, const struct waiter *waiter, struct timers *timers, uint32_t *seen)

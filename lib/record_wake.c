@@ -6,8 +6,8 @@
 #include "platform.h"
 
 /*
- * While the bit is set, a waiter that falls asleep has nothing to write. So the bit is cleared only together with another
- * step of the sequence number, and then all waiters that have relied on the bit are woken.
+ * While the bit is set, a waiter that falls asleep has nothing to write. So the bit is cleared only together with
+ * another step of the sequence number, and then all waiters that have relied on the bit are woken.
  */
 void
 record_wake(struct header *header, uint32_t n)

@@ -13,9 +13,9 @@ record_is_wanted(const struct header *header)
 }
 
 /*
- * Wakes up to `n` waiters, the longest sleepers first: `n` records are free. One load if no waiter sleeps. The caller has freed
- * the records by sequentially consistent stores, and a waiter sets the bit before it searches: so either this call sees the
- * bit, or the waiter finds the record. Async-signal-safe.
+ * Wakes up to `n` waiters, the longest sleepers first: `n` records are free. One load if no waiter sleeps. The caller
+ * has freed the records by sequentially consistent stores, and a waiter sets the bit before it searches: so either this
+ * call sees the bit, or the waiter finds the record. Async-signal-safe.
  */
 void record_wake(struct header *header, uint32_t n);
 

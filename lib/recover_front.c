@@ -4,8 +4,8 @@
 #include "protocol.h"
 
 /*
- * A place in the queue is one number: the distance of its ticket from a fixed point, and its record. So places compare as
- * numbers, and take little of the stack, which may be a signal handler's.
+ * A place in the queue is one number: 48 bits for the distance of its ticket from a fixed point (origin), and 16 for
+ * its record. So places compare as numbers, and take little of the stack, which may be a signal handler's.
  */
 #define PLACE_MIDDLE (UINT64_C(1) << 47)
 #define NO_PLACE UINT64_MAX /* after all others */
@@ -30,7 +30,7 @@ place_index(uint64_t place)
 	return (uint32_t)counter_tag(place);
 }
 
-/* Replaces the last place, which is the root of the heap. */
+/* Replaces the latest place, which is heap[0] of a max-heap. */
 static void
 replace_last(uint64_t *heap, size_t n, uint64_t place)
 {
@@ -45,7 +45,7 @@ replace_last(uint64_t *heap, size_t n, uint64_t place)
 	heap[at] = place;
 }
 
-/* Collects the first places from `from` on, in order, followed by NO_PLACE. */
+/* Collects the earliest places at or after `from`, in order, followed by NO_PLACE. */
 static void
 collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places[PLACES_MAX])
 {
@@ -54,9 +54,13 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
 		const uint64_t state = LOAD_ACQ(&record->state);
-		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* NO_PLACE, or no bit of it */
+		const uint64_t none =
+			0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* all ones unless QUEUED, and then 0 */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
-		/* At or after `from`, and before the last one. The only branch in this loop, seldom taken and so predicted well. */
+		/*
+		 * At or after `from`, and before the last one. The only branch in this loop, seldom taken and so predicted
+		 * well.
+		 */
 		if (place - from < places[0] - from)
 			replace_last(places, PLACES_MAX, place);
 	}
@@ -67,7 +71,7 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 	}
 }
 
-/* Skips the ticket if its owner is dead. False: the owner lives, or E has not come that far. */
+/* Skips the ticket if its owner is dead. False: the ticket is not enabled, so those behind it are not either. */
 static bool
 skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 {
@@ -82,8 +86,9 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 }
 
 /*
- * Skips the tickets after the last place without a scan, as long as their records follow one another by the same step.
- * Records are claimed one after the other, so this mostly finds the whole queue. The next scan finds what it misses.
+ * Skips the tickets after the last place without a scan, as long as the indexes of their records go on in the same
+ * steps. Records are claimed one after the other, so this mostly finds the whole queue. The next scan finds what it
+ * misses.
  */
 static void
 follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
@@ -97,8 +102,8 @@ follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
 }
 
 /*
- * Stores the lowest orphaned ticket in the hint, unless another process has noted one meanwhile. Also frees the records of
- * orphans that were skipped by a process which died before it freed the record.
+ * Stores the lowest orphaned ticket in the hint, unless another process has noted one meanwhile. Also frees the records
+ * of orphans that were skipped by a process which died before it freed the record.
  */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
@@ -124,7 +129,7 @@ renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 	CAS_SEQ(&sem->segment.header->pending, hint, pending_next(hint, found, ticket));
 }
 
-/* A run of dead waiters costs at most one scan for every 64 of them. */
+/* A run of dead waiters costs at most one scan for every 64 of them, and the scan for the hint. */
 void
 recover_front(struct tsem *sem, uint32_t *permits)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recovery of the front of the queue: skipping the tickets of dead waiters and of waiters that gave up (orphans), one after
- * the other, as far as E has come.
+ * Recovery of the front of the queue: skipping the tickets of dead waiters and of waiters that gave up (orphans), one
+ * after the other, as far as E has come.
  */
 #ifndef TSEM_LIB_RECOVER_FRONT_H
 #define TSEM_LIB_RECOVER_FRONT_H

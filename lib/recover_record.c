@@ -19,7 +19,9 @@ recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_
 		CAS_SEQ(&record->state, state, state_next(state, STATE_IDLE, (uint32_t)state_value(state) + 1));
 }
 
-/* A command that ended by itself has abandoned nothing, even if this process sees its end before its `tsem run` does. */
+/*
+ * A command that ended by itself has abandoned nothing, even if this process sees its end before its `tsem run` does.
+ */
 static bool
 ended_in_order(const struct record *record, uint64_t owner)
 {
@@ -32,8 +34,8 @@ begin_release(struct tsem *sem, struct record *record, uint64_t owner, uint64_t 
               uint32_t *permits)
 {
 	/*
-	 * A remover has all permits, or waits for them, from before unlink() until it has marked the semaphore. If it was killed
-	 * in between, the mark must be there before these permits move. The owner of an orphan was no remover.
+	 * A remover has all permits, or waits for them, from before unlink() until it has marked the semaphore. If it was
+	 * killed in between, the mark must be there before these permits move. The owner of an orphan was no remover.
 	 */
 	if (owner_kind(owner) == OWNER_KIND_ORPHAN)
 		held = false;
@@ -57,8 +59,10 @@ begin_release(struct tsem *sem, struct record *record, uint64_t owner, uint64_t 
 static bool
 recover_step(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner, bool dead, uint32_t *permits)
 {
-	/* Read the state only after the death is known, and the owner again after the state: otherwise this process could act
-	 * on the use of the record by its next owner. */
+	/*
+	 * Read the state only after the death is known, and the owner again after the state: otherwise this process could
+	 * act on the use of the record by its next owner.
+	 */
 	const uint64_t state = LOAD_ACQ(&record->state);
 	const uint32_t count = LOAD_ACQ(&record->count);
 	const uint64_t ticket = state_value(state);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recovery of one record: returning what a dead holder held, and skipping the ticket of a dead waiter. Every way to recovery
- * ends here. An orphan, the ticket of a waiter that gave up, has an owner that is certainly dead: there is no second
- * mechanism for it.
+ * Recovery of one record: returning what a dead holder held, and skipping the ticket of a dead waiter. Every way to
+ * recovery ends here. An orphan, the ticket of a waiter that gave up, has an owner that is certainly dead: there is no
+ * second mechanism for it.
  *
  * Everything here, in recover_front.h and in recover.h is async-signal-safe and allocates nothing.
  */
@@ -12,8 +12,8 @@
 #include "handle.h"
 
 /*
- * If the record's owner is dead, or the release of a handed-over hold has begun: takes the record through its states as far
- * as it can go. Adds the permits that came back from a holder to *permits, which may be NULL here and below.
+ * If the record's owner is dead, or the release of a handed-over hold has begun: takes the record through its states as
+ * far as it can go. Adds the permits that came back from a holder to *permits, which may be NULL here and below.
  */
 void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 

@@ -37,7 +37,9 @@ release_loan(struct hold *hold)
 	if (self == 0 || self != hold->lender)
 		return -EPERM;
 	uint64_t state;
-	/* A record is HELD under a ticket only once. If it is not HELD now, the owner has died and the hold was recovered. */
+	/*
+	 * A record is HELD under a ticket only once. If it is not HELD now, the owner has died and the hold was recovered.
+	 */
 	if (record_is_held(hold_record(hold), hold_ticket(hold), &state))
 		release_other(hold_sem(hold), hold->record, hold->lent, state);
 	hold->sem = 0;

@@ -6,8 +6,8 @@
 #include "handle.h"
 
 /*
- * Releases record `index`, HELD in `state`, for its owner, which cannot become the owner of this record again. False: another
- * process was faster. Should this process die on the way, recovery goes on.
+ * Releases record `index`, HELD in `state`, for its owner, which cannot become the owner of this record again. False:
+ * another process was faster. Should this process die on the way, recovery goes on.
  */
 bool release_other(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t state);
 

@@ -57,10 +57,10 @@ fail_if_removed(struct tsem *sem, int rc)
 /* ---- the name ---- */
 
 /*
- * A process may be stopped for any time between its look at what a name leads to and unlink(). If another process removed
- * the name meanwhile, it could be given to a new semaphore, and unlink() would take that one's. So one process at a time
- * has the right to unlink. It has the right until it gives it back or is certainly dead. Only a process that may write
- * to the segment can take the right.
+ * A process may be stopped for any time between its look at what a name leads to and unlink(). If another process
+ * removed the name meanwhile, it could be given to a new semaphore, and unlink() would take that one's. So one process
+ * at a time has the right to unlink. It has the right until it gives it back or is certainly dead. Only a process that
+ * may write to the segment can take the right.
  */
 static bool
 take_right_to_unlink(struct tsem *sem)

@@ -11,7 +11,10 @@
 
 /* ---- in use? ---- */
 
-/* Whether the record has a permit or a ticket. A CLAIMED one has a ticket only if T says so: cached records are CLAIMED, too. */
+/*
+ * Whether the record has a permit or a ticket. A CLAIMED one has a ticket only if T says so: cached records are
+ * CLAIMED, too.
+ */
 static bool
 has_ticket(struct tsem *sem, uint32_t index, const struct record *record)
 {
@@ -35,8 +38,8 @@ count_users(struct tsem *sem)
 /* ---- seizing ---- */
 
 /*
- * The places of a remover. Together they are for all permits, so no process can get one without a place behind them. One
- * place has at most UINT32_MAX permits.
+ * The places of a remover. Together they are for all permits, so no process can get one without a place behind them.
+ * One place has at most UINT32_MAX permits.
  */
 struct seizure {
 	struct queue_place *places;
@@ -68,7 +71,10 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 	return 0;
 }
 
-/* This process, or another one that died, may have unlinked the file: the mark comes before the permits, as in begin_release(). */
+/*
+ * This process, or another one that died, may have unlinked the file: the mark comes before the permits, as in
+ * begin_release().
+ */
 static void
 give_back(struct tsem *sem, struct seizure *seizure)
 {
@@ -87,8 +93,8 @@ all_permits(const struct tsem *sem)
 
 /*
  * Takes the whole capacity, and what was posted beyond it; after that no other record may have a permit. If there is no
- * permit to take, it takes a place in the queue, which a post comes to first. -EBUSY. -EOVERFLOW: far more was posted than any
- * use needs.
+ * permit to take, it takes a place in the queue, which a post comes to first. -EBUSY. -EOVERFLOW: far more was posted
+ * than any use needs.
  */
 static int
 seize(struct tsem *sem, struct seizure *seizure)
@@ -109,8 +115,8 @@ seize(struct tsem *sem, struct seizure *seizure)
 }
 
 /*
- * With force: waits in the queue for as many permits, behind all others, so that the death of this process is noticed as that
- * of any remover. If there is no record or no memory for that, the name is removed all the same.
+ * With force: waits in the queue for as many permits, behind all others, so that the death of this process is noticed
+ * as that of any remover. If there is no record or no memory for that, the name is removed all the same.
  */
 static void
 line_up(struct tsem *sem, struct seizure *seizure)

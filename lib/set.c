@@ -12,7 +12,8 @@
 
 /*
  * Admits a waiter that the old capacity had enabled and that has not noticed. HELD is a state, and not the result of a
- * comparison, because E may lie below the waiter's ticket again by now. The waiter may be falling asleep, so it is woken.
+ * comparison, because E may lie below the waiter's ticket again by now. The waiter may be falling asleep, so it is
+ * woken.
  */
 static void
 admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
@@ -27,13 +28,14 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
 }
 
 /*
- * The setter takes a ticket after it has stored C. So every move of T that was decided with the old E has failed or happened by
- * then. G is read after that: the waiters before this ticket that it and the old capacity enable were enabled before the
- * capacity fell. If this process dies on the way, nothing is lost: such a waiter is admitted later.
+ * The setter takes a ticket after it has stored C. So every move of T that was decided with the old E has failed or
+ * happened by then. G is read after that: the waiters before this ticket that it and the old capacity enable were
+ * enabled before the capacity fell. If this process dies on the way, nothing is lost: such a waiter is admitted later.
  *
- * If another setter has stored C since, G may have moved under that capacity, and the old one no longer says which waiters
- * were enabled. `sets` was read before the old C, and a setter counts its store before it does anything else. So if no other
- * store is counted by now, none has taken effect. Otherwise no waiter is admitted here, and such a waiter is admitted later.
+ * If another setter has stored C since, G may have moved under that capacity, and the old one no longer says which
+ * waiters were enabled. `sets` was read before the old C, and a setter counts its store before it does anything else.
+ * So if no other store is counted by now, none has taken effect. Otherwise no waiter is admitted here, and such a
+ * waiter is admitted later.
  */
 static int
 lower_capacity(struct tsem *sem, const struct change *change)
@@ -128,9 +130,10 @@ tsem_set(tsem *sem, uint32_t permits)
 		return rc;
 	}
 	/*
-	 * A remover that came after the look above has set C to 0, or has died before that; this process has stored another C
-	 * since. So it looks again, and sets C to 0 again. If it dies before that, the first process that does not get a permit
-	 * at once does so; until then the processes that have the semaphore open go on among themselves under this capacity.
+	 * A remover that came after the look above has set C to 0, or has died before that; this process has stored another
+	 * C since. So it looks again, and sets C to 0 again. If it dies before that, the first process that does not get a
+	 * permit at once does so; until then the processes that have the semaphore open go on among themselves under this
+	 * capacity.
 	 */
 	if (permits >= change.old && removal_notice(sem)) {
 		unclaim(sem, &change);

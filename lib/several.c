@@ -119,8 +119,8 @@ check_all(struct line *lines, size_t n, uint64_t now, uint64_t *wake_at)
 }
 
 /*
- * 0: line `*first` was found enabled. The caller relies on this finding: if a setter lowers the capacity afterwards, another look
- * would say no.
+ * 0: line `*first` was found enabled. The caller relies on this finding: if a setter lowers the capacity afterwards,
+ * another look would say no.
  */
 static int
 sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, size_t *first)

@@ -9,9 +9,9 @@
 _Static_assert(TSEM_SLOTS_MAX == SLOTS_MAX, "the slots of the interface are those of the segment");
 
 /*
- * A slot is a word that names a record and the ticket of its hold. A holder takes it by a compare-and-swap, and never gives it
- * back: once that record is no longer HELD under that ticket, which never comes again, another holder may take the slot. So
- * no death loses a slot, and a release costs nothing.
+ * A slot is a word that names a record and the ticket of its hold. A holder takes it by a compare-and-swap, and never
+ * gives it back: once that record is no longer HELD under that ticket, which never comes again, another holder may take
+ * the slot. So no death loses a slot, and a release costs nothing.
  */
 static bool
 is_taken(struct tsem *sem, uint64_t slot)
@@ -60,8 +60,8 @@ take_slot(struct tsem *sem, uint32_t i, uint64_t own)
 }
 
 /*
- * Two threads that ask for the slots of one hold at once would each take a slot for each permit. So only one thread of a process
- * at a time takes slots. A fork waits until none does, so that a child does not inherit a locked mutex.
+ * Two threads that ask for the slots of one hold at once would each take a slot for each permit. So only one thread of
+ * a process at a time takes slots. A fork waits until none does, so that a child does not inherit a locked mutex.
  */
 static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
 
@@ -96,8 +96,8 @@ take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
 }
 
 /*
- * Gives the hold a slot for each of its permits, as far as slots are free, and returns the number of its slots. Only the owner
- * takes slots. A child with a copy of the hold, and a process that has lent it, only see those that it has.
+ * Gives the hold a slot for each of its permits, as far as slots are free, and returns the number of its slots. Only
+ * the owner takes slots. A child with a copy of the hold, and a process that has lent it, only see those that it has.
  */
 static uint32_t
 take_own(struct tsem *sem, const struct hold *hold, uint64_t owner, uint32_t *slots, uint32_t count)

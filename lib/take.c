@@ -8,11 +8,16 @@
 #include "recover.h"
 #include "removal.h"
 
-/* QUEUED, or HELD by a setter that lowered the capacity, -> IDLE: the permits are taken, and the record has done its work. */
+/*
+ * QUEUED, or HELD by a setter that lowered the capacity, -> IDLE: the permits are taken, and the record has done its
+ * work.
+ */
 static void
 forget_owner(const struct queue_place *place)
 {
-	/* A plain store: it follows whatever another process may have made of the record. Only the arrival phase was used. */
+	/*
+	 * A plain store: it follows whatever another process may have made of the record. Only the arrival phase was used.
+	 */
 	const struct claim *claim = &place->claim;
 	const uint64_t state = LOAD_RLX(&claim->record->state);
 	const uint32_t gen = LOAD_RLX(&claim->record->gen);

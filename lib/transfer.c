@@ -16,8 +16,8 @@
 /* ---- another owner ---- */
 
 /*
- * Makes `found`, or if that is NULL the process `pid`, the owner. `use` is written first, so that it is there before another
- * process can find the new owner dead.
+ * Makes `found`, or if that is NULL the process `pid`, the owner. `use` is written first, so that it is there before
+ * another process can find the new owner dead.
  */
 static int
 change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use use)
@@ -37,7 +37,9 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 	if (!record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 
-	/* The new owner is not told, so the next holder has to be. Written first, because this process may die on the way. */
+	/*
+	 * The new owner is not told, so the next holder has to be. Written first, because this process may die on the way.
+	 */
 	if ((hold->flags & HOLD_RECOVERED) != 0)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	/* The namespace in the record stays: it is the one in which the new owner has this pid. */
@@ -155,8 +157,9 @@ tsem_adopt(tsem_hold *out)
 	if (!record_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, self.owner))
 		return -EPERM;
 	/*
-	 * The parent may have died before that, and a recovering process may have read the owner for the last time and be about to
-	 * change the state. So the state changes here, too. If the recovering process was faster, the hold is lost; if not, it fails.
+	 * The parent may have died before that, and a recovering process may have read the owner for the last time and be
+	 * about to change the state. So the state changes here, too. If the recovering process was faster, the hold is
+	 * lost; if not, it fails.
 	 */
 	if (CAS_SEQ(&record->state, state, state_adopted(state))) {
 		STORE_REL(&record->use, USE_COMMAND);

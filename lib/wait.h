@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a waiter with a ticket waits until it is enabled: it spins for a little while if that has been paying off, and then
- * sleeps on its word of the waiting array.
+ * How a waiter with a ticket waits until it is enabled: it spins for a little while if that has been paying off, and
+ * then sleeps on its word of the waiting array.
  *
- * These loops sleep, and a change to what a sleeping process does at a tick concerns all of them:
+ * All sleeps of the library, which platform.sleep() and platform.sleep_any() do:
  *
- *     wait.c          sleep_until_enabled()   for one ticket
- *     several.c       sleep_until_any()       for the first of several tickets
- *     record_wait.c   record_wait()           for a free record
- *     idle.c          sleep_until_idle()      for idleness
- *     removal.c       sleep_for()             for another remover's end, at most a second
+ *     wait.c          sleep_until_enabled()   for one ticket            wait_check(), or postpone_tick() at a tick
+ *     several.c       sleep_until_any()       for one of several        wait_check()
+ *     record_wait.c   record_wait()           for a free record         wait_check(), or postpone_tick() at a tick
+ *     idle.c          sleep_until_idle()      for idleness              recover_if_due()
+ *     record_wait.c   record_wait_yield()     a millisecond
+ *     removal.c       sleep_for()             for another remover, a second at most
+ *
+ * The last column says what runs when such a sleep ends by itself: a change of that concerns all of them. (shm/attach.c
+ * also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
 #define TSEM_LIB_WAIT_H
@@ -17,10 +21,10 @@
 #include "handle.h"
 
 /*
- * A wake-up at a tick is what a sleeping waiter costs. So in a long queue only the waiters near the front and near the end
- * wake up at every tick: those fewer than TICKETS_NEAR tickets away when they fall asleep. The others wake up at every
- * second tick, neighbours in turns. If only waiters of the middle are left, and all of the same turn, they look one tick later
- * than promised.
+ * A wake-up at a tick is what a sleeping waiter costs. So in a long queue only the waiters near the front and near the
+ * end wake up at every tick: those fewer than TICKETS_NEAR tickets away when they fall asleep. The others wake up at
+ * every second tick, neighbours in turns. If only waiters of the middle are left, and all of the same turn, they look
+ * one tick later than promised.
  */
 enum { TICKETS_NEAR = 64 };
 
@@ -45,8 +49,8 @@ struct timers {
 /* ---- before the queue ---- */
 
 /*
- * The backoff of a process that has just let a waiter in: it stays out of the queue for a microsecond or two, so that the waiter
- * can do its work.
+ * The backoff of a process that has just let a waiter in: it stays out of the queue for a microsecond or two, so that
+ * the waiter can do its work.
  */
 void wait_backoff(const struct tsem *sem);
 
@@ -55,12 +59,15 @@ void wait_backoff(const struct tsem *sem);
 /* 0 where spinning is pointless: on a single processor. */
 uint32_t wait_spin_ceiling(void);
 
-/* Spins if the ticket is near the front and spinning has been paying off. True: enabled. The record may still be CLAIMED. */
+/*
+ * Spins if the ticket is near the front and spinning has been paying off. True: enabled. The record may still be
+ * CLAIMED.
+ */
 bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
 
 /*
- * Sleeps until the ticket is enabled, or a setter that lowered the capacity has made the record HELD: 0. -ETIMEDOUT, -EINTR,
- * -ECANCELED or -EIDRM: the ticket is still the caller's, which has to give it up. `now`: when that was.
+ * Sleeps until the ticket is enabled, or a setter that lowered the capacity has made the record HELD: 0. -ETIMEDOUT,
+ * -EINTR, -ECANCELED or -EIDRM: the ticket is still the caller's, which has to give it up. `now`: when that was.
  */
 int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
 
@@ -78,8 +85,8 @@ struct timers wait_timers(const struct tsem_wait *options);
 int wait_end(const struct tsem *sem, const struct waiter *waiter);
 
 /*
- * What a waiter does before it sleeps, and whenever it wakes up by itself: recovers at a tick, reports progress, and sets the
- * timers. 0, or as wait_end(). A waiter that finds at a tick that all waits have ended wakes the others.
+ * What a waiter does before it sleeps, and whenever it wakes up by itself: recovers at a tick, reports progress, and
+ * sets the timers. 0, or as wait_end(). A waiter that finds at a tick that all waits have ended wakes the others.
  */
 int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers);
 
@@ -90,9 +97,9 @@ bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
 _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*
- * Announces on the word that a waiter is about to sleep there, and returns the value to sleep on. `announced`: what the last
- * call of this wait returned, or 0; if the word is still that, there is nothing to write. The waiter reads E, `cancels` and
- * `removed` afterwards, or a process that changes them in between would find no sleeper to wake.
+ * Announces on the word that a waiter is about to sleep there, and returns the value to sleep on. `announced`: what the
+ * last call of this wait returned, or 0; if the word is still that, there is nothing to write. The waiter reads E,
+ * `cancels` and `removed` afterwards, or a process that changes them in between would find no sleeper to wake.
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
@@ -105,13 +112,15 @@ struct posted {
 #define POSTED_PAUSE (20 * UINT64_C(1000))
 
 /*
- * When a waiter that has announced itself has to look again because a post is about to enable it: after a pause, for the
- * post may have died before it moved G. The pause doubles each time, and starts anew when the word has changed.
+ * When a waiter that has announced itself has to look again because a post is about to enable it: after a pause, for
+ * the post may have died before it moved G. The pause doubles each time, and starts anew when the word has changed.
  * NS_FOREVER: no post is about to, or it has died.
  */
 uint64_t wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 
-/* Withdraws the announcement of a waiter that alone sleeps there: a post may not touch the word after it has moved G. */
+/*
+ * Withdraws the announcement of a waiter that alone sleeps there: a post may not touch the word after it has moved G.
+ */
 void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);
 
 #endif

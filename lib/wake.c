@@ -7,12 +7,13 @@
 #include "ticket_word.h"
 
 /*
- * Advances the word's sequence number and wakes the sleepers on `bits`. If all were woken, clears the two sleeper bits, so
- * that the next call needs no system call. Clear the bits only after waking: a waker that dies earlier must leave them set.
- * Clear them only if the word has not changed: another waiter may have announced itself.
+ * Advances the word's sequence number and wakes the sleepers on `bits`. If all were woken, clears the two sleeper bits,
+ * so that the next call needs no system call. Clear the bits only after waking: a waker that dies earlier must leave
+ * them set. Clear them only if the word has not changed: another waiter may have announced itself.
  *
- * If at most one waiter sleeps there, the kernel is told to look for no other. The kernel keeps the sleepers of many words in
- * one hash bucket. With 4,000 sleepers on two processors, walking it to the end takes a twentieth of a hand-over.
+ * If at most one waiter sleeps there, the kernel is told to look for no other. The kernel keeps the sleepers of many
+ * words in one hash bucket. With 4,000 sleepers on two processors, walking it to the end takes a twentieth of a
+ * hand-over.
  */
 static void
 wake_word(_Atomic uint32_t *word, uint32_t bits)

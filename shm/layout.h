@@ -11,33 +11,41 @@
  *
  * Terms
  *
- *     ticket          a permit's number in the queue; a process takes consecutive ones, as in a ticket lock
- *     T               the number of tickets taken, modulo 2^48
- *     G               grants: the number of permits given back or posted, modulo 2^48
- *     C               the capacity
- *     E               G + C, the limit: ticket t of a waiter for n permits is *enabled* once E - t >= n
- *     record          says which process has which ticket
- *     owner           the process that a record belongs to; also the word that names it
- *     state           what a record is used for at present; also the word that says so
- *     hold            permits that are recorded for their owner
- *     tag             the part of T and G that names the record for which the counter was moved
- *     phase           one bit that tells two consecutive uses of a record apart
- *     finish          to do the step of another process that a tag shows to be missing
- *     orphan          the ticket of a waiter that gave up; the queue skips it
- *     abandoned       a permit came back from a dead holder, and no later holder has been told so yet
- *     cached record   a record that a thread keeps for its next hold
- *     fast path       what a call does while no other process takes part (lib/fast.h); everything else is the slow path
- *     pending         what a process that moves G has to look after, apart from the waiters that it enables
- *     slot            a number that one live hold has, for resources that come in numbered pieces
- *     tick            a time at which sleeping waiters look for dead owners (lib/recover.h)
+ *     ticket                     the number of one requested permit; a waiter for n permits takes n in a row, and its
+ *                                first one names it
+ *     T                          the number of tickets taken, modulo 2^48
+ *     G                          grants: the number of permits given back or posted, modulo 2^48
+ *     C                          the capacity
+ *     E                          G + C, the limit: ticket t of a waiter for n permits is *enabled* once E - t >= n
+ *     record                     says which process has which ticket
+ *     owner                      the process that a record belongs to; also the word that names it
+ *     state                      what a record is used for at present; also the word that says so
+ *     hold                       permits that are recorded for their owner
+ *     tag                        the part of T and G that names the record for which the counter was moved
+ *     phase                      one bit that tells two consecutive uses of a record apart
+ *     finish                     to write the state that another process has not written yet after its move of T or G;
+ *                                the tag names the record
+ *     admit                      to let a waiter have its permits
+ *     finisher, setter, remover  a process that finishes a tag, changes C, or removes the semaphore
+ *     anonymous                  taken by tsem_take(): recorded for no process
+ *     gen                        the generation: counts the uses of a record
+ *     orphan                     the ticket of a waiter that gave up; the queue skips it
+ *     abandoned                  a permit came back from a dead holder, and no later holder has been told so yet
+ *     cached record              a record that a thread keeps for its next hold
+ *     fast path                  what a call does while no other process takes part (lib/fast.h); everything else is
+ *                                the slow path
+ *     pending                    the word that says whether there are orphans, and whether a process waits for idleness
+ *     slot                       a number that one live hold has, for resources that come in numbered pieces
+ *     tick                       a time at which sleeping waiters look for dead owners (lib/recover.h)
  *
- * T and G contain the tag of the record that moved them last:
+ * T and G contain a tag, mostly that of the record that moved them last:
  *
  *     bits    63 ........ 16  15 .... 1   0
  *             counter         record      phase        tag NONE: all 16 bits set
  *
- * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another reason, so a
- * post must look for sleepers before it moves G. While G's tag is NONE, no process does (lib/post.c).
+ * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another
+ * reason, so a post must look for sleepers before it moves G. While G's tag is NONE, no process sleeps or watches
+ * (lib/post.c).
  *
  * The owner word of a record:
  *
@@ -47,8 +55,8 @@
  *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
  *     ORPHAN   1  0        ticket (48 bits)         the owner gave the ticket up: certainly dead
  *
- * HANDED and ORPHAN have the ticket, so that no owner word comes twice in one record while a slow process may still have read
- * the old one. A PROCESS word comes back only through its own live process.
+ * HANDED and ORPHAN have the ticket, so that no owner word comes twice in one record while a slow process may still
+ * compare with the old one. A PROCESS word comes back only through its own live process.
  *
  * The state word of a record:
  *
@@ -58,22 +66,23 @@
  *     kind        value    meaning                         next kind, and which process may write it
  *     IDLE        gen      not in use                      CLAIMED: owner
  *     CLAIMED     gen      about to take a ticket, or      QUEUED: owner, or finisher of T's tag. HELD: owner.
- *                          cached                          IDLE: owner, or recovery, if no ticket was taken; the owner of an
- *                                                          anonymous take also if one was
+ *                          cached                          IDLE: owner or recovery, without a ticket; owner, with a
+ *                                                          ticket, after an anonymous take
  *     QUEUED      ticket   has its ticket, and may not     HELD: owner, or a setter that lowers C. IDLE: owner, if
  *                          know more                       anonymous. RELEASING: recovery
  *     HELD        ticket   admitted                        RELEASING: owner; any process if HANDED; recovery.
  *                                                          HELD, repeats + 1: the child that adopts it.
  *                                                          IDLE: owner, if anonymous (a setter has written HELD)
  *     RELEASING   ticket   its permits go back into G      IDLE: the process that moved G, or finisher of G's tag.
- *                                                          CLAIMED: owner that caches it. HELD: owner that cannot move G
+ *                                                          CLAIMED: owner that caches it. HELD: owner that cannot
+ *                                                          move G
  *
- *     a, b        the phases of the next arrival (in T's tag) and of the next release (in G's tag). Each flips when it has been
- *                 used
- *     repeats     HELD: how often a child has adopted the hold. A process that took the parent for dead before that must fail
- *                 when it acts on the hold afterwards.
- *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So no state of a record comes
- *                 twice, and `gen` mostly need not be written
+ *     a, b        the phases of the arrival (in T's tag) and of the release (in G's tag) of this use. b flips after the
+ *                 release; a flips at the end of the use
+ *     repeats     HELD: how often a child has adopted the hold. So the compare-and-swap of a process that judged the
+ *                 parent dead fails after the adoption.
+ *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So no CLAIMED state of a
+ *                 record comes twice, and `gen` mostly need not be written
  *
  * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with
  * b == phase. No process overwrites an unfinished tag. lib/protocol.h has the steps and their reasons.
@@ -193,9 +202,9 @@ counter_diff(uint64_t a, uint64_t b)
 #define OWNER_KIND_ORPHAN (UINT64_C(1) << 63)
 
 /*
- * A start time is in clock ticks since boot, as field 22 of /proc/PID/stat says in the initial time namespace; 0 where that is
- * not known. START_RULE stands for this sentence in the fingerprint: builds that measure start times differently would take
- * each other's processes for dead.
+ * A start time is in clock ticks since boot, as field 22 of /proc/PID/stat says in the initial time namespace; 0 where
+ * that is not known. START_RULE stands for this sentence in the fingerprint: builds that measure start times
+ * differently would take each other's processes for dead.
  */
 #define START_RULE 2U
 static inline uint64_t
@@ -261,8 +270,8 @@ state_releasing(uint64_t state)
 }
 
 /*
- * The CLAIMED of the next use of a cached record: both phases flipped, and one more repeat. After the last repeat comes the
- * next `gen`, which the owner writes before this state.
+ * The CLAIMED of the next use of a cached record: both phases flipped, and one more repeat. After the last repeat comes
+ * the next `gen`, which the owner writes before this state.
  */
 static inline uint64_t
 state_reused(uint64_t claimed)
@@ -317,11 +326,11 @@ _Static_assert(STATE_HELD + 1 == STATE_RELEASING, "state_releasing()");
  *     bits    31 ... 16   15 ... 2          1         0
  *             posted      sequence number   SEVERAL   SLEEPERS
  *
- * While a waiter sleeps there, one of the two bits is set, whatever process dies at whatever step; while several sleep, SEVERAL
- * is set. It is set alone while they are being woken, until another waiter announces itself.
+ * While a waiter sleeps there, one of the two bits is set, whatever process dies at whatever step; while several sleep,
+ * SEVERAL is set. SEVERAL is set alone while they are being woken, until another waiter announces itself.
  *
- * `posted` is the round of the array, plus one, of the ticket that the last post on this word is about to enable, or has
- * enabled. A post writes it before it moves G, because it may not touch the word afterwards.
+ * `posted` is (t / 4,096) + 1, modulo 2^16, for the ticket t that the last post on this word is about to enable, or has
+ * enabled; 0: none. A post writes it before it moves G, because it may not touch the word afterwards.
  */
 #define WORD_SLEEPERS 1U
 #define WORD_SEVERAL 2U
@@ -338,8 +347,8 @@ word_next_sequence(uint32_t word)
 }
 
 /*
- * Odd, so that 4,096 consecutive tickets have different words; above 16, so that neighbours are in different cache lines. The
- * ticket-aware hash of Dice and Kogan, with a salt, so that semaphores do not all begin on the same line.
+ * Odd, so that 4,096 consecutive tickets have different words; above 16, so that neighbours are in different cache
+ * lines. The ticket-aware hash of Dice and Kogan, with a salt, so that semaphores do not all begin on the same line.
  */
 #define HASH_MULTIPLIER 17U
 
@@ -391,8 +400,8 @@ capacity_word_make(uint32_t capacity)
 /* ---- pending ---- */
 
 /*
- * What a process that moved G has to look after, apart from the waiters that it enables, in one word: mostly one load shows
- * that there is nothing.
+ * What a process that moved G has to look after, apart from the waiters that it enables, in one word: mostly one load
+ * shows that there is nothing.
  *
  *     bits    63 ........ 16   15 .. 3    2         1        0
  *             ticket           version    HOLDERS   IDLE     ORPHANS
@@ -456,9 +465,9 @@ struct record {
 };
 
 /*
- * What a record is claimed for. T, G and the states do not depend on it. It decides what a death means: only a HOLD or a COMMAND
- * that was killed has abandoned its permits, and a COMMAND that ended by itself has not. The record of a TAKE is not shown
- * as a holder. tsem_release_for() leaves a COMMAND to the process that looks after it.
+ * What a record is claimed for. T, G and the states do not depend on it. It decides what a death means: only a HOLD or
+ * a COMMAND that was killed has abandoned its permits, and a COMMAND that ended by itself has not. The record of a TAKE
+ * is not shown as a holder. tsem_release_for() leaves a COMMAND to the process that looks after it.
  */
 enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a process looks after the owner, which is a command */ };
 
@@ -497,7 +506,7 @@ struct header {
 	_Atomic uint32_t sets; /* how often C was stored */
 	uint32_t pad1[9];
 
-	/* Hints: any value is safe, and a wrong one costs time. Only `reserved` is more than a hint, and only grows. */
+	/* Hints: any value is safe, and a wrong one costs time. But `reserved` is never too large, and only grows. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
 	_Atomic uint64_t pending;
@@ -517,7 +526,7 @@ struct header {
 	_Alignas(LINE_BYTES) struct statistics statistics;
 	uint32_t pad5[4];
 
-	/* The right to unlink the name: its owner has it. */
+	/* The process that owns this record, and no other, may unlink the name. */
 	_Alignas(LINE_BYTES) struct record remover;
 };
 
@@ -527,7 +536,10 @@ struct header {
 #define SEGMENT_BYTES_MIN (RECORDS_OFFSET + PAGE_BYTES)
 #define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 2) * LINE_BYTES)
 
-/* Every member: structure, name, offset. There are no gaps, so that a member which is missing here moves or shrinks another one. */
+/*
+ * Every member: structure, name, offset. There are no gaps, so that a member which is missing here moves or shrinks
+ * another one.
+ */
 #define LAYOUT_MEMBERS(X)           \
 	X(header, magic, 0)             \
 	X(header, version, 8)           \
@@ -593,6 +605,14 @@ struct header {
 	X(TAG_WATCHED)          \
 	X(TAG_WATCHED_TOO)      \
 	X(STATE_REPEAT_ONE)     \
+	X(STATE_CLAIMED)        \
+	X(STATE_QUEUED)         \
+	X(STATE_HELD)           \
+	X(STATE_RELEASING)      \
+	X(USE_TAKE)             \
+	X(USE_COMMAND)          \
+	X(OWNER_LOW_BITS)       \
+	X(PENDING_VERSION_ONE)  \
 	X(START_RULE)
 
 #define LAYOUT_ASSERT(structure, member, offset) \

@@ -80,7 +80,7 @@ int set_up_held(void **state);
 
 #define TEST_HELD(function) TEST_WITH(set_up_held, function)
 
-#define TICK_MAX (400 * NS_PER_MS)
+#define TICK_MAX TICK
 
 /* The time `ms` after `began`. */
 struct timespec clock_after(uint64_t ms);
