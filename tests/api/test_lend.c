@@ -175,7 +175,7 @@ end_when_told(void *arg)
 
 enum end { ENDS_BY_ITSELF, IS_KILLED };
 
-/* Whoever sees the end first, a stranger here: whether the next holder is told of it. */
+/* Whether the next holder is told of the end, although a third process sees the end first. */
 static bool
 is_told(enum end end, int (*give)(tsem_hold *, const tsem_process *))
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Owners that look dead and are not, or the other way round; and judges that are not told all.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 # A holder whose first thread has ended and whose other one lives on until something comes through the FIFO: PID.
 start_leaderless() {

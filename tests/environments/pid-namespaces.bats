@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # PID namespaces: a pid means something else in each, so across them nothing can be told, and nobody is robbed.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 @test "pid namespaces: holder and waiter in two of them, both process 1" {
   need_own_pids
@@ -37,7 +37,7 @@ load strangers
   expect_out $'alive: 75\ndead: 0'
 }
 
-@test "pid namespaces: with strangers about, the dead here are still recovered" {
+@test "pid namespaces: with live processes of another namespace, dead owners of this one are still recovered" {
   need_own_pids
   tsem create -j 2 "$SEM"
   hold

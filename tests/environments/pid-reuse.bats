@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # A pid that has been given to another process: the start time tells the two apart.
-load strangers
+load environments
 
 # Each case is a function of the program pid-reuse.
 reuse() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The command on spoilt segments, and on processes with spoilt names: no crash, no hang, and JSON is always JSON.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 @test "hostile images: every verb ends, and says something sensible" {
   tsem create -j 2 "$SEM"

@@ -2,7 +2,7 @@
 # No /proc at all, as in a chroot that nobody has mounted one in. Linux tells a process its PID namespace without one since 6.11;
 # refuse makes it an older one.
 # shellcheck disable=SC2016,SC2086 # scripts in quotes are for shells inside; words of a prefix are split
-load strangers
+load environments
 
 need_no_proc() {
   not_under any 'sanitizers need /proc'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A user who may write the files of semaphores truncates them, again and again, while another user looks at them.
 # shellcheck disable=SC2016,SC2153 # the scripts in quotes are for shells inside; STATUS is set in the helper
-load strangers
+load environments
 
 under_attack() {
   need_another_user
@@ -18,7 +18,7 @@ under_attack() {
   for verb in 'list' 'list -J' "show $SEM" "show -J $SEM" 'top -b -i 1' "top -b -i 1 $SEM"; do
     for at in 1 2 3 4 5; do
       attempt private-shm 1m bash -c 'tsem create "$SEM"
-        exec env CUT_AT="$1" LD_PRELOAD="$TSEM_STRANGERS/cut.so" tsem $2' cut "$at" "$verb"
+        exec env CUT_AT="$1" LD_PRELOAD="$TSEM_ENVIRONMENTS/cut.so" tsem $2' cut "$at" "$verb"
       ((STATUS == 0 || STATUS == 125)) || fail "status $STATUS"
       [[ $at == 5 || $ERR == cut* ]] || fail 'it was not truncated'
       ((at > 3)) || [[ $ERR$OUT == *'not a semaphore, or damaged'* || $verb == 'top -b -i 1' ]] || fail 'and nothing is said'

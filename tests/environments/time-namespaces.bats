@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Time namespaces: clocks that run ahead. Deadlines are right, and nobody is taken for dead because of a start time.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 # In nanoseconds, by a clock that is the same in all time namespaces.
 now() {

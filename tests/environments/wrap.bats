@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The counters pass 2^48 while processes wait.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 @test "wrap: waiters in line across the end of the counters leave in order" {
   tsem create "$SEM"

@@ -5,8 +5,8 @@
 # into, most of them a program of ./programs to put in front of a command. What the system refuses is skipped, and says so.
 load ../cli/helper
 
-[[ -z ${TSEM_STRANGERS-} ]] || TSEM_STRANGERS=$(realpath "$TSEM_STRANGERS")
-PATH=${TSEM_STRANGERS:+$TSEM_STRANGERS:}${BASH_SOURCE[0]%/*}/programs:$PATH # refuse and leaderless are built
+[[ -z ${TSEM_ENVIRONMENTS-} ]] || TSEM_ENVIRONMENTS=$(realpath "$TSEM_ENVIRONMENTS")
+PATH=${TSEM_ENVIRONMENTS:+$TSEM_ENVIRONMENTS:}${BASH_SOURCE[0]%/*}/programs:$PATH # refuse and leaderless are built
 
 # A process whose first thread has ended shows no environment any more, by which the helper finds what is to be ended.
 teardown() {

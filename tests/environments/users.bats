@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Other users, with and without permission, and what they can tell about each other's processes.
-load strangers
+load environments
 
 @test "users: without permission nothing happens" {
   need_another_user

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # A semaphore whose file is deleted, and made anew, while others hold it and wait for it.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 # Does what is said, and expects the processes named behind -- to end within a second of it, not counting how much
 # later than asked for this machine wakes up a sleeper.

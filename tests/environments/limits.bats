@@ -3,7 +3,7 @@
 # Little of everything: shared memory, file size, descriptors, address space. Each is a clean error for the one who
 # meets it, nothing for anybody else, and nothing is taken, lost or left behind.
 # shellcheck disable=SC2016 # the scripts in quotes are for shells inside
-load strangers
+load environments
 
 @test "limits: shared memory that is too small for a semaphore: ENOSPC, and nothing is left" {
   need_private_shm
