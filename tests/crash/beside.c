@@ -16,31 +16,31 @@ name_beside(pid_t driver, uint32_t capacity, int i, char name[80])
 }
 
 /*
- * The lowest UUID there is, and the highest, so that the order in which several are acquired is known. The first is in
- * memory of this program's own, the other has a name.
+ * Gives the semaphores the lowest and the highest UUID, so that the order in which tsem_acquire_all() acquires is
+ * known. The first is in memory of this program, the other has a name.
  */
 static int
-open_one(struct scene *scene, int i)
+open_one(struct fixture *fixture, int i)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
 	char name[80];
-	name_beside(getpid(), scene->capacity, i, name);
+	name_beside(getpid(), fixture->capacity, i, name);
 	tsem *sem = NULL;
 	int rc =
-		i == 0 ? tsem_init_at(scene->own_memory, SEGMENT_BYTES_MIN, &config, &sem) : tsem_create(name, &config, &sem);
+		i == 0 ? tsem_init_at(fixture->own_memory, SEGMENT_BYTES_MIN, &config, &sem) : tsem_create(name, &config, &sem);
 	if (rc != 0)
 		return rc;
 	memset(sem->segment.header->uuid, i == 0 ? 0 : 0xff, sizeof(sem->segment.header->uuid));
 	tsem_close(sem);
-	return i == 0 ? tsem_open_at(scene->own_memory, SEGMENT_BYTES_MIN, &scene->beside[i])
-	              : tsem_open(name, 0, &scene->beside[i]);
+	return i == 0 ? tsem_open_at(fixture->own_memory, SEGMENT_BYTES_MIN, &fixture->beside[i])
+	              : tsem_open(name, 0, &fixture->beside[i]);
 }
 
 void
-beside_open(struct scene *scene)
+beside_open(struct fixture *fixture)
 {
 	for (int i = 0; i < BESIDE; i++) {
-		int rc = open_one(scene, i);
+		int rc = open_one(fixture, i);
 		if (rc != 0) {
 			fprintf(stderr, "cannot create the semaphore beside: %s\n", strerror(-rc));
 			abort();
@@ -49,7 +49,7 @@ beside_open(struct scene *scene)
 }
 
 void
-beside_sweep_up(pid_t driver, uint32_t capacity)
+beside_clean_up_after(pid_t driver, uint32_t capacity)
 {
 	for (int i = 0; i < BESIDE; i++) {
 		char name[80];
@@ -59,46 +59,46 @@ beside_sweep_up(pid_t driver, uint32_t capacity)
 }
 
 void
-beside_close(struct scene *scene)
+beside_close(struct fixture *fixture)
 {
-	for (int i = 0; i < BESIDE && scene->beside[i] != NULL; i++) {
-		tsem_close(scene->beside[i]);
-		scene->beside[i] = NULL;
+	for (int i = 0; i < BESIDE && fixture->beside[i] != NULL; i++) {
+		tsem_close(fixture->beside[i]);
+		fixture->beside[i] = NULL;
 	}
-	beside_sweep_up(getpid(), scene->capacity);
+	beside_clean_up_after(getpid(), fixture->capacity);
 }
 
 void
-beside_reset(struct scene *scene)
+beside_reset(struct fixture *fixture)
 {
 	for (int i = 0; i < BESIDE; i++)
-		scene_reset_hints(scene->beside[i]);
+		fixture_reset_hints(fixture->beside[i]);
 }
 
 void
-beside_drain(struct cast *cast)
+beside_drain(struct run *run)
 {
-	cast->beside_drained = true;
+	run->beside_drained = true;
 	for (int i = 0; i < BESIDE; i++) {
-		if (tsem_try_take(cast->scene->beside[i], 1) != 0)
-			cast_fault(cast, "the driver cannot drain what is beside");
+		if (tsem_try_take(run->fixture->beside[i], 1) != 0)
+			run_fault(run, "the driver cannot take the permits of the semaphores beside");
 	}
 }
 
 void
-beside_give_back(struct cast *cast)
+beside_give_back(struct run *run)
 {
-	if (!cast->beside_drained)
+	if (!run->beside_drained)
 		return;
-	cast->beside_drained = false;
+	run->beside_drained = false;
 	for (int i = 0; i < BESIDE; i++) {
-		if (tsem_post(cast->scene->beside[i], 1, NULL) != 0)
-			cast_fault(cast, "the driver's post beside failed");
+		if (tsem_post(run->fixture->beside[i], 1, NULL) != 0)
+			run_fault(run, "the driver's post to a semaphore beside failed");
 	}
 }
 
 uint32_t
-find_record_left(struct tsem *sem)
+find_leftover_record(struct tsem *sem)
 {
 	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
 	for (uint32_t i = 0; i < limit; i++) {
@@ -110,69 +110,69 @@ find_record_left(struct tsem *sem)
 }
 
 bool
-is_waited_for_idleness(const struct tsem *sem)
+is_idleness_awaited(const struct tsem *sem)
 {
 	return (LOAD_SEQ(&sem->segment.header->pending) & (PENDING_IDLE | PENDING_HOLDERS)) != 0;
 }
 
-/* What is available of both, given what the actor has. */
+/* What is available of both together, given what the executor has. */
 static uint64_t
-expected_available(const struct operation *operation, const struct actor *actor)
+expected_available(const struct operation *operation, const struct executor *executor)
 {
-	if (actor->result != 0)
+	if (executor->result != 0)
 		return BESIDE;
-	if (operation->taken > 0) /* has posted */
+	if (operation->taken > 0) /* the executor has posted */
 		return BESIDE + 1;
-	return (operation->flags & DRAINS_BESIDE) == 0 ? 0 : BESIDE - (uint64_t)actor->elsewhere;
+	return (operation->flags & DRAINS_BESIDE) == 0 ? 0 : BESIDE - (uint64_t)executor->elsewhere;
 }
 
 void
-beside_check_held(struct cast *cast, unsigned i)
+beside_check_held(struct run *run, unsigned i)
 {
-	const uint64_t expected = expected_available(cast->operation[i], &cast->scene->shared->actors[i]);
+	const uint64_t expected = expected_available(run->operation[i], &run->fixture->shared->executors[i]);
 	uint64_t available = 0;
 	uint32_t waiting = 0;
-	if (cast->beside_drained)
+	if (run->beside_drained)
 		return;
 	for (int at = 0; at < BESIDE; at++) {
 		struct tsem_stat stat = {.size = sizeof(stat)};
-		if (tsem_stat(cast->scene->beside[at], &stat) != 0)
-			cast_fault(cast, "beside %d has gone", at);
+		if (tsem_stat(run->fixture->beside[at], &stat) != 0)
+			run_fault(run, "the semaphore beside %d is gone", at);
 		available += stat.available;
 		waiting += stat.waiting;
 	}
 	if (available != expected || waiting != 0)
-		cast_fault(cast, "%s: beside it are available %" PRIu64 ", expected %" PRIu64 ", waiting %u",
-		           cast->operation[i]->name, available, expected, waiting);
+		run_fault(run, "%s: beside it are available %" PRIu64 ", expected %" PRIu64 ", waiting %u",
+		          run->operation[i]->name, available, expected, waiting);
 }
 
-/* Posting to the first of them is half of an operation: whoever was killed there may have posted, or not. */
+/* A post to the first of them is half of an operation: an executor that was killed there may have posted, or not. */
 static void
-check_one(struct cast *cast, int i, bool posted_to)
+check_one(struct run *run, int i, bool posted_to)
 {
-	struct tsem *sem = cast->scene->beside[i];
+	struct tsem *sem = run->fixture->beside[i];
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	int rc = tsem_recover(sem, NULL);
 	if (rc == 0)
 		rc = tsem_stat(sem, &stat);
 	const uint64_t most = posted_to ? 1 + 2 : 1;
 	if (rc != 0 || stat.available < 1 || stat.available > most || stat.waiting != 0)
-		cast_fault(cast, "beside %d: %s, available %" PRIu64 " of 1, waiting %u", i, strerror(-rc), stat.available,
-		           stat.waiting);
-	else if (find_record_left(sem) != NO_RECORD)
-		cast_fault(cast, "beside %d: record %u is left over", i, find_record_left(sem));
+		run_fault(run, "beside %d: %s, available %" PRIu64 " of 1, waiting %u", i, strerror(-rc), stat.available,
+		          stat.waiting);
+	else if (find_leftover_record(sem) != NO_RECORD)
+		run_fault(run, "beside %d: record %u is left over", i, find_leftover_record(sem));
 	for (; rc == 0 && stat.available > 1; stat.available--)
 		rc = tsem_try_take(sem, 1);
 	if (rc != 0)
-		cast_fault(cast, "beside %d: what is available cannot be taken", i);
+		run_fault(run, "beside %d: what is available cannot be taken", i);
 }
 
 void
-beside_check(struct cast *cast)
+beside_check(struct run *run)
 {
 	bool posted_to = false;
 	for (int i = 0; i < 2; i++)
-		posted_to = posted_to || (cast->operation[i] != NULL && cast->killed[i] && cast->operation[i]->taken > 0);
+		posted_to = posted_to || (run->operation[i] != NULL && run->killed[i] && run->operation[i]->taken > 0);
 	for (int i = 0; i < BESIDE; i++)
-		check_one(cast, i, posted_to && i == 0);
+		check_one(run, i, posted_to && i == 0);
 }

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The two semaphores beside the one that the books are about: one permit each, for operations on several at once. */
+/* Two more semaphores of one permit each, for operations on several semaphores at once. */
 #ifndef TSEM_TESTS_CRASH_BESIDE_H
 #define TSEM_TESTS_CRASH_BESIDE_H
 
-#include "cast.h"
+#include "run.h"
 
-void beside_open(struct scene *scene);
-void beside_close(struct scene *scene);
-void beside_reset(struct scene *scene);
+void beside_open(struct fixture *fixture);
+void beside_close(struct fixture *fixture);
+void beside_reset(struct fixture *fixture);
 
-/* What the process `driver` may have left behind of those of `capacity`. */
-void beside_sweep_up(pid_t driver, uint32_t capacity);
+/* Removes what a killed process `driver` may have left of those for `capacity`. */
+void beside_clean_up_after(pid_t driver, uint32_t capacity);
 
-/* The driver takes what they have, and posts it. */
-void beside_drain(struct cast *cast);
-void beside_give_back(struct cast *cast);
+/* The driver takes their permits, and posts them later. */
+void beside_drain(struct run *run);
+void beside_give_back(struct run *run);
 
-/* Actor `i`, the only one that uses them, is at its end: it has what it says, is in no line, and has nothing else. */
-void beside_check_held(struct cast *cast, unsigned i);
+/*
+ * Executor `i` has ended its operation, and no other process uses these semaphores. Checks that it holds what it
+ * should, and that no process waits.
+ */
+void beside_check_held(struct run *run, unsigned i);
 
-/* Everybody is gone: what was acquired is there, nobody is in line, and no record is left. */
-void beside_check(struct cast *cast);
+/* All processes have ended: everything must be available, no process may wait, and no record may be left. */
+void beside_check(struct run *run);
 
-/* The first record of `sem` that somebody uses, or has left as nobody may; NO_RECORD if there is none. */
-uint32_t find_record_left(struct tsem *sem);
+/* The first record of `sem` that has an owner or whose state is not IDLE; NO_RECORD if there is none. */
+uint32_t find_leftover_record(struct tsem *sem);
 
-/* Whether whoever moves G looks after somebody who waits until nobody holds. */
-bool is_waited_for_idleness(const struct tsem *sem);
+/* Whether the semaphore says that a process waits for idleness. */
+bool is_idleness_awaited(const struct tsem *sem);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- looking; as in linux/ptrace.h, which does not go with every sys/ptrace.h ---- */
+/* ---- reading a call, with definitions of linux/ptrace.h, which not every sys/ptrace.h allows beside it ---- */
 
 enum { GET_SYSCALL_INFO = 0x420e, INFO_ENTRY = 1, INFO_EXIT = 2 };
 
@@ -137,13 +137,13 @@ call_fail(pid_t thread, int error)
 /* ---- the calls ---- */
 
 /*
- * `errors`: those that the kernel may really answer, where the program did nothing wrong. Calls that cannot fail have none;
- * close() has none because a descriptor that stays open would be a fault of the sweep.
+ * `errors`: errors that the kernel can return although the program is correct. Calls that cannot fail have none.
+ * close() has none, because the sweep itself would leave the descriptor open.
  */
 struct known_call {
 	long number;
 	const char *name;
-	int path; /* the argument that is one, and 1 more; 0: none */
+	int path; /* the number of the argument that is a path, plus 1; 0: none */
 	int errors[CALL_ERRORS_MAX + 1];
 };
 
@@ -253,7 +253,7 @@ call_name(long number)
 	return known == NULL ? "?" : known->name;
 }
 
-/* A call that does not wait, wakes, or unlocks cannot meet these errors. */
+/* These errors need a call that waits, wakes, or unlocks. */
 static bool
 cannot_fail(const struct call *call)
 {
@@ -339,7 +339,7 @@ read_string(pid_t thread, uint64_t address, char text[96])
 	struct iovec to = {text, 95};
 	struct iovec from = {(void *)(uintptr_t)address, 95};
 	ssize_t n = process_vm_readv(thread, &to, 1, &from, 1, 0);
-	for (size_t size = 95; n < 0 && size > 0; size--) { /* it may end with its page */
+	for (size_t size = 95; n < 0 && size > 0; size--) { /* the memory may end with the page */
 		from.iov_len = size;
 		n = process_vm_readv(thread, &to, 1, &from, 1, 0);
 	}

@@ -73,9 +73,12 @@ point_from_words(const char *const words[3], struct point *point)
 	return find_situation(words[0], point) && find_action(words[1], point);
 }
 
-/* ---- which points there are ---- */
+/* ---- the points of a situation ---- */
 
-/* Each point belongs to one worker, whichever ways the plays of the others went. */
+/*
+ * The numbers decide which worker tries a point, so that two workers never try the same point, even if their runs
+ * differed.
+ */
 static void
 add_point(struct points *points, const struct point *point)
 {
@@ -99,35 +102,35 @@ is_entry(const struct boundary *boundary, enum role role, unsigned executed)
 }
 
 static void
-note_start(const struct played *played, unsigned executed, struct start *start)
+note_start(const struct result *result, unsigned executed, struct start *start)
 {
 	start->count = 0;
-	for (size_t i = 0; i < played->boundary_count; i++) {
-		if (is_entry(&played->boundaries[i], ROLE_COMMAND, executed))
-			start->numbers[start->count++] = played->boundaries[i].call.number;
+	for (size_t i = 0; i < result->boundary_count; i++) {
+		if (is_entry(&result->boundaries[i], ROLE_COMMAND, executed))
+			start->numbers[start->count++] = result->boundaries[i].call.number;
 	}
 }
 
 static void
 learn_start(const struct tools *tools, const struct situation *version, unsigned executed, struct start *start)
 {
-	struct played played = {.boundaries = calloc(BOUNDARIES_MAX, sizeof(struct boundary))};
+	struct result result = {.boundaries = calloc(BOUNDARIES_MAX, sizeof(struct boundary))};
 	const struct point point = {.situation = version};
-	if (played.boundaries == NULL)
+	if (result.boundaries == NULL)
 		abort();
-	play(tools, &point, NULL, &played);
-	note_start(&played, executed, start);
-	free(played.boundaries);
+	run_point(tools, &point, NULL, &result);
+	note_start(&result, executed, start);
+	free(result.boundaries);
 }
 
-/* Which boundaries belong to the start of a program, before its own code. */
+/* Finds the boundaries that belong to the start of a program, before its own code. */
 static void
-find_starts(const struct played *played, const struct start *const programs[PROGRAMS], bool is_start[])
+find_starts(const struct result *result, const struct start *const programs[PROGRAMS], bool is_start[])
 {
 	size_t passed[PROGRAMS] = {0};
 	bool before[ROLES] = {false};
-	for (size_t i = 0; i < played->boundary_count; i++) {
-		const struct boundary *boundary = &played->boundaries[i];
+	for (size_t i = 0; i < result->boundary_count; i++) {
+		const struct boundary *boundary = &result->boundaries[i];
 		const unsigned executed = boundary->executed;
 		if (!boundary->call.is_exit && boundary->role == ROLE_COMMAND && executed > 0 && executed < PROGRAMS) {
 			const struct start *start = programs[executed];
@@ -140,7 +143,7 @@ find_starts(const struct played *played, const struct start *const programs[PROG
 	}
 }
 
-/* The child is ours until it becomes another program. */
+/* The child runs code of tsem until it executes another program. */
 static bool
 is_ours(const struct boundary *boundary)
 {
@@ -163,7 +166,7 @@ add_errors(struct points *points, const struct situation *situation, const struc
 
 static void
 add_actions(struct points *points, const struct situation *situation, const struct boundary *boundary, bool has_child,
-            bool dull)
+            bool redundant)
 {
 	for (unsigned action = ACTION_KILL_COMMAND; action <= ACTION_ORPHAN; action++) {
 		const bool needs_child = action == ACTION_KILL_CHILD || action == ACTION_KILL_BOTH || action == ACTION_ORPHAN;
@@ -174,7 +177,7 @@ add_actions(struct points *points, const struct situation *situation, const stru
 		                                  .action = (enum action)action,
 		                                  .role = boundary->role,
 		                                  .index = boundary->index,
-		                                  .dull = dull});
+		                                  .redundant = redundant});
 	}
 }
 
@@ -192,26 +195,26 @@ points_learn_starts(const struct tools *tools, struct starts *starts)
 }
 
 void
-points_add(struct points *points, const struct situation *situation, const struct played *played,
+points_add(struct points *points, const struct situation *situation, const struct result *result,
            const struct starts *starts)
 {
 	static bool is_start[BOUNDARIES_MAX];
 	const struct start *const programs[] = {NULL, &starts->tsem,
 	                                        strcmp(situation->words[0], "top") == 0 ? &starts->top : &starts->view};
 	bool has_child = false;
-	find_starts(played, programs, is_start);
-	for (size_t i = 0; i < played->boundary_count; i++)
-		has_child = has_child || played->boundaries[i].role == ROLE_CHILD;
-	for (size_t i = 0; i < played->boundary_count; i++) {
-		const struct boundary *boundary = &played->boundaries[i];
-		const bool dull = is_start[i] || !is_ours(boundary) || call_is_private(&boundary->call);
-		add_actions(points, situation, boundary, has_child, dull);
+	find_starts(result, programs, is_start);
+	for (size_t i = 0; i < result->boundary_count; i++)
+		has_child = has_child || result->boundaries[i].role == ROLE_CHILD;
+	for (size_t i = 0; i < result->boundary_count; i++) {
+		const struct boundary *boundary = &result->boundaries[i];
+		const bool redundant = is_start[i] || !is_ours(boundary) || call_is_private(&boundary->call);
+		add_actions(points, situation, boundary, has_child, redundant);
 		if (!is_start[i])
 			add_errors(points, situation, boundary);
 	}
 }
 
-/* ---- in which order ---- */
+/* ---- the order of points ---- */
 
 static unsigned long
 next_random(unsigned long *state)
@@ -247,11 +250,11 @@ points_put_in_order(struct points *points, unsigned long seed)
 	shuffle(points, seed);
 	for (size_t i = 0; i < points->n; i++) {
 		const struct point *point = &points->all[i];
-		if (!point->dull && seen[point->situation - situations][point->action]++ < LEAST_POINTS)
+		if (!point->redundant && seen[point->situation - situations][point->action]++ < LEAST_POINTS)
 			move_to_front(points, i, &front);
 	}
 	for (size_t i = front; i < points->n; i++) {
-		if (!points->all[i].dull)
+		if (!points->all[i].redundant)
 			move_to_front(points, i, &front);
 	}
 }

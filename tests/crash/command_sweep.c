@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sweep over whole commands: `tsem` runs each verb, and at each system call of it and of its child a process is killed,
- * told to end, or stands still while other commands run, or the call fails; then the books must balance. tests/README.md
- * says what that proves.
+ * The sweep over whole commands: `tsem` runs each verb. At each system call of it and of its child, a process is
+ * killed, gets a signal, or is stopped while other commands run, or the call fails. Then the invariants must hold.
+ * tests/README.md says what that proves.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,16 +18,16 @@
 #include <unistd.h>
 
 #include "command_points.h"
-#include "command_room.h"
+#include "command_namespaces.h"
 #include "worker.h"
 
-enum { EXIT_SKIPPED = 77, WORKERS_MAX = 16, TOLD_MAX = 3 };
+enum { EXIT_SKIPPED = 77, WORKERS_MAX = 16, REPORTS_MAX = 3 };
 
 struct tally {
 	_Atomic unsigned long points[SITUATIONS_MAX][ACTIONS];
-	_Atomic unsigned long astray[SITUATIONS_MAX][ACTIONS];
+	_Atomic unsigned long diverged[SITUATIONS_MAX][ACTIONS];
 	_Atomic unsigned long faults[SITUATIONS_MAX][ACTIONS];
-	_Atomic unsigned long known; /* points that there are */
+	_Atomic unsigned long known; /* all points of all workers */
 };
 
 struct sweep {
@@ -39,7 +39,7 @@ struct sweep {
 	double seconds; /* 0: all points */
 	unsigned long seed;
 	const char *only;
-	const struct point *again; /* one point, with its log */
+	const struct point *replayed; /* the only point, with a log */
 	struct points points;
 };
 
@@ -51,33 +51,33 @@ skip(const char *why)
 }
 
 static void
-report(struct sweep *sweep, const struct point *point, const struct played *played)
+report(struct sweep *sweep, const struct point *point, const struct result *result)
 {
 	char text[POINT_TEXT];
 	char where[64] = "";
 	const size_t index = (size_t)(point->situation - situations);
 	const unsigned long before = atomic_fetch_add(&sweep->tally->faults[index][point->action], 1);
-	if (before >= TOLD_MAX && sweep->again == NULL)
+	if (before >= REPORTS_MAX && sweep->replayed == NULL)
 		return;
 	point_to_text(point, text);
-	if (played->reached)
-		snprintf(where, sizeof(where), ", %s %s", played->at.call.is_exit ? "behind" : "before",
-		         call_name(played->at.call.number));
-	printf("FAULT: %s%s: %s%s    again: %s --tsem %s --work %s --play %s\n", text, where, played->fault,
-	       strchr(played->fault, '\n') != NULL ? "" : "\n", sweep->program, sweep->tools.tsem, sweep->tools.work, text);
+	if (result->reached)
+		snprintf(where, sizeof(where), ", %s %s", result->at.call.is_exit ? "after" : "before",
+		         call_name(result->at.call.number));
+	printf("FAULT: %s%s: %s%s    replay: %s --tsem %s --work %s --replay %s\n", text, where, result->fault,
+	       strchr(result->fault, '\n') != NULL ? "" : "\n", sweep->program, sweep->tools.tsem, sweep->tools.work, text);
 	fflush(stdout);
 }
 
 static void
-try_point(struct sweep *sweep, const struct point *point, FILE *log, struct played *played)
+try_point(struct sweep *sweep, const struct point *point, FILE *log, struct result *result)
 {
 	const size_t index = (size_t)(point->situation - situations);
-	play(&sweep->tools, point, log, played);
+	run_point(&sweep->tools, point, log, result);
 	atomic_fetch_add(&sweep->tally->points[index][point->action], 1);
-	if (point->action != ACTION_NONE && !played->reached)
-		atomic_fetch_add(&sweep->tally->astray[index][point->action], 1);
-	if (played->fault[0] != '\0')
-		report(sweep, point, played);
+	if (point->action != ACTION_NONE && !result->reached)
+		atomic_fetch_add(&sweep->tally->diverged[index][point->action], 1);
+	if (result->fault[0] != '\0')
+		report(sweep, point, result);
 }
 
 static bool
@@ -88,35 +88,35 @@ is_wanted(const struct sweep *sweep, const struct situation *situation)
 	       || (strncmp(situation->name, sweep->only, length) == 0 && situation->name[length] == '-');
 }
 
-/* Each situation once, without any harm: that must go well, and shows its boundaries. */
+/* Runs each situation once without an action. That must succeed, and yields the boundaries. */
 static void
 learn(struct sweep *sweep)
 {
 	static struct starts starts;
-	struct played played = {.boundaries = calloc(BOUNDARIES_MAX, sizeof(struct boundary))};
-	if (played.boundaries == NULL)
+	struct result result = {.boundaries = calloc(BOUNDARIES_MAX, sizeof(struct boundary))};
+	if (result.boundaries == NULL)
 		abort();
 	points_learn_starts(&sweep->tools, &starts);
 	for (size_t i = 0; i < situation_count; i++) {
 		const struct situation *situation = &situations[i];
 		if (!is_wanted(sweep, situation))
 			continue;
-		try_point(sweep, &(struct point){.situation = situation}, NULL, &played);
-		points_add(&sweep->points, situation, &played, &starts);
+		try_point(sweep, &(struct point){.situation = situation}, NULL, &result);
+		points_add(&sweep->points, situation, &result, &starts);
 	}
-	free(played.boundaries);
+	free(result.boundaries);
 }
 
 static void
 try_all(struct sweep *sweep, double began)
 {
-	struct played played = {.boundaries = NULL};
+	struct result result = {.boundaries = NULL};
 	const struct points *points = &sweep->points;
 	atomic_fetch_add(&sweep->tally->known, points->n);
 	for (size_t i = 0; i < points->n; i++) {
 		if (sweep->seconds > 0 && seconds_now() - began > sweep->seconds)
 			return;
-		try_point(sweep, &points->all[i], NULL, &played);
+		try_point(sweep, &points->all[i], NULL, &result);
 	}
 }
 
@@ -145,7 +145,7 @@ open_tools(struct sweep *sweep, bool alone)
 	tools->other_err = open_text("other err");
 }
 
-/* What each command finds, whatever this program found. */
+/* Gives every command the same environment. */
 static void
 set_environment(void)
 {
@@ -167,16 +167,16 @@ static int
 work(bool alone, void *arg)
 {
 	struct sweep *sweep = arg;
-	struct played played = {.boundaries = NULL};
+	struct result result = {.boundaries = NULL};
 	const double began = seconds_now();
 	set_environment();
 	stay_on_processor(sweep->worker);
 	open_tools(sweep, alone);
-	if (sweep->again != NULL) {
-		try_point(sweep, sweep->again, stdout, &played);
-		printf("%s\n", played.fault[0] != '\0'                                 ? "fault"
-		               : played.reached || sweep->again->action == ACTION_NONE ? "fine"
-		                                                                       : "it went another way");
+	if (sweep->replayed != NULL) {
+		try_point(sweep, sweep->replayed, stdout, &result);
+		printf("%s\n", result.fault[0] != '\0'                                    ? "fault"
+		               : result.reached || sweep->replayed->action == ACTION_NONE ? "fine"
+		                                                                          : "took another path");
 	} else {
 		sweep->points = (struct points){.worker = sweep->worker, .workers = sweep->workers};
 		learn(sweep);
@@ -195,7 +195,7 @@ run_workers(struct sweep *sweep)
 	for (sweep->worker = 0; sweep->worker < sweep->workers; sweep->worker++) {
 		pids[sweep->worker] = fork();
 		if (pids[sweep->worker] == 0)
-			_exit(room_run(work, sweep));
+			_exit(namespaces_run(work, sweep));
 	}
 	for (unsigned i = 0; i < sweep->workers; i++) {
 		int status = 1;
@@ -210,23 +210,23 @@ run_workers(struct sweep *sweep)
 
 /* ---- the results ---- */
 
-/* One line for each verb and action. */
+/* Prints a line for a verb and an action. */
 static void
 print_verb(const struct tally *tally, const char *verb, unsigned action)
 {
 	unsigned long points = 0;
-	unsigned long astray = 0;
+	unsigned long diverged = 0;
 	unsigned long faults = 0;
 	for (size_t i = 0; i < situation_count; i++) {
 		if (strcmp(situations[i].words[0], verb) != 0)
 			continue;
 		points += tally->points[i][action];
-		astray += tally->astray[i][action];
+		diverged += tally->diverged[i][action];
 		faults += tally->faults[i][action];
 	}
 	if (points > 0)
-		printf("%-8s %-12s %6lu points %4lu went another way %4lu faults\n", verb, action_names[action], points, astray,
-		       faults);
+		printf("%-8s %-12s %6lu points %4lu on another path %4lu faults\n", verb, action_names[action], points,
+		       diverged, faults);
 }
 
 static unsigned long
@@ -247,7 +247,7 @@ print_tally(const struct tally *tally, unsigned long *faults)
 	return points;
 }
 
-/* ---- the beginning ---- */
+/* ---- main ---- */
 
 static bool
 may_trace(void)
@@ -270,14 +270,14 @@ usage(const char *program)
 	fprintf(
 		stderr,
 		"usage: %s --tsem PATH --work PATH [--seconds N | --full] [--jobs N] [--seed N] [--only VERB-OR-SITUATION]\n"
-		"       %s --tsem PATH --work PATH --play SITUATION ACTION K\n"
+		"       %s --tsem PATH --work PATH --replay SITUATION ACTION K\n"
 		"K: the number of the boundary, or child:K; ACTION: one of those that are printed, or error:ENAME\n",
 		program, program);
 	return EXIT_FAILURE;
 }
 
 static bool
-read_options(int argc, char **argv, struct sweep *sweep, bool *plays)
+read_options(int argc, char **argv, struct sweep *sweep, bool *replays)
 {
 	static const struct option options[] = {{"tsem", required_argument, NULL, 't'},
 	                                        {"work", required_argument, NULL, 'w'},
@@ -286,7 +286,7 @@ read_options(int argc, char **argv, struct sweep *sweep, bool *plays)
 	                                        {"jobs", required_argument, NULL, 'j'},
 	                                        {"seed", required_argument, NULL, 'r'},
 	                                        {"only", required_argument, NULL, 'o'},
-	                                        {"play", no_argument, NULL, 'p'},
+	                                        {"replay", no_argument, NULL, 'p'},
 	                                        {0}};
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
@@ -305,12 +305,12 @@ read_options(int argc, char **argv, struct sweep *sweep, bool *plays)
 		else if (option == 'o')
 			sweep->only = optarg;
 		else if (option == 'p')
-			*plays = true;
+			*replays = true;
 		else
 			return false;
 	}
 	return sweep->tools.tsem != NULL && sweep->tools.work != NULL && sweep->workers > 0 && sweep->workers <= WORKERS_MAX
-	       && argc - optind == (*plays ? 3 : 0);
+	       && argc - optind == (*replays ? 3 : 0);
 }
 
 int
@@ -318,10 +318,10 @@ main(int argc, char **argv)
 {
 	struct sweep sweep = {
 		.program = argv[0], .seconds = 60, .workers = count_processors(WORKERS_MAX), .seed = (unsigned long)time(NULL)};
-	struct point again;
-	bool plays = false;
-	if (!read_options(argc, argv, &sweep, &plays)
-	    || (plays && !point_from_words((const char *const *)&argv[optind], &again)))
+	struct point replayed;
+	bool replays = false;
+	if (!read_options(argc, argv, &sweep, &replays)
+	    || (replays && !point_from_words((const char *const *)&argv[optind], &replayed)))
 		return usage(argv[0]);
 #if defined(UNDER_SANITIZER)
 	return skip("most system calls here are the sanitizer's");
@@ -332,8 +332,8 @@ main(int argc, char **argv)
 	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sweep.tally == MAP_FAILED)
 		return EXIT_FAILURE;
-	if (plays) {
-		sweep.again = &again;
+	if (replays) {
+		sweep.replayed = &replayed;
 		sweep.workers = 1;
 	} else {
 		printf("seed %lu\n", sweep.seed);
@@ -343,8 +343,8 @@ main(int argc, char **argv)
 	const bool well = run_workers(&sweep);
 	const unsigned long points = print_tally(sweep.tally, &faults);
 	if (points == 0)
-		fprintf(stderr, "command sweep: nothing was tried: there is no such situation or verb\n");
-	printf("command sweep: %lu points, of %lu that there are, %lu faults in %.0f s\n", points,
-	       plays ? 1 : sweep.tally->known, faults, seconds_now() - began);
+		fprintf(stderr, "command sweep: no point was tried: there is no such situation or verb\n");
+	printf("command sweep: %lu of %lu points, %lu faults in %.0f s\n", points, replays ? 1 : sweep.tally->known, faults,
+	       seconds_now() - began);
 	return well && points > 0 && faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command that `tsem run` runs in the sweep over whole commands: command_work STATUS [job]. It waits until its standard
- * input ends, and exits with STATUS. With `job` it first claims a token of the jobserver and returns it, as make does.
+ * The command that `tsem run` runs in the sweep over whole commands: command_work STATUS [job]. It waits until its
+ * standard input ends, and exits with STATUS. With `job` it first takes a token of the jobserver and returns it, as
+ * make does.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -28,7 +29,7 @@ find_jobserver(int fds[2])
 	return fds[0] >= 0;
 }
 
-/* Where no token comes any more, because tsem was killed, there is no job, as make would have it. */
+/* If tsem was killed, no token comes: then there is no job, as with make. */
 static bool
 do_job(void)
 {

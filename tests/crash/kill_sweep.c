@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kill sweep: real processes are stepped through the operations of libtsem, instruction by instruction, and killed
- * at every one of them; then the books must balance. tests/README.md says what that proves.
+ * The kill sweep steps real processes through the operations of libtsem, instruction by instruction, kills them at each
+ * instruction, and checks the invariants. tests/README.md says what that proves.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -46,7 +46,7 @@ on_tick(int number)
 	(void)number;
 }
 
-/* A tick interrupts waitpid(), so that a process that sleeps is noticed: see tracee.c. */
+/* A tick interrupts waitpid(), so that a sleeping tracee is noticed: see tracee.c. */
 static void
 start_ticking(void)
 {
@@ -57,10 +57,10 @@ start_ticking(void)
 }
 
 static void
-close_scenes(struct sweep *sweep)
+close_fixtures(struct sweep *sweep)
 {
-	for (size_t i = 0; i < sizeof(sweep->scenes) / sizeof(sweep->scenes[0]); i++)
-		scene_close(&sweep->scenes[i]);
+	for (size_t i = 0; i < sizeof(sweep->fixtures) / sizeof(sweep->fixtures[0]); i++)
+		fixture_close(&sweep->fixtures[i]);
 }
 
 static void
@@ -76,16 +76,16 @@ work(struct sweep *sweep, double seconds)
 	sweep->deadline = seconds == 0 ? 0 : seconds_now() + seconds;
 	if (atomic_load(&sweep->tally->faults) < FAULTS_MAX && seconds >= 0)
 		sweep_pairs(sweep);
-	close_scenes(sweep);
+	close_fixtures(sweep);
 }
 
 static int
-play_again(struct sweep *sweep, const char *text)
+replay(struct sweep *sweep, const char *text)
 {
 	struct plan plan;
 	struct trace first = {0};
 	struct trace second = {0};
-	struct played played;
+	struct result result;
 	if (!plan_from_text(text, &plan) || plan.capacity == 0 || plan.capacity > 3) {
 		fprintf(stderr, "not a plan: %s\n", text);
 		return EXIT_FAILURE;
@@ -97,20 +97,20 @@ play_again(struct sweep *sweep, const char *text)
 	other.first = plan.second;
 	bool learned = sweep_learn(sweep, &plan, &first) && (plan.second == NULL || sweep_learn(sweep, &other, &second));
 	if (learned) {
-		printf("%zu steps, to be stopped behind step %zu at %#lx\n", first.steps, plan.k,
+		printf("%zu steps, to be stopped after step %zu at %#lx\n", first.steps, plan.k,
 		       plan.k <= first.steps ? (unsigned long)first.pc[plan.k] : 0UL);
-		sweep_play(sweep, &plan, &first, &second, &played);
-		if (!played.reached)
-			printf("it went another way\n");
-		printf("%s\n", played.verdict == PLAY_FAULT  ? "fault"
-		               : played.verdict == PLAY_FINE ? "fine"
-		                                             : "makes no sense");
+		sweep_run_plan(sweep, &plan, &first, &second, &result);
+		if (!result.reached)
+			printf("it took another path than the trace\n");
+		printf("%s\n", result.verdict == VERDICT_FAULT  ? "fault"
+		               : result.verdict == VERDICT_FINE ? "fine"
+		                                                : "does not apply");
 	}
-	close_scenes(sweep);
+	close_fixtures(sweep);
 	return atomic_load(&sweep->tally->faults) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* How many points were tried. */
+/* Returns the number of points tried. */
 static unsigned long
 print_tally(const struct tally *tally)
 {
@@ -128,11 +128,11 @@ print_tally(const struct tally *tally)
 		pairs += tally->pairs[i];
 		grid += tally->grid[i];
 	}
-	printf(
-		"%lu points by itself, %lu with a whole operation in between, %lu with part of one; %lu went another way\n"
-		"left to --full: %lu points that leave what the one before leaves, in long loops, with counts above 1 and with "
-		"several semaphores\n",
-		singles, pairs, grid, tally->astray, tally->passed_over);
+	printf("%lu points by itself, %lu with a whole operation in between, %lu with part of one; %lu took another path\n"
+	       "left to --full: %lu points that leave the same state as the one before, in long loops, with counts above 1 "
+	       "and with "
+	       "several semaphores\n",
+	       singles, pairs, grid, tally->diverged, tally->skipped);
 	return singles + pairs + grid;
 }
 
@@ -142,7 +142,7 @@ on_termination(int number)
 	(void)number;
 }
 
-/* Ends the wait for the workers, who are killed and swept up after. */
+/* A signal interrupts the wait for the workers; then this process kills them and removes their files. */
 static void
 catch_termination(void)
 {
@@ -174,7 +174,7 @@ run_workers(struct sweep *sweep, double seconds)
 		if (status != 0)
 			fprintf(stderr, "worker %u ended with status %#x\n", i, (unsigned)status);
 		well = well && status == 0;
-		scene_sweep_up(pids[i]);
+		fixture_clean_up_after(pids[i]);
 	}
 	return well;
 }
@@ -186,7 +186,7 @@ main(int argc, char **argv)
 		{"seconds", required_argument, NULL, 's'}, {"full", no_argument, NULL, 'f'},
 		{"sample", required_argument, NULL, 'n'},  {"singles", no_argument, NULL, '1'},
 		{"pairs", no_argument, NULL, '2'},         {"only", required_argument, NULL, 'o'},
-		{"play", required_argument, NULL, 'p'},    {0}};
+		{"replay", required_argument, NULL, 'p'},  {0}};
 	double seconds = 40;
 	bool pairs_only = false;
 	unsigned long sample = 1;
@@ -221,9 +221,9 @@ main(int argc, char **argv)
 		default:
 			fprintf(stderr,
 			        "usage: %s [--seconds N | --full] [--sample M] [--singles | --pairs | --only FIRST[,SECOND]] | "
-			        "--play PLAN\n"
+			        "--replay PLAN\n"
 			        "N: how long to try pairs; --full: all of them, which takes days\n"
-			        "M: of the points that leave what the one before leaves, one in M (default 1: each)\n",
+			        "M: of the points that leave the same state as the one before, one in M (default 1: each)\n",
 			        argv[0]);
 			return EXIT_FAILURE;
 		}
@@ -240,18 +240,18 @@ main(int argc, char **argv)
 
 	struct sweep sweep = {.program = argv[0], .full = seconds == 0, .pairs_only = pairs_only, .only = only};
 	sweep.sample = sample > 0 ? sample : 1;
-	sweep.sample_at = (size_t)time(NULL); /* others each time; --play repeats one without it */
+	sweep.sample_at = (size_t)time(NULL); /* other points each time; a plan for --replay does not need it */
 	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sweep.tally == MAP_FAILED)
 		return EXIT_FAILURE;
 	if (plan != NULL)
-		return play_again(&sweep, plan);
+		return replay(&sweep, plan);
 	catch_termination();
 	const double began = seconds_now();
 	const bool well = run_workers(&sweep, seconds);
 	const unsigned long tried = print_tally(sweep.tally);
 	if (tried == 0)
-		fprintf(stderr, "kill sweep: nothing was tried: no such operation, or this pair is not in the list\n");
+		fprintf(stderr, "kill sweep: no point was tried: there is no such operation, or the pair is not in the list\n");
 	printf("kill sweep: %u faults in %.0f s\n", sweep.tally->faults, seconds_now() - began);
 	return well && tried > 0 && sweep.tally->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

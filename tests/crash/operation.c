@@ -5,157 +5,158 @@
 #include <string.h>
 #include <time.h>
 
-#include "acts.h"
+#include "operation_other.h"
 #include "handle.h"
 
-/* ---- before ---- */
+/* ---- preparation ---- */
 
 static int
-nothing(struct actor *actor)
+nothing(struct executor *executor)
 {
-	(void)actor;
+	(void)executor;
 	return 0;
 }
 
-/* Has a record from before, whose last tags may still stand in the counters. */
+/* Leaves a cached record, whose last tags may still be in the counters. */
 static int
-warm_up(struct actor *actor)
+warm_up(struct executor *executor)
 {
-	int rc = tsem_try_acquire(actor->sem, actor->count, &actor->hold);
-	return rc == 0 ? tsem_release(&actor->hold) : rc;
+	int rc = tsem_try_acquire(executor->sem, executor->count, &executor->hold);
+	return rc == 0 ? tsem_release(&executor->hold) : rc;
 }
 
-/* The same, also where nothing is available: the record is claimed by a try in vain. */
+/* The same where nothing is available: a failed try claims the record. */
 static int
-warm_up_anyway(struct actor *actor)
+warm_up_anyway(struct executor *executor)
 {
-	warm_up(actor);
+	warm_up(executor);
 	return 0;
 }
 
-/* Waiting in a loop for a while before it sleeps. */
+/* The waiter spins for a while before it sleeps. */
 static int
-warm_up_spinning(struct actor *actor)
+warm_up_spinning(struct executor *executor)
 {
 	enum { ROUNDS = 20 };
-	warm_up(actor);
-	STORE_RLX(&actor->sem->spin, ROUNDS);
+	warm_up(executor);
+	STORE_RLX(&executor->sem->spin, ROUNDS);
 	return 0;
 }
 
-/* As if it had been made with a maximum, which it does not come near: another road of a post. */
+/* Sets a maximum that the post does not come near: such a post takes another path. */
 static int
-post_below_a_maximum(struct actor *actor)
+post_below_a_maximum(struct executor *executor)
 {
 	enum { FAR = 100 };
-	actor->sem->max = actor->capacity + FAR;
-	actor->sem->fast_post_max = 0;
+	executor->sem->max = executor->capacity + FAR;
+	executor->sem->fast_post_max = 0;
 	return 0;
 }
 
 static int
-hold_one(struct actor *actor)
+hold_one(struct executor *executor)
 {
-	return tsem_try_acquire(actor->sem, actor->count, &actor->hold);
+	return tsem_try_acquire(executor->sem, executor->count, &executor->hold);
 }
 
-/* With a record from before, which stays with the thread while it is in use. */
+/* Holds with a cached record. */
 static int
-hold_one_again(struct actor *actor)
+hold_one_again(struct executor *executor)
 {
-	int rc = warm_up(actor);
-	return rc == 0 ? hold_one(actor) : rc;
+	int rc = warm_up(executor);
+	return rc == 0 ? hold_one(executor) : rc;
 }
 
 static int
-hand_one_over(struct actor *actor)
+hand_one_over(struct executor *executor)
 {
 	tsem_hold hold;
-	int rc = tsem_try_acquire(actor->sem, actor->count, &hold);
-	return rc == 0 ? tsem_hand_over(&hold, actor->other) : rc;
+	int rc = tsem_try_acquire(executor->sem, executor->count, &hold);
+	return rc == 0 ? tsem_hand_over(&hold, executor->other) : rc;
 }
 
-/* A caller of tsem_lend() finds the process first. */
+/* tsem_lend() needs the process that tsem_find_process() finds. */
 static int
-lend_to_other(struct actor *actor)
+lend_to_other(struct executor *executor)
 {
 	tsem_process process;
-	int rc = tsem_find_process(actor->other, &process);
-	return rc == 0 ? tsem_lend(&actor->hold, &process) : rc;
+	int rc = tsem_find_process(executor->other, &process);
+	return rc == 0 ? tsem_lend(&executor->hold, &process) : rc;
 }
 
 static int
-lend_one(struct actor *actor)
+lend_one(struct executor *executor)
 {
-	int rc = tsem_try_acquire(actor->sem, actor->count, &actor->hold);
-	return rc == 0 ? lend_to_other(actor) : rc;
+	int rc = tsem_try_acquire(executor->sem, executor->count, &executor->hold);
+	return rc == 0 ? lend_to_other(executor) : rc;
 }
 
 /* ---- the operations ---- */
 
 static int
-take(struct actor *actor)
+take(struct executor *executor)
 {
-	return tsem_take(actor->sem, actor->count, NULL);
+	return tsem_take(executor->sem, executor->count, NULL);
 }
 
 static int
-post(struct actor *actor)
+post(struct executor *executor)
 {
-	return tsem_post(actor->sem, actor->count, NULL);
+	return tsem_post(executor->sem, executor->count, NULL);
 }
 
 static int
-acquire(struct actor *actor)
+acquire(struct executor *executor)
 {
-	return tsem_acquire(actor->sem, actor->count, NULL, &actor->hold);
+	return tsem_acquire(executor->sem, executor->count, NULL, &executor->hold);
 }
 
 static int
-try_acquire(struct actor *actor)
+try_acquire(struct executor *executor)
 {
-	return tsem_try_acquire(actor->sem, actor->count, &actor->hold);
+	return tsem_try_acquire(executor->sem, executor->count, &executor->hold);
 }
 
 static int
-release(struct actor *actor)
+release(struct executor *executor)
 {
-	return tsem_release(&actor->hold);
+	return tsem_release(&executor->hold);
 }
 
 static int
-acquire_and_release(struct actor *actor)
+acquire_and_release(struct executor *executor)
 {
-	int rc = acquire(actor);
-	actor->told = rc == 0 && tsem_hold_recovered(&actor->hold); /* and is allowed to die in the release that follows */
-	return rc == 0 ? release(actor) : rc;
+	int rc = acquire(executor);
+	executor->notified =
+		rc == 0 && tsem_hold_recovered(&executor->hold); /* the executor may die in the release that follows */
+	return rc == 0 ? release(executor) : rc;
 }
 
 static const struct timespec long_ago = {.tv_sec = 0, .tv_nsec = 1};
 
 static int
-take_too_late(struct actor *actor)
+take_too_late(struct executor *executor)
 {
-	return tsem_take(actor->sem, actor->count, &long_ago);
+	return tsem_take(executor->sem, executor->count, &long_ago);
 }
 
 static int
-acquire_too_late(struct actor *actor)
+acquire_too_late(struct executor *executor)
 {
-	return tsem_acquire(actor->sem, actor->count, &long_ago, &actor->hold);
+	return tsem_acquire(executor->sem, executor->count, &long_ago, &executor->hold);
 }
 
 static int
-acquire_shortly(struct actor *actor)
+acquire_with_timeout(struct executor *executor)
 {
 	struct timespec soon;
 	clock_gettime(CLOCK_MONOTONIC, &soon);
-	soon.tv_sec += 600; /* see NAPS_JUMP */
-	return tsem_acquire(actor->sem, actor->count, &soon, &actor->hold);
+	soon.tv_sec += 600; /* see SLEEP_CLOCK_JUMP */
+	return tsem_acquire(executor->sem, executor->count, &soon, &executor->hold);
 }
 
 static int
-no_more(void *arg, uint32_t position)
+cancel_wait(void *arg, uint32_t position)
 {
 	(void)arg;
 	(void)position;
@@ -163,88 +164,88 @@ no_more(void *arg, uint32_t position)
 }
 
 static int
-acquire_cancelled(struct actor *actor)
+acquire_cancelled(struct executor *executor)
 {
-	const struct tsem_wait wait = {.size = sizeof(wait), .progress = no_more};
-	return tsem_acquire_wait(actor->sem, actor->count, &wait, &actor->hold);
+	const struct tsem_wait wait = {.size = sizeof(wait), .progress = cancel_wait};
+	return tsem_acquire_wait(executor->sem, executor->count, &wait, &executor->hold);
 }
 
 static int
-hand_over(struct actor *actor)
+hand_over(struct executor *executor)
 {
-	return tsem_hand_over(&actor->hold, actor->other);
+	return tsem_hand_over(&executor->hold, executor->other);
 }
 
 static int
-release_for(struct actor *actor)
+release_for(struct executor *executor)
 {
-	return tsem_release_for(actor->sem, actor->other);
+	return tsem_release_for(executor->sem, executor->other);
 }
 
 static int
-adopt(struct actor *actor)
+adopt(struct executor *executor)
 {
-	return tsem_adopt(&actor->hold);
+	return tsem_adopt(&executor->hold);
 }
 
 static int
-reap(struct actor *actor)
+reap(struct executor *executor)
 {
-	return tsem_reap(&actor->hold, 0);
+	return tsem_reap(&executor->hold, 0);
 }
 
 static int
-recover(struct actor *actor)
+recover(struct executor *executor)
 {
-	return tsem_recover(actor->sem, NULL);
+	return tsem_recover(executor->sem, NULL);
 }
 
-/* Uses the very record that the recovery has freed. */
+/* Acquires with the record that the recovery has freed. */
 static int
-recover_and_acquire(struct actor *actor)
+recover_and_acquire(struct executor *executor)
 {
-	int rc = recover(actor);
-	return rc == 0 ? try_acquire(actor) : rc;
-}
-
-static int
-recover_and_acquire_too_late(struct actor *actor)
-{
-	int rc = recover(actor);
-	return rc == 0 ? acquire_too_late(actor) : rc;
+	int rc = recover(executor);
+	return rc == 0 ? try_acquire(executor) : rc;
 }
 
 static int
-create(struct actor *actor)
+recover_and_acquire_too_late(struct executor *executor)
+{
+	int rc = recover(executor);
+	return rc == 0 ? acquire_too_late(executor) : rc;
+}
+
+static int
+create(struct executor *executor)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = 5, .max = 7, .mode = 0640};
-	return tsem_create(actor->absent, &config, NULL);
+	return tsem_create(executor->absent, &config, NULL);
 }
 
 static int
-remove_name(struct actor *actor)
+remove_name(struct executor *executor)
 {
-	return tsem_remove(actor->name, 0);
+	return tsem_remove(executor->name, 0);
 }
 
 static int
-remove_by_force(struct actor *actor)
+remove_by_force(struct executor *executor)
 {
-	return tsem_remove(actor->name, TSEM_FORCE);
+	return tsem_remove(executor->name, TSEM_FORCE);
 }
 
-/* ---- afterwards ---- */
+/* ---- after the operation ---- */
 
 static int
-give_back(struct actor *actor)
+give_back(struct executor *executor)
 {
-	return actor->result == 0 ? tsem_release(&actor->hold) : 0;
+	return executor->result == 0 ? tsem_release(&executor->hold) : 0;
 }
 
 static int
-put_back(struct actor *actor)
+put_back(struct executor *executor)
 {
-	return actor->result == 0 ? tsem_post(actor->sem, actor->count, NULL) : 0;
+	return executor->result == 0 ? tsem_post(executor->sem, executor->count, NULL) : 0;
 }
 
 const struct operation operations[] = {
@@ -256,7 +257,7 @@ const struct operation operations[] = {
 	{"acquire", 0, 0, true, 0, 0, warm_up_anyway, acquire, give_back},
 	{"acquire-spin", NEEDS_FULL, 0, true, 0, 0, warm_up_spinning, acquire, give_back},
 	{"acquire-late", NEEDS_FULL, 0, true, -ETIMEDOUT, 0, warm_up_anyway, acquire_too_late, give_back},
-	{"acquire-soon", NEEDS_FULL | CLOCK_JUMPS, 0, true, -ETIMEDOUT, 0, warm_up_anyway, acquire_shortly, give_back},
+	{"acquire-soon", NEEDS_FULL | CLOCK_JUMPS, 0, true, -ETIMEDOUT, 0, warm_up_anyway, acquire_with_timeout, give_back},
 	{"acquire-cancel", NEEDS_FULL | CLOCK_JUMPS, 0, true, -ECANCELED, 0, warm_up_anyway, acquire_cancelled, give_back},
 	{"try", 0, 0, true, 0, -EAGAIN, warm_up_anyway, try_acquire, give_back},
 	{"release-first", 0, 0, false, 0, 0, hold_one, release, nothing},
@@ -277,23 +278,23 @@ const struct operation operations[] = {
 	{"create", CREATES, 0, false, 0, -EEXIST, nothing, create, nothing},
 	{"remove", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_name, nothing},
 	{"remove-force", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_by_force, nothing},
-	{"set-raise", SETS | LONG_LOOP, 0, false, 0, 0, nothing, act_set_raise, nothing},
-	{"set-lower", SETS, 0, false, 0, 0, nothing, act_set_lower, nothing},
-	{"set-drain", SETS, 0, false, 0, 0, nothing, act_set_drain, nothing},
-	{"cancel", CANCELS | LONG_LOOP, 0, false, 0, 0, nothing, act_cancel, nothing},
-	{"wait-idle", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, act_wait_idle, nothing},
-	{"wait-holders", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, act_wait_holders, nothing},
-	{"all", USES_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, act_acquire_all, act_release_all},
-	{"all-late", USES_BESIDE | ONE_PERMIT | NEEDS_FULL, 0, true, -ETIMEDOUT, 0, nothing, act_acquire_all_too_late,
-     act_release_all},
-	{"any", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, act_acquire_any, act_release_any},
-	{"any-beside", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, act_acquire_any_beside,
-     act_release_any},
+	{"set-raise", SETS | LONG_LOOP, 0, false, 0, 0, nothing, do_set_raise, nothing},
+	{"set-lower", SETS, 0, false, 0, 0, nothing, do_set_lower, nothing},
+	{"set-drain", SETS, 0, false, 0, 0, nothing, do_set_drain, nothing},
+	{"cancel", CANCELS | LONG_LOOP, 0, false, 0, 0, nothing, do_cancel, nothing},
+	{"wait-idle", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, do_wait_idle, nothing},
+	{"wait-holders", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, do_wait_holders, nothing},
+	{"all", USES_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, do_acquire_all, do_release_all},
+	{"all-late", USES_BESIDE | ONE_PERMIT | NEEDS_FULL, 0, true, -ETIMEDOUT, 0, nothing, do_acquire_all_too_late,
+     do_release_all},
+	{"any", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, do_acquire_any, do_release_any},
+	{"any-beside", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, do_acquire_any_beside,
+     do_release_any},
 	{"any-late", USES_BESIDE | DRAINS_BESIDE | ONE_PERMIT | NEEDS_FULL, 0, true, -ETIMEDOUT, 0, nothing,
-     act_acquire_any_too_late, act_release_any},
-	{"post-take", USES_BESIDE | ONE_PERMIT, 1, false, 0, 0, nothing, act_post_and_take, act_undo_post_and_take},
-	{"post-take-same", ONE_PERMIT | POSTS_FIRST, 0, false, 0, 0, nothing, act_post_and_take_same, nothing},
-	{"slots", LONG_LOOP, 0, true, 0, 0, hold_one, act_slots, give_back},
+     do_acquire_any_too_late, do_release_any},
+	{"post-take", USES_BESIDE | ONE_PERMIT, 1, false, 0, 0, nothing, do_post_and_take, do_undo_post_and_take},
+	{"post-take-same", ONE_PERMIT | POSTS_FIRST, 0, false, 0, 0, nothing, do_post_and_take_same, nothing},
+	{"slots", LONG_LOOP, 0, true, 0, 0, hold_one, do_slots, give_back},
 };
 
 const unsigned operation_count = sizeof(operations) / sizeof(operations[0]);

@@ -13,7 +13,7 @@ plan_to_text(const struct plan *plan, char text[PLAN_TEXT])
 	if (plan->j != TO_THE_END)
 		snprintf(j, sizeof(j), "%zu", plan->j);
 	snprintf(text, PLAN_TEXT, "%s,%s,%u,%u,%d,%d,%s,%zu,%d,%s,%d,%d,%d", plan->first->name,
-	         plan->second == NULL ? "-" : plan->second->name, plan->capacity, plan->count, plan->full, plan->line,
+	         plan->second == NULL ? "-" : plan->second->name, plan->capacity, plan->count, plan->full, plan->third,
 	         fates[plan->fate], plan->k, plan->asleep, j, plan->second_leads, plan->early, plan->zombie);
 }
 
@@ -25,20 +25,20 @@ plan_from_text(const char *text, struct plan *plan)
 	char fate[32];
 	char j[24];
 	int full;
-	int line;
+	int third;
 	int asleep;
 	int leads;
 	int early;
 	int zombie;
 	*plan = (struct plan){0};
 	if (sscanf(text, "%31[^,],%31[^,],%u,%u,%d,%d,%31[^,],%zu,%d,%23[^,],%d,%d,%d", first, second, &plan->capacity,
-	           &plan->count, &full, &line, fate, &plan->k, &asleep, j, &leads, &early, &zombie)
+	           &plan->count, &full, &third, fate, &plan->k, &asleep, j, &leads, &early, &zombie)
 	    != 13)
 		return false;
 	plan->first = operation_by_name(first);
 	plan->second = operation_by_name(second);
 	plan->full = full != 0;
-	plan->line = line != 0;
+	plan->third = third != 0;
 	plan->asleep = asleep != 0;
 	plan->second_leads = leads != 0;
 	plan->early = early != 0;

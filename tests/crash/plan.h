@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One point: who does what, how far, and what becomes of them. Written as text, a fault can be played again. */
+/*
+ * One point: which operations run, how far, and which process is killed. A plan can be written as text, which repeats a
+ * fault.
+ */
 #ifndef TSEM_TESTS_CRASH_PLAN_H
 #define TSEM_TESTS_CRASH_PLAN_H
 
@@ -12,28 +15,29 @@
 #define TO_THE_END SIZE_MAX
 
 enum fate {
-	KILL,        /* the first one, where it stands; then the second one goes on */
-	RESUME,      /* nobody is killed: both go on */
-	KILL_SECOND, /* the second one, where it stands; then the first one goes on */
-	KILL_PARENT, /* of the first one, which goes on */
-	KILL_FAMILY, /* the first one and its parent */
+	KILL,        /* the first executor where it is stopped; then the second one goes on */
+	RESUME,      /* no process is killed: both go on */
+	KILL_SECOND, /* the second executor where it is stopped; then the first one goes on */
+	KILL_PARENT, /* of the first executor, which goes on */
+	KILL_FAMILY, /* the first executor and its parent */
 	FATES
 };
 
 struct plan {
 	const struct operation *first;
-	const struct operation *second; /* NULL: nobody */
+	const struct operation *second; /* NULL: none */
 	uint32_t capacity;
 	uint32_t count;
-	bool full; /* the driver takes what is available before they begin, and gives it back when they are stuck */
-	bool line; /* a third process comes, behind the first one's stop, and must be admitted in the end */
+	bool full; /* the driver takes what is available before they begin, and gives it back when they can only wait */
+	bool
+		third; /* a third process, the bystander, acquires after the first executor has stopped, and must be admitted in the end */
 	enum fate fate;
-	size_t k;          /* steps of the first one */
+	size_t k;          /* steps of the first executor */
 	bool asleep;       /* and then into a system call that waits */
-	size_t j;          /* steps of the second one */
-	bool second_leads; /* the second one does its steps before the first one does */
-	bool early;        /* the driver gives back before the killing or going on, not after it */
-	bool zombie;       /* recovered before the dead are reaped */
+	size_t j;          /* steps of the second executor */
+	bool second_leads; /* the second executor takes its steps before the first one does */
+	bool early;        /* the driver gives back before the fate, not after it */
+	bool zombie;       /* the dead are recovered before they are reaped */
 };
 
 enum { PLAN_TEXT = 160 };

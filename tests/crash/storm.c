@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The driver: starts, kills, stops and signals the workers, and does the accounts at the end. */
+/* The driver: starts, kills, stops and signals the workers, and checks the invariants at the end. */
 #include "storm.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #include "worker.h"
 
-enum { PATIENCE_SECONDS = 60, STUCK_SECONDS = 20 };
+enum { TIMEOUT_SECONDS = 60, STUCK_SECONDS = 20 };
 
 struct driver {
 	struct storm *storm;
@@ -26,8 +26,8 @@ struct driver {
 	uint64_t kills;
 	uint64_t stops;
 	uint64_t signals;
-	uint64_t looks;            /* from outside */
-	uint64_t seen[SEMAPHORES]; /* admissions, when they last moved */
+	uint64_t lock_counts;      /* how often the locks were counted */
+	uint64_t seen[SEMAPHORES]; /* the admissions at the last check */
 	double moved[SEMAPHORES];
 };
 
@@ -49,7 +49,7 @@ static void
 start_worker(struct driver *driver, unsigned worker)
 {
 	struct entry *entry = &driver->storm->entries[worker];
-	witness_stand(driver->storm, worker, 0, STAND_OUT);
+	monitor_set_activity(driver->storm, worker, 0, ACTIVITY_NONE);
 	atomic_store(&entry->doomed, false);
 	const pid_t pid = fork();
 	if (pid == 0) {
@@ -65,17 +65,20 @@ start_worker(struct driver *driver, unsigned worker)
 	driver->lives[worker]++;
 }
 
-/* A worker killed while it took or posted anonymously, or had taken, leaves a permit that nobody will post. */
+/*
+ * A worker that is killed while it takes, holds or posts anonymously may leave a permit that no process posts. The
+ * driver posts it.
+ */
 static void
-make_up(struct storm *storm, unsigned worker)
+restore_anonymous(struct storm *storm, unsigned worker)
 {
 	unsigned semaphore;
-	const enum stand stand = witness_stands(storm, worker, &semaphore);
+	const enum activity activity = monitor_activity(storm, worker, &semaphore);
 	const uint32_t count = atomic_load(&storm->entries[worker].count);
-	if (semaphore != ANONYMOUS || stand == STAND_OUT)
+	if (semaphore != ANONYMOUS || activity == ACTIVITY_NONE)
 		return;
-	/* In the middle of it, only one of the two can be told: that there may be as many too many now. */
-	if (stand != STAND_HOLDING)
+	/* If it was killed in a take or a post, it may have had no permit, so there may be too many now. */
+	if (activity != ACTIVITY_HOLDING)
 		atomic_fetch_add(&storm->surplus, count);
 	if (tsem_post(storm->sems[ANONYMOUS], count, NULL) != 0)
 		storm_fault(storm, "the driver's post failed");
@@ -94,18 +97,18 @@ kill_worker(struct driver *driver, unsigned worker)
 	}
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		storm_fault(driver->storm, "worker %u ended by itself, status %#x", worker, status);
-	make_up(driver->storm, worker);
+	restore_anonymous(driver->storm, worker);
 	unsigned semaphore;
-	if (witness_stands(driver->storm, worker, &semaphore) == STAND_HOLDING && semaphore == SINGLE)
+	if (monitor_activity(driver->storm, worker, &semaphore) == ACTIVITY_HOLDING && semaphore == SINGLE)
 		atomic_store(&driver->storm->died, before);
 	storm_abandon_change(driver->storm, atomic_exchange(&entry->change, 0));
 	driver->stopped[worker] = false;
 	driver->kills++;
 }
 
-/* With the world stopped. A worker that has ended by itself is found by kill_worker(). */
+/* Counts the locks while all workers are stopped. kill_worker() finds the workers that have ended by themselves. */
 static void
-look_from_outside(struct driver *driver)
+count_all_locks(struct driver *driver)
 {
 	struct storm *storm = driver->storm;
 	siginfo_t info;
@@ -122,15 +125,15 @@ look_from_outside(struct driver *driver)
 		if (!driver->stopped[i])
 			kill(atomic_load(&storm->entries[i].pid), SIGCONT);
 	}
-	driver->looks++;
+	driver->lock_counts++;
 }
 
 static void
-strike(struct driver *driver)
+disturb(struct driver *driver)
 {
 	struct storm *storm = driver->storm;
 	if (below(&driver->state, 32) == 0)
-		look_from_outside(driver);
+		count_all_locks(driver);
 	const unsigned worker = below(&driver->state, storm->workers);
 	const pid_t pid = atomic_load(&storm->entries[worker].pid);
 	switch (below(&driver->state, 4)) {
@@ -171,9 +174,9 @@ set_usual_capacities(struct storm *storm)
 	}
 }
 
-/* Nobody is left waiting for ever: every semaphore goes on admitting somebody. */
+/* Every semaphore must keep admitting workers, so that none waits for ever. */
 static void
-check_movement(struct driver *driver)
+check_progress(struct driver *driver)
 {
 	for (unsigned i = 0; i < SEMAPHORES; i++) {
 		const uint64_t admissions = atomic_load(&driver->storm->admissions[i]);
@@ -181,36 +184,36 @@ check_movement(struct driver *driver)
 			driver->moved[i] = seconds_now();
 		driver->seen[i] = admissions;
 		if (seconds_now() - driver->moved[i] > STUCK_SECONDS) {
-			storm_fault(driver->storm, "%s has admitted nobody for %d s", driver->storm->names[i], STUCK_SECONDS);
+			storm_fault(driver->storm, "%s has admitted no worker for %d s", driver->storm->names[i], STUCK_SECONDS);
 			driver->moved[i] = 0;
 		}
 	}
 }
 
 static void
-rage(struct driver *driver, double seconds)
+disturb_workers(struct driver *driver, double seconds)
 {
 	const double end = seconds_now() + seconds;
 	for (unsigned strikes = 0; seconds_now() < end && !interrupted; strikes++) {
 		const struct timespec pause_for = {.tv_nsec = (long)below(&driver->state, 2000000)};
 		nanosleep(&pause_for, NULL);
-		strike(driver);
+		disturb(driver);
 		if (strikes % 64 == 63) {
 			continue_all(driver);
-			set_usual_capacities(driver->storm); /* a setter that meant to do so may be dead */
+			set_usual_capacities(driver->storm); /* a dead setter may not have done so */
 		}
-		check_movement(driver);
-		if (atomic_load(&driver->storm->faults) >= (driver->storm->intruders ? 1 : STORM_FAULTS_MAX))
+		check_progress(driver);
+		if (atomic_load(&driver->storm->faults) >= (driver->storm->violations ? 1 : STORM_FAULTS_MAX))
 			return;
 	}
 }
 
-/* Half of them are killed, wherever they are; the others come to an end by themselves, as each wait does. */
+/* Kills half of the workers, wherever they are. The others end by themselves, because each of their waits ends. */
 static void
-calm_down(struct driver *driver)
+end_workers(struct driver *driver)
 {
 	struct storm *storm = driver->storm;
-	const double limit = seconds_now() + PATIENCE_SECONDS;
+	const double limit = seconds_now() + TIMEOUT_SECONDS;
 	continue_all(driver);
 	for (unsigned i = 0; i < storm->workers; i += 2)
 		kill_worker(driver, i);
@@ -243,35 +246,36 @@ run(struct storm *storm, double seconds)
 	driver.state = storm->seed;
 	for (unsigned i = 0; i < storm->workers; i++)
 		start_worker(&driver, i);
-	rage(&driver, seconds);
-	calm_down(&driver);
+	disturb_workers(&driver, seconds);
+	end_workers(&driver);
 	for (unsigned i = 0; i < SEMAPHORES; i++) {
-		storm_close_books(storm, i);
+		storm_check_end(storm, i);
 		tsem_remove(storm->names[i], TSEM_FORCE);
 		tsem_close(storm->sems[i]);
 	}
 	printf("%" PRIu64 " killed, %" PRIu64 " stopped or continued, %" PRIu64 " signalled; %" PRIu64 " timeouts, %" PRIu64
-	       " cancelled, %" PRIu64 " handed over; %" PRIu64 " looks of the witness\n",
+	       " cancelled, %" PRIu64 " handed over; %" PRIu64 " checks by the monitor\n",
 	       driver.kills, driver.stops, driver.signals, storm->timeouts, storm->cancels, storm->handed_over,
 	       storm->checks);
 	printf("%u and %u capacities set; %" PRIu64 " times all of several, %" PRIu64 " times any of them; %" PRIu64
-	       " told of a dead holder; %" PRIu64 " times idle, %" PRIu64 " not in time\n",
+	       " holders learnt of a dead holder; %" PRIu64 " times idle, %" PRIu64 " not in time\n",
 	       atomic_load(&storm->change_count[SET_FIRST]), atomic_load(&storm->change_count[SET_FIRST + 1]),
-	       storm->several[0], storm->several[1], storm->tellings, storm->idle[0], storm->idle[1]);
-	printf("%" PRIu64 " looks from outside; at most %" PRIu64 ", %" PRIu64 ", %" PRIu64 " and %" PRIu64
+	       storm->several[0], storm->several[1], storm->notifications, storm->idle[0], storm->idle[1]);
+	printf("%" PRIu64 " counts of the locks; at most %" PRIu64 ", %" PRIu64 ", %" PRIu64 " and %" PRIu64
 	       " permits were locked\n",
-	       driver.looks, storm->most_locked[0], storm->most_locked[1], storm->most_locked[2], storm->most_locked[3]);
+	       driver.lock_counts, storm->most_locked[0], storm->most_locked[1], storm->most_locked[2],
+	       storm->most_locked[3]);
 	printf("storm: %u faults with seed %" PRIu64 "\n", storm->faults, storm->seed);
-	/* Intruders are seen, by nothing but their locks. */
+	/* only the locks show a violation */
 	const bool expected =
-		(storm->faults > 0) == storm->intruders && (!storm->intruders || storm->faults == storm->faults_from_outside);
+		(storm->faults > 0) == storm->violations && (!storm->violations || storm->faults == storm->faults_by_locks);
 	return expected && !interrupted ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int
 create_in_own_memory(const struct storm *storm, const struct tsem_config *config, tsem **sem)
 {
-	const size_t size = tsem_size_at(4 * storm->workers); /* those of the dead are not free at once */
+	const size_t size = tsem_size_at(4 * storm->workers); /* the records of dead holders are not free at once */
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return memory == MAP_FAILED ? -errno : tsem_init_at(memory, size, config, sem);
 }
@@ -301,13 +305,13 @@ main(int argc, char **argv)
 	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
 	                                        {"seed", required_argument, NULL, 'r'},
 	                                        {"workers", required_argument, NULL, 'w'},
-	                                        {"intruders", no_argument, NULL, 'i'},
+	                                        {"violations", no_argument, NULL, 'i'},
 	                                        {0}};
 	const struct sigaction action = {.sa_handler = on_termination};
 	double seconds = 60;
 	uint64_t seed = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	unsigned long workers = 200;
-	bool intruders = false;
+	bool violations = false;
 	bool known = true;
 	int option;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0) {
@@ -318,16 +322,16 @@ main(int argc, char **argv)
 		else if (option == 'w')
 			workers = strtoul(optarg, NULL, 0);
 		else if (option == 'i')
-			intruders = true;
+			violations = true;
 		else
 			known = false;
 	}
 	if (!known || optind != argc || workers < 2 || workers > WORKERS_MAX) {
-		fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--workers 2...%d] [--intruders]\n", argv[0], WORKERS_MAX);
+		fprintf(stderr, "usage: %s [--seconds N] [--seed N] [--workers 2...%d] [--violations]\n", argv[0], WORKERS_MAX);
 		return EXIT_FAILURE;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* The workers' handler: inherited, for a signal may come before they have done anything. */
+	/* The workers inherit this handler, because a signal may come before a worker could set it. */
 	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal}, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
@@ -336,7 +340,7 @@ main(int argc, char **argv)
 		return EXIT_FAILURE;
 	storm->seed = seed;
 	storm->workers = (unsigned)workers;
-	storm->intruders = intruders;
+	storm->violations = violations;
 	printf("storm of %lu processes for %.0f s, seed %" PRIu64 "\n", workers, seconds, seed);
 	create_semaphores(storm);
 	storm_create_locks();

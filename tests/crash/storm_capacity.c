@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who set which capacity when, as the setters know it themselves. */
+/* The capacities that were set, and when, as the setters know it. */
 #include <errno.h>
 #include <string.h>
 
@@ -49,10 +49,11 @@ change_count(const struct storm *storm, unsigned semaphore)
 }
 
 /*
- * A capacity is in force from some instant of its call on, until some instant of another call. So it cannot be any more
- * once a call has returned that began when its own was over: the latest beginning among the calls that had returned
- * before `from` says up to which end all are gone. That of a setter who died may have come into force or not, so it
- * counts as a claim, and ends none. 0: not even the creator's is gone.
+ * A capacity is in force from some instant of its call until some instant of another call. If call B began after call A
+ * had ended, A's capacity is no longer in force once B has returned. So among the calls that had returned before
+ * `from`, the one that began last decides: the capacities of calls that ended before it began are gone. The capacity of
+ * a setter that died may have been in force or not: it counts as a claim, and ends no other one. 0: not even the first
+ * capacity is gone.
  */
 static uint64_t
 gone_before(const struct storm *storm, unsigned semaphore, uint64_t from)
@@ -88,17 +89,20 @@ storm_claimable(const struct storm *storm, unsigned semaphore, uint64_t from)
 	return most;
 }
 
-/* Whoever comes from now on calls later than now. What ended the claims ends behind its beginning, so it stays. */
+/*
+ * Later callers call after this sequence number. The change that ended the forgotten claims itself ends after it began,
+ * so it is not forgotten.
+ */
 void
 storm_forget_changes(struct storm *storm, unsigned semaphore)
 {
 	uint64_t from = atomic_fetch_add(&storm->sequence, 1);
 	for (unsigned i = 0; i < storm->workers; i++) {
 		unsigned at;
-		const enum stand stand = witness_stands(storm, i, &at);
-		const uint64_t called = atomic_load(&storm->entries[i].called);
-		if (stand != STAND_OUT && called < from)
-			from = called;
+		const enum activity activity = monitor_activity(storm, i, &at);
+		const uint64_t called_at = atomic_load(&storm->entries[i].called_at);
+		if (activity != ACTIVITY_NONE && called_at < from)
+			from = called_at;
 	}
 	const uint64_t gone = gone_before(storm, semaphore, from);
 	uint32_t first = atomic_load(&storm->change_first[semaphore]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A witness outside tsem and outside the program: the kernel. For each permit that a worker has, it locks a byte of its own
- * in a file of the storm's own, from behind the acquire until before the release. The kernel drops the locks of a process
- * while it dies, before any other process can find it dead. So what is locked while all workers are stopped was held by
- * live workers at one instant, and no worker's word has to be believed for that.
+ * The kernel as a second, independent monitor. For each permit, the worker locks a byte of its own in a file, from
+ * after the acquire until before the release. The kernel drops the locks of a process while the process dies, before
+ * any other process can find it dead. So the bytes that are locked while all workers are stopped are permits that live
+ * workers held at one instant. That does not rely on what the workers write.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -52,7 +52,7 @@ storm_unlock(struct storm *storm, unsigned worker, unsigned semaphore)
 		storm_fault(storm, "worker %u cannot unlock its own bytes", worker);
 }
 
-/* How many permits of `semaphore` the worker has, as the kernel says. */
+/* The permits of `semaphore` that the worker has locked. */
 static uint32_t
 count_locked(struct storm *storm, unsigned worker, unsigned semaphore)
 {
@@ -65,8 +65,8 @@ count_locked(struct storm *storm, unsigned worker, unsigned semaphore)
 }
 
 /*
- * The holder with the highest ticket was admitted when all of them fitted into a capacity that was in force since it
- * called; witness_check() has the whole argument. Which one that is the driver does not know, and takes the earliest call.
+ * When the holder with the highest ticket was admitted, all holders fitted into a capacity that was in force since its
+ * call: see monitor_check(). The driver does not know which holder that is, so it takes the earliest call.
  */
 void
 storm_count_locks(struct storm *storm, unsigned semaphore)
@@ -75,17 +75,17 @@ storm_count_locks(struct storm *storm, unsigned semaphore)
 	uint64_t locked = 0;
 	for (unsigned i = 0; i < storm->workers; i++) {
 		const uint32_t count = count_locked(storm, i, semaphore);
-		const uint64_t called = atomic_load(&storm->entries[i].called);
+		const uint64_t called_at = atomic_load(&storm->entries[i].called_at);
 		locked += count;
-		if (count != 0 && called < earliest)
-			earliest = called;
+		if (count != 0 && called_at < earliest)
+			earliest = called_at;
 	}
 	const uint64_t surplus = semaphore == ANONYMOUS ? atomic_load(&storm->surplus) : 0;
 	const uint64_t exist = storm_claimable(storm, semaphore, earliest) + surplus;
 	if (locked > 0 && locked > exist) {
-		storm_fault(storm, "from outside: %" PRIu64 " permits held of %" PRIu64 " of %s", locked, exist,
+		storm_fault(storm, "by the locks: %" PRIu64 " permits held of %" PRIu64 " of %s", locked, exist,
 		            storm->names[semaphore]);
-		storm->faults_from_outside++;
+		storm->faults_by_locks++;
 	}
 	if (locked > storm->most_locked[semaphore])
 		storm->most_locked[semaphore] = locked;

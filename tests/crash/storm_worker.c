@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one of the hundreds does until it is killed: use the semaphores, and say to the witness what it knows. */
+/* What a worker does until it is killed: it uses the semaphores, and writes its entry for the monitor. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,40 +19,40 @@ static uint64_t state;
 
 static int (*sleep_of_library)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
 
-/* Only a waiter that has its ticket gets here: the moment to say that it stands in line. */
+/* The library sleeps only when the waiter has its ticket: the entry may say so now. */
 static int
-sleep_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+sleep_as_waiter(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
 	unsigned semaphore;
-	if (witness_stands(storm, self, &semaphore) == STAND_CALLING) {
-		atomic_store(&storm->entries[self].lined, atomic_fetch_add(&storm->sequence, 1));
-		witness_stand(storm, self, used, STAND_IN_LINE);
+	if (monitor_activity(storm, self, &semaphore) == ACTIVITY_CALLING) {
+		atomic_store(&storm->entries[self].queued_at, atomic_fetch_add(&storm->sequence, 1));
+		monitor_set_activity(storm, self, used, ACTIVITY_QUEUED);
 		atomic_fetch_add(&storm->waits[used], 1);
 	}
 	return sleep_of_library(word, expected, bits, until);
 }
 
 void
-storm_call(struct storm *shared, unsigned worker, unsigned semaphore, uint32_t count, bool patient)
+storm_call(struct storm *shared, unsigned worker, unsigned semaphore, uint32_t count, bool stays)
 {
 	struct entry *entry = &shared->entries[worker];
 	atomic_store(&entry->count, count);
-	atomic_store(&entry->patient, patient);
-	/* In this order: see storm_forget_changes(). */
-	witness_stand(shared, worker, semaphore, STAND_CALLING);
-	atomic_store(&entry->called, atomic_fetch_add(&shared->sequence, 1));
+	atomic_store(&entry->stays, stays);
+	/* storm_forget_changes() needs this order. */
+	monitor_set_activity(shared, worker, semaphore, ACTIVITY_CALLING);
+	atomic_store(&entry->called_at, atomic_fetch_add(&shared->sequence, 1));
 }
 
 void
 storm_be_admitted(struct storm *shared, unsigned worker, unsigned semaphore)
 {
-	atomic_store(&shared->entries[worker].since, atomic_fetch_add(&shared->sequence, 1));
-	witness_stand(shared, worker, semaphore, STAND_HOLDING);
+	atomic_store(&shared->entries[worker].admitted_at, atomic_fetch_add(&shared->sequence, 1));
+	monitor_set_activity(shared, worker, semaphore, ACTIVITY_HOLDING);
 	atomic_fetch_add(&shared->admissions[semaphore], 1);
-	witness_check(shared, worker, semaphore);
+	monitor_check(shared, worker, semaphore);
 }
 
-/* Holding, or doing something else. */
+/* Passes some time while the worker holds, or between two uses. */
 void
 storm_pass_time(uint64_t *random)
 {
@@ -69,7 +69,7 @@ storm_pass_time(uint64_t *random)
 	}
 }
 
-/* Waiters of one of them may be told to give up. */
+/* Waiters of CANCELLED may be cancelled. */
 void
 storm_expect(struct storm *shared, unsigned semaphore, int rc, int also, const char *what)
 {
@@ -78,9 +78,9 @@ storm_expect(struct storm *shared, unsigned semaphore, int rc, int also, const c
 }
 
 static void
-call(uint32_t count, bool patient)
+call(uint32_t count, bool stays)
 {
-	storm_call(storm, self, used, count, patient);
+	storm_call(storm, self, used, count, stays);
 }
 
 static void
@@ -131,32 +131,32 @@ use_anonymously(tsem *sem)
 	be_admitted();
 	pass_time();
 	storm_unlock(storm, self, used);
-	/* In one step back and taken again: killed in it, it may have posted without having taken. */
+	/* Posts and takes again in one call. A worker that is killed in it may have posted without taking. */
 	for (int again = 0; count == 1 && again < 2 && below(&state, 4) == 0; again++) {
-		atomic_store(&storm->entries[self].called, atomic_fetch_add(&storm->sequence, 1));
-		witness_stand(storm, self, used, STAND_POSTING);
+		atomic_store(&storm->entries[self].called_at, atomic_fetch_add(&storm->sequence, 1));
+		monitor_set_activity(storm, self, used, ACTIVITY_POSTING);
 		expect(tsem_post_and_take(sem, sem), 0, "post and take");
 		storm_lock(storm, self, used, count);
 		be_admitted();
 		storm_unlock(storm, self, used);
 	}
-	witness_stand(storm, self, used, STAND_POSTING);
+	monitor_set_activity(storm, self, used, ACTIVITY_POSTING);
 	rc = tsem_post(sem, count, NULL);
 	expect(rc, 0, "post");
-	witness_stand(storm, self, used, STAND_OUT);
+	monitor_set_activity(storm, self, used, ACTIVITY_NONE);
 }
 
 static int
-lose_patience(void *arg, uint32_t position)
+cancel_after_calls(void *arg, uint32_t position)
 {
 	(void)position;
 	return --*(int *)arg < 0;
 }
 
 static int
-acquire_somehow(tsem *sem, uint32_t count, tsem_hold *hold)
+acquire_randomly(tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	int looks = (int)below(&state, 3);
+	int calls = (int)below(&state, 3);
 	struct timespec deadline;
 	struct tsem_wait wait = {.size = sizeof(wait)};
 	const unsigned how = below(&state, 8);
@@ -179,8 +179,8 @@ acquire_somehow(tsem *sem, uint32_t count, tsem_hold *hold)
 		return rc;
 	}
 	if (how == 3) {
-		wait.progress = lose_patience;
-		wait.arg = &looks;
+		wait.progress = cancel_after_calls;
+		wait.arg = &calls;
 		wait.every_ms = 5;
 	}
 	const int rc = tsem_acquire_wait(sem, count, &wait, hold);
@@ -189,7 +189,10 @@ acquire_somehow(tsem *sem, uint32_t count, tsem_hold *hold)
 	return rc;
 }
 
-/* To another worker, and back from it: whoever comes first, it, we, or its death, has the hold released. */
+/*
+ * Gives the hold to another worker, and takes it back. The hold ends by the other worker's release, by this worker's,
+ * or by the other one's death.
+ */
 static void
 hand_over(tsem *sem, tsem_hold *hold)
 {
@@ -222,38 +225,38 @@ use_owned(tsem *sem)
 		expect(tsem_release_for(sem, getpid()), -ENOENT, "release for oneself");
 	const uint32_t count = 1 + below(&state, most);
 	const uint64_t died = atomic_load(&storm->died);
-	if (acquire_somehow(sem, count, &hold) != 0) {
-		witness_stand(storm, self, used, STAND_OUT);
+	if (acquire_randomly(sem, count, &hold) != 0) {
+		monitor_set_activity(storm, self, used, ACTIVITY_NONE);
 		return;
 	}
 	storm_lock(storm, self, used, count);
 	be_admitted();
 	if (used == SINGLE)
-		witness_told(storm, tsem_hold_recovered(&hold), died);
+		monitor_notified(storm, tsem_hold_recovered(&hold), died);
 	uint32_t slots[4];
 	const size_t n = below(&state, 2) == 0 ? tsem_hold_slots(&hold, slots, 4) : 0;
 	for (size_t i = 0; i < n; i++)
-		witness_slot(storm, self, used, slots[i]);
+		monitor_slot(storm, self, used, slots[i]);
 	pass_time();
 	for (size_t i = 0; i < n; i++)
-		witness_slot_end(storm, self, used, slots[i]);
+		monitor_slot_end(storm, self, used, slots[i]);
 	storm_unlock(storm, self, used);
-	witness_stand(storm, self, used, STAND_OUT);
+	monitor_set_activity(storm, self, used, ACTIVITY_NONE);
 	if (below(&state, 16) == 0)
 		hand_over(sem, &hold);
 	else
 		expect(tsem_release(&hold), 0, "release");
 }
 
-/* To see that the locks show what all other witnesses cannot know of. */
+/* A violation: the worker locks a byte without a permit. Only the locks can show that. */
 static void
-intrude(void)
+violate(void)
 {
 	storm_call(storm, self, used, 1, false);
 	storm_lock(storm, self, used, 1);
 	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 	storm_unlock(storm, self, used);
-	witness_stand(storm, self, used, STAND_OUT);
+	monitor_set_activity(storm, self, used, ACTIVITY_NONE);
 }
 
 void
@@ -264,15 +267,15 @@ storm_work(struct storm *shared, unsigned worker, unsigned life)
 	state = storm->seed ^ (uint64_t)worker << 32 ^ life;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sleep_of_library = platform.sleep;
-	platform.sleep = sleep_in_line;
+	platform.sleep = sleep_as_waiter;
 	if (worker % 2 != 0)
 		forget_maximum(storm->sems[ANONYMOUS]);
 	while (!atomic_load(&storm->ending)) {
 		used = below(&state, SEMAPHORES);
-		if (storm->intruders && below(&state, 8) == 0)
-			intrude();
+		if (storm->violations && below(&state, 8) == 0)
+			violate();
 		else if (below(&state, 8) == 0)
-			storm_do_something_else(storm, self, &state);
+			storm_other_operation(storm, self, &state);
 		else if (used == ANONYMOUS)
 			use_anonymously(storm->sems[used]);
 		else

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct scene *
-scene_for(struct sweep *sweep, uint32_t capacity)
+static struct fixture *
+fixture_for(struct sweep *sweep, uint32_t capacity)
 {
-	struct scene *scene = &sweep->scenes[capacity];
-	if (scene->sem == NULL)
-		scene_open(scene, capacity);
-	return scene;
+	struct fixture *fixture = &sweep->fixtures[capacity];
+	if (fixture->sem == NULL)
+		fixture_open(fixture, capacity);
+	return fixture;
 }
 
 static void
@@ -19,7 +19,7 @@ report(struct sweep *sweep, const struct plan *plan, const char *fault)
 	char text[PLAN_TEXT];
 	plan_to_text(plan, text);
 	atomic_fetch_add(&sweep->tally->faults, 1);
-	printf("FAULT: %s: %s\n    again: %s --play %s\n", plan->first->name, fault, sweep->program, text);
+	printf("FAULT: %s: %s\n    replay: %s --replay %s\n", plan->first->name, fault, sweep->program, text);
 	fflush(stdout);
 }
 
@@ -27,54 +27,58 @@ bool
 sweep_learn(struct sweep *sweep, const struct plan *plan, struct trace *trace)
 {
 	struct plan alone = *plan;
-	struct played played;
+	struct result result;
 	if ((plan->first->flags & NEEDS_DEAD) == 0)
 		alone.second = NULL;
-	alone.line = false;
+	alone.third = false;
 	alone.fate = KILL;
 	alone.k = TO_THE_END;
-	play_and_learn(scene_for(sweep, plan->capacity), &alone, trace, &played);
-	if (played.verdict == PLAY_FAULT)
-		report(sweep, &alone, played.fault);
-	if (played.verdict != PLAY_FINE)
+	run_plan_and_learn(fixture_for(sweep, plan->capacity), &alone, trace, &result);
+	if (result.verdict == VERDICT_FAULT)
+		report(sweep, &alone, result.fault);
+	if (result.verdict != VERDICT_FINE)
 		trace_free(trace);
-	return played.verdict == PLAY_FINE;
+	return result.verdict == VERDICT_FINE;
 }
 
 bool
-sweep_play(struct sweep *sweep, const struct plan *plan, const struct trace *first, const struct trace *second,
-           struct played *played)
+sweep_run_plan(struct sweep *sweep, const struct plan *plan, const struct trace *first, const struct trace *second,
+               struct result *result)
 {
-	play(scene_for(sweep, plan->capacity), plan, first, second, played);
-	if (played->verdict == PLAY_FAULT)
-		report(sweep, plan, played->fault);
-	if (played->verdict == PLAY_FINE && !played->reached)
-		atomic_fetch_add(&sweep->tally->astray, 1);
+	run_plan(fixture_for(sweep, plan->capacity), plan, first, second, result);
+	if (result->verdict == VERDICT_FAULT)
+		report(sweep, plan, result->fault);
+	if (result->verdict == VERDICT_FINE && !result->reached)
+		atomic_fetch_add(&sweep->tally->diverged, 1);
 	return atomic_load(&sweep->tally->faults) < FAULTS_MAX;
 }
 
-/* ---- one operation by itself ---- */
+/* ---- one operation ---- */
 
-/* An operation on permits that nobody is recorded for happens at one step: not before it, and always after it. */
+/*
+ * An operation on permits without a recorded holder happens at one step: a kill before that step leaves no effect, a
+ * kill after it leaves the whole effect.
+ */
 static bool
-has_gone_back(const struct plan *plan, const struct trace *trace, const struct played *played, bool *happened)
+has_gone_back(const struct plan *plan, const struct trace *trace, const struct result *result, bool *happened)
 {
-	/* Where it sleeps, how many steps it takes depends on the clock. */
-	if (!played->ambiguous || !played->reached || plan->full || (plan->first->flags & POSTS_FIRST) != 0)
+	/* The number of steps of an operation that sleeps depends on the clock. */
+	if (!result->ambiguous || !result->reached || plan->full || (plan->first->flags & POSTS_FIRST) != 0)
 		return false;
-	const bool back = *happened && !played->happened;
-	*happened = played->happened;
-	return back || (plan->k == 0 && played->happened)
-	       || (plan->k == trace->steps && !played->happened && plan->first->result == 0);
+	const bool back = *happened && !result->happened;
+	*happened = result->happened;
+	return back || (plan->k == 0 && result->happened)
+	       || (plan->k == trace->steps && !result->happened && plan->first->result == 0);
 }
 
 /*
- * Killed behind a step that nobody sees anything of, a process leaves what it would have left before that step. Such steps
- * are tried as well; but in long loops only those of the first rounds, and one now and then, and with counts above 1 and
- * with several semaphores, where the same instructions come by again, one of some; and in a sample, one of some everywhere.
+ * A step that changes nothing for other processes leaves the same state as the step before it, so some of these steps
+ * are enough. All are tried where the stride is 1. In long loops, only the first rounds and a few others are tried.
+ * With counts above 1 and with several semaphores, the same instructions repeat, so one step in a few is tried. A
+ * sample tries one in `sample` everywhere.
  */
 static bool
-is_passed_over(const struct sweep *sweep, const struct plan *plan, const struct trace *trace, size_t k)
+is_skipped(const struct sweep *sweep, const struct plan *plan, const struct trace *trace, size_t k)
 {
 	const size_t several = (plan->first->flags & USES_BESIDE) != 0 ? BESIDE + 1 : 1;
 	const size_t stride = (plan->count > 1 ? WEIGHTS_STRIDE : several) * sweep->sample;
@@ -87,13 +91,13 @@ static bool
 sweep_setting(struct sweep *sweep, struct plan *plan, const struct trace *trace)
 {
 	const unsigned index = (unsigned)(plan->first - operations);
-	struct played played;
+	struct result result;
 	bool happened = false;
 	bool go_on = true;
 	size_t tried = 0;
 	for (size_t k = 0; k <= trace->steps && go_on; k++) {
-		if (is_passed_over(sweep, plan, trace, k)) {
-			atomic_fetch_add(&sweep->tally->passed_over, 1);
+		if (is_skipped(sweep, plan, trace, k)) {
+			atomic_fetch_add(&sweep->tally->skipped, 1);
 			continue;
 		}
 		plan->k = k;
@@ -102,15 +106,15 @@ sweep_setting(struct sweep *sweep, struct plan *plan, const struct trace *trace)
 			plan->zombie = (tried & 1) != 0;
 		plan->early = (tried & 2) != 0;
 		tried++;
-		go_on = sweep_play(sweep, plan, trace, NULL, &played);
-		if (has_gone_back(plan, trace, &played, &happened))
-			report(sweep, plan, "half happened");
+		go_on = sweep_run_plan(sweep, plan, trace, NULL, &result);
+		if (has_gone_back(plan, trace, &result, &happened))
+			report(sweep, plan, "the operation had its effect only in part");
 		atomic_fetch_add(&sweep->tally->singles[index], 1);
 	}
 	for (size_t i = 0; i < trace->sleep_count && go_on; i++) {
 		plan->k = trace->sleeps[i];
 		plan->asleep = true;
-		go_on = sweep_play(sweep, plan, trace, NULL, &played);
+		go_on = sweep_run_plan(sweep, plan, trace, NULL, &result);
 	}
 	return go_on;
 }
@@ -139,7 +143,7 @@ static const struct {
 	uint32_t capacity;
 	uint32_t count;
 	bool full;
-	bool line;
+	bool third;
 } single_settings[] = {{1, 1, false, false}, {3, 2, false, false}, {1, 1, true, false}, {3, 2, true, true}};
 
 enum { SINGLE_SETTINGS = sizeof(single_settings) / sizeof(single_settings[0]) };
@@ -152,8 +156,8 @@ sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
 	const unsigned flags = operation->flags;
 	struct plan plan = {.capacity = single_settings[s].capacity, .count = single_settings[s].count, .j = TO_THE_END};
 	plan.full = single_settings[s].full;
-	plan.line = single_settings[s].line;
-	/* Whoever judges the dead takes another way with zombies: learned, and played, with or without them. */
+	plan.third = single_settings[s].third;
+	/* Recovery takes another path with zombies, so the trace is made with or without them, as in the run. */
 	plan.zombie = plan.count > 1 && (flags & NEEDS_DEAD) != 0;
 	if ((sweep->only != NULL && strcmp(sweep->only, operation->name) != 0) || (flags & SECOND_ONLY) != 0
 	    || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
@@ -162,7 +166,7 @@ sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
 	return sweep_operation(sweep, operation, &plan);
 }
 
-/* Each worker takes what comes next: learning is done once, and nobody waits for the other. */
+/* Each worker takes the next operation, so each trace is made once, and the load is even. */
 void
 sweep_singles(struct sweep *sweep)
 {

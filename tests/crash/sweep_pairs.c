@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "couples.h"
+#include "pairs.h"
 #include "sweep.h"
 #include "worker.h"
 
-/* ---- in which order the steps of an operation are worth trying ---- */
+/* ---- the order in which the points of an operation are tried ---- */
 
 struct point {
 	enum fate fate;
@@ -15,8 +15,8 @@ struct point {
 
 struct order {
 	bool known;
-	bool makes_sense;
-	bool every; /* step counts, also where nobody sees anything of it */
+	bool applicable;
+	bool every; /* try a kill at every step, also where the step changed nothing */
 	struct trace trace;
 	struct point *points;
 	size_t count;
@@ -37,7 +37,10 @@ are_coprime(size_t a, size_t b)
 	return a == 1;
 }
 
-/* To be killed where the step before leaves the same world behind adds nothing; a child leaves memory to its parent. */
+/*
+ * A kill where the step before leaves the same state adds nothing. `every` is for children, because a child shares
+ * memory with its parent.
+ */
 static void
 add(struct order *order, bool *seen, enum fate fate, size_t k)
 {
@@ -49,8 +52,8 @@ add(struct order *order, bool *seen, enum fate fate, size_t k)
 }
 
 /*
- * Killed, it is most telling right behind a change of the segment; stopped, to go on when the world has changed, right
- * before one, or before a system call.
+ * Kills are most useful just after a change of the segment. Stops are most useful just before a change or a system
+ * call, because the process then goes on with what it has read before.
  */
 static void
 add_notable(struct order *order, bool *seen, size_t k)
@@ -61,8 +64,8 @@ add_notable(struct order *order, bool *seen, size_t k)
 }
 
 /*
- * First what is notable; then the steps leading up to it, where something has been read and not been acted upon yet;
- * then all others. Jumping about, so that any number of them is spread evenly.
+ * First the notable steps; then the steps that lead up to them, because a process may have read something there without
+ * acting upon it yet; then all others. The stride spreads any number of them evenly.
  */
 static void
 put_in_order(struct order *order)
@@ -93,9 +96,9 @@ put_in_order(struct order *order)
 	free(seen);
 }
 
-/* ---- a couple ---- */
+/* ---- a pair ---- */
 
-/* Tens of thousands of steps in one loop over the waiting array, for the grid. */
+/* These operations have tens of thousands of steps in one loop over the waiting array. */
 static bool
 is_too_long(const struct operation *operation)
 {
@@ -104,11 +107,11 @@ is_too_long(const struct operation *operation)
 
 static struct order *
 order_of(struct sweep *sweep, struct order orders[][SETTINGS], const struct operation *operation,
-         const struct operation *company, const struct setting *setting)
+         const struct operation *other, const struct setting *setting)
 {
 	struct order *order = &orders[operation - operations][setting - settings];
-	/* Who looks at everybody takes another way with each other company. */
-	if (company != NULL && (operation->flags & NEEDS_DEAD) != 0) {
+	/* An operation that reads the records of all processes takes another path with each other operation. */
+	if (other != NULL && (operation->flags & NEEDS_DEAD) != 0) {
 		order = calloc(1, sizeof(*order));
 		if (order == NULL)
 			abort();
@@ -117,59 +120,59 @@ order_of(struct sweep *sweep, struct order orders[][SETTINGS], const struct oper
 		return order;
 	order->known = true;
 	const struct plan plan = {.first = operation,
-	                          .second = company,
+	                          .second = other,
 	                          .capacity = setting->capacity,
 	                          .count = setting->count,
 	                          .full = setting->full,
 	                          .j = TO_THE_END};
 	order->every = (operation->flags & IS_CHILD) != 0;
-	order->makes_sense = sweep_learn(sweep, &plan, &order->trace);
-	if (order->makes_sense)
+	order->applicable = sweep_learn(sweep, &plan, &order->trace);
+	if (order->applicable)
 		put_in_order(order);
 	return order;
 }
 
-/* ---- round after round ---- */
+/* ---- rounds ---- */
 
-/* One point of a couple. False when enough faults have been found. */
+/* Runs one point of a pair. False when enough faults have been found. */
 static bool
-play_couple(struct sweep *sweep, struct couple *couple, struct plan *plan, bool grid)
+run_pair(struct sweep *sweep, struct pair *pair, struct plan *plan, bool grid)
 {
-	struct played played;
-	plan->first = couple->first;
-	plan->second = couple->second;
-	plan->capacity = couple->setting->capacity;
-	plan->count = couple->setting->count;
-	plan->full = couple->setting->full;
-	plan->line = couple->setting->line;
-	const bool go_on = sweep_play(sweep, plan, &couple->first_order->trace, &couple->second_order->trace, &played);
-	couple->senseless = played.verdict == PLAY_NOT_APPLICABLE;
-	if (!couple->senseless) {
+	struct result result;
+	plan->first = pair->first;
+	plan->second = pair->second;
+	plan->capacity = pair->setting->capacity;
+	plan->count = pair->setting->count;
+	plan->full = pair->setting->full;
+	plan->third = pair->setting->third;
+	const bool go_on = sweep_run_plan(sweep, plan, &pair->first_order->trace, &pair->second_order->trace, &result);
+	pair->not_applicable = result.verdict == VERDICT_NOT_APPLICABLE;
+	if (!pair->not_applicable) {
 		struct tally *tally = sweep->tally;
-		atomic_fetch_add(&(grid ? tally->grid : tally->pairs)[couple->first - operations], 1);
+		atomic_fetch_add(&(grid ? tally->grid : tally->pairs)[pair->first - operations], 1);
 	}
 	return go_on;
 }
 
-/* Round `round` of a couple: its next point; every fourth time the second operation goes only part of the way. */
+/* Runs the next point of a pair. In every fourth round, the second operation stops in the middle as well. */
 static bool
-play_round(struct sweep *sweep, struct couple *couple, size_t round)
+run_round(struct sweep *sweep, struct pair *pair, size_t round)
 {
-	const struct order *first = couple->first_order;
-	const struct order *second = couple->second_order;
+	const struct order *first = pair->first_order;
+	const struct order *second = pair->second_order;
 	const struct point *point = &first->points[round % first->count];
 	struct plan plan = {.k = point->k, .j = TO_THE_END, .fate = point->fate};
 	plan.early = (round & 1) != 0;
-	/* Whoever judges the dead takes another way with zombies than the one that was learned. */
-	plan.zombie = (round & 2) != 0 && (couple->first->flags & NEEDS_DEAD) == 0;
-	if (round < first->count && !play_couple(sweep, couple, &plan, false))
+	/* Recovery takes another path with zombies than in the trace. */
+	plan.zombie = (round & 2) != 0 && (pair->first->flags & NEEDS_DEAD) == 0;
+	if (round < first->count && !run_pair(sweep, pair, &plan, false))
 		return false;
-	if (couple->senseless || is_too_long(couple->second) || (round < first->count && round % 4 != 3))
+	if (pair->not_applicable || is_too_long(pair->second) || (round < first->count && round % 4 != 3))
 		return true;
-	/* Along diagonals, so that each step of either meets all of the other's in time. */
+	/* The points follow diagonals, so that in time each step of one operation meets all steps of the other. */
 	plan.j = second->points[(round + round / first->count) % second->count].k;
 	plan.second_leads = (round & 4) != 0;
-	return play_couple(sweep, couple, &plan, true);
+	return run_pair(sweep, pair, &plan, true);
 }
 
 static bool
@@ -178,39 +181,39 @@ time_is_over(const struct sweep *sweep)
 	return sweep->deadline != 0 && seconds_now() > sweep->deadline;
 }
 
-/* Couples in one setting go to one worker, or to the same few, who so have less to learn. */
+/* Pairs of one setting go to one worker, or to the same few workers, so that they share their traces. */
 static bool
-is_mine(const struct sweep *sweep, const struct couple *couple, size_t i)
+is_mine(const struct sweep *sweep, const struct pair *pair, size_t i)
 {
 	const size_t shares = (sweep->workers + SETTINGS - 1) / SETTINGS;
-	return ((size_t)(couple->setting - settings) + i % shares * SETTINGS) % sweep->workers == sweep->worker;
+	return ((size_t)(pair->setting - settings) + i % shares * SETTINGS) % sweep->workers == sweep->worker;
 }
 
 void
 sweep_pairs(struct sweep *sweep)
 {
-	static struct couple couples[COUPLES_MAX];
+	static struct pair pairs[PAIRS_MAX];
 	static struct order orders[OPERATIONS_MAX][SETTINGS];
-	const size_t n = couples_collect(sweep->only, couples);
+	const size_t n = pairs_collect(sweep->only, pairs);
 	for (size_t round = 0, left = n; left > 0; round++) {
 		left = 0;
 		for (size_t i = 0; i < n; i++) {
-			struct couple *couple = &couples[i];
-			if (couple->senseless || !is_mine(sweep, couple, i))
+			struct pair *pair = &pairs[i];
+			if (pair->not_applicable || !is_mine(sweep, pair, i))
 				continue;
-			if (couple->first_order == NULL) {
-				couple->first_order = order_of(sweep, orders, couple->first, couple->second, couple->setting);
-				couple->second_order = is_too_long(couple->second)
-				                           ? couple->first_order
-				                           : order_of(sweep, orders, couple->second, NULL, couple->setting);
-				couple->senseless = !couple->first_order->makes_sense || !couple->second_order->makes_sense;
+			if (pair->first_order == NULL) {
+				pair->first_order = order_of(sweep, orders, pair->first, pair->second, pair->setting);
+				pair->second_order = is_too_long(pair->second)
+				                         ? pair->first_order
+				                         : order_of(sweep, orders, pair->second, NULL, pair->setting);
+				pair->not_applicable = !pair->first_order->applicable || !pair->second_order->applicable;
 			}
 			if (time_is_over(sweep))
 				return;
-			if (couple->senseless || round >= couple->first_order->count * couple->second_order->count)
+			if (pair->not_applicable || round >= pair->first_order->count * pair->second_order->count)
 				continue;
 			left++;
-			if (!play_round(sweep, couple, round))
+			if (!run_round(sweep, pair, round))
 				return;
 		}
 	}

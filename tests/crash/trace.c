@@ -19,7 +19,7 @@ trace_add(struct trace *trace, uint64_t pc, unsigned note)
 	trace->steps++;
 }
 
-/* When each instruction came by last, and how often: a table of twice the size, open addressing. */
+/* The last step at which each instruction was executed, and how often it was: a hash table with open addressing. */
 struct visits {
 	size_t room;
 	struct visit {
@@ -49,12 +49,12 @@ sleeps_at(const struct trace *trace, size_t step)
 	return false;
 }
 
-/* A single step costs a debug exception, which a breakpoint does not, and debug exceptions are dear on virtual machines. */
+/* A single step costs a debug exception, which is expensive on virtual machines. A breakpoint costs none. */
 enum { RUN_COST = 1, STEP_COST = 2 };
 
 /*
- * The cheapest way to step k, `before` which its instruction came by for the last time. A breakpoint there does not stop
- * before its time if it is set behind that.
+ * Chooses the cheapest step from which step k can be reached. Step `before` is the last one that executed the
+ * instruction of step k. A breakpoint that is set after it stops at step k and not earlier.
  */
 static uint32_t
 choose_way(const struct trace *trace, uint32_t *cost, size_t before, size_t k)
@@ -62,7 +62,7 @@ choose_way(const struct trace *trace, uint32_t *cost, size_t before, size_t k)
 	size_t best = before + 1;
 	for (size_t i = best; i < k && cost[best] != 0; i++)
 		best = cost[i] < cost[best] ? i : best;
-	/* It has just been there, as an instruction that repeats itself has. */
+	/* The previous step executed the same instruction, as an instruction with a rep prefix does. */
 	if (best == k)
 		best = k - 1;
 	cost[k] = cost[best] + (trace->pc[best] == trace->pc[k] ? STEP_COST : RUN_COST);
@@ -108,7 +108,7 @@ trace_free(struct trace *trace)
 	*trace = (struct trace){0};
 }
 
-/* Without a sleep in between. */
+/* Follows the trace where the process does not sleep. */
 static bool
 follow_awake(const struct trace *trace, struct tracee *tracee, size_t to)
 {
@@ -134,7 +134,10 @@ trace_follow(const struct trace *trace, struct tracee *tracee, size_t step, void
 		tracee_step(tracee, true);
 		if (tracee->where == TRACEE_ASLEEP)
 			grant(arg);
-		/* Whom the grant has woken is not asleep any more; another one that holds what it waits for may be in the way. */
+		/*
+		 * A process that the grant has woken is not asleep any more. Another process that holds what it waits for may
+		 * delay it.
+		 */
 		for (int looks = 0; looks < LOOKS_MAX && tracee->where == TRACEE_ASLEEP; looks++)
 			tracee_poll(tracee);
 		if (tracee->where != TRACEE_STOPPED)

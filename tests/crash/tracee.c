@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the state the kernel shows ---- */
+/* ---- the state that the kernel shows ---- */
 
 static int
 open_stat(pid_t pid)
@@ -44,7 +44,7 @@ process_state(pid_t pid)
 	return state;
 }
 
-/* ---- waiting for it ---- */
+/* ---- waiting for a tracee ---- */
 
 void
 tracee_fail(const char *state)
@@ -76,8 +76,10 @@ note(struct tracee *tracee, int status)
 		tracee->where = TRACEE_STOPPED;
 }
 
-/* With `look`, polls: whoever ran to here may sleep soon. Without, the worker's interval timer ends a waitpid() for a
- * process that turns out to sleep, so that a step costs no more than it has to. */
+/*
+ * With `look`, the function polls, because the tracee may sleep soon. Without `look`, a tick of the worker's timer
+ * interrupts waitpid(), so that a step costs no more than necessary and a tracee that sleeps is still noticed.
+ */
 void
 tracee_wait(struct tracee *tracee, int how, bool look)
 {
@@ -85,7 +87,7 @@ tracee_wait(struct tracee *tracee, int how, bool look)
 		int status;
 		const pid_t pid = waitpid(tracee->pid, &status, __WALL | (look ? WNOHANG : 0));
 		if (pid == tracee->pid) {
-			/* A child's death is no matter of ours. */
+			/* These signals of the tracee's children and stops do not matter here. */
 			if (WIFSTOPPED(status) && (WSTOPSIG(status) == SIGCHLD || WSTOPSIG(status) == SIGCONT)) {
 				tracee_go(tracee, how);
 				continue;
@@ -113,7 +115,7 @@ tracee_begin(struct tracee *tracee, pid_t pid)
 {
 	*tracee = (struct tracee){.pid = pid, .stat_fd = open_stat(pid), .running = true};
 	tracee_wait(tracee, PTRACE_CONT, true);
-	/* Preparing may take a nap in the kernel. */
+	/* The preparation may sleep. */
 	while (tracee->where == TRACEE_ASLEEP)
 		tracee_wait(tracee, PTRACE_CONT, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One process under ptrace: step it, let it run to a place, find out that it sleeps, kill it. */
+/* One process under ptrace: single steps, runs to an instruction, sleep, kill. */
 #ifndef TSEM_TESTS_CRASH_TRACEE_H
 #define TSEM_TESTS_CRASH_TRACEE_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Where a traced process stops by itself: an undefined instruction, which costs it nothing else. */
+/* A traced process stops here by itself. The undefined instruction has no other effect. */
 #if defined(__x86_64__)
 #define TRACEE_MARK() __asm__ volatile("ud2" ::: "memory")
 #else
@@ -18,7 +18,7 @@ enum where {
 	TRACEE_NONE,
 	TRACEE_STOPPED, /* between two instructions */
 	TRACEE_AT_MARK, /* at a TRACEE_MARK() */
-	TRACEE_ASLEEP,  /* in a system call that waits; the step or run that led there is not over */
+	TRACEE_ASLEEP,  /* in a system call that waits; the step or run that led there has not ended */
 	TRACEE_FORKED,  /* at a vfork() */
 	TRACEE_GONE,    /* has ended */
 };
@@ -28,41 +28,47 @@ struct tracee {
 	enum where where;
 	int status;         /* of waitpid */
 	int stat_fd;        /* /proc/PID/stat */
-	bool running;       /* a step or run is not over */
-	uint64_t broken_pc; /* a breakpoint that it fell asleep before, and what stood there */
+	bool running;       /* a step or run has not ended */
+	uint64_t broken_pc; /* the breakpoint before which it fell asleep, and the word that was there */
 	long original;
 };
 
-/* Adopts the process `pid`, which has called PTRACE_TRACEME, and waits for its first stop. */
+/* Takes over the process `pid`, which has called PTRACE_TRACEME, and waits for its first stop. */
 void tracee_begin(struct tracee *tracee, pid_t pid);
 
-/* One instruction. Asleep if it is a system call that waits, which is noticed sooner if it is said that it may. */
+/* Executes one instruction. A system call that waits leaves the tracee asleep; `may_sleep` makes that known sooner. */
 void tracee_step(struct tracee *tracee, bool may_sleep);
 
 /* Runs to the next mark, the end, or sleep. */
 void tracee_run(struct tracee *tracee);
 
-/* Runs until it is about to execute the instruction at `pc`, where it is not now; false if it stopped elsewhere. */
+/*
+ * Runs until the tracee is about to execute the instruction at `pc`, where it is not now. False if it stopped
+ * elsewhere.
+ */
 bool tracee_run_to(struct tracee *tracee, uint64_t pc);
 
-/* Looks whether a sleeper has gone on. */
+/* Checks whether a sleeping tracee has gone on. */
 void tracee_poll(struct tracee *tracee);
 
-/* Steps behind the mark it stands at. */
+/* Moves the tracee behind its mark. */
 void tracee_pass_mark(struct tracee *tracee);
 
 uint64_t tracee_pc(const struct tracee *tracee);
 bool tracee_is_at_system_call(const struct tracee *tracee);
 
-/* For tracee.c: after it has stopped, the breakpoint that it fell asleep before. True if it has just run into it. */
+/* For tracee.c: removes the breakpoint before which the tracee fell asleep. True if the tracee has just hit it. */
 bool tracee_remove_breakpoint(struct tracee *tracee);
 
-/* For tracee_registers.c: lets it go on, as PTRACE_CONT or PTRACE_SINGLESTEP, and waits until it has stopped or sleeps. */
+/*
+ * For tracee_registers.c: continues with PTRACE_CONT or PTRACE_SINGLESTEP; waits until the tracee has stopped or
+ * sleeps.
+ */
 void tracee_go(struct tracee *tracee, int how);
 void tracee_wait(struct tracee *tracee, int how, bool look);
 _Noreturn void tracee_fail(const char *state);
 
-/* SIGKILL, and waits until it is dead. With `leave_zombie` it is not reaped before tracee_reap(). */
+/* Sends SIGKILL and waits until the tracee is dead. With `leave_zombie`, tracee_reap() reaps it later. */
 void tracee_kill(struct tracee *tracee, bool leave_zombie);
 void tracee_reap(struct tracee *tracee);
 

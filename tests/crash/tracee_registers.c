@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a traced process stands, and breakpoints: what depends on the processor. */
+/* The registers and breakpoints of a traced process: this file depends on the processor. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
@@ -50,7 +50,7 @@ poke(const struct tracee *tracee, uint64_t pc, long word)
 		tracee_fail("PTRACE_POKETEXT");
 }
 
-/* The text is the process's own copy as soon as it is written to, so nobody else runs into the breakpoint. */
+/* A write makes the text a private copy of the process, so no other process hits the breakpoint. */
 bool
 tracee_run_to(struct tracee *tracee, uint64_t pc)
 {

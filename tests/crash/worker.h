@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver that runs workers needs: how many, on which processor, and a clock. */
+/* For drivers that run workers: the number of workers, a processor for each, and a clock. */
 #ifndef TSEM_CRASH_WORKER_H
 #define TSEM_CRASH_WORKER_H
 
-/* How many processors this process may use, but `most` at most. */
+/* The number of processors that this process may use, `most` at most. */
 unsigned count_processors(unsigned most);
 
-/* From here on the caller and its children use one processor, a different one for each worker as far as there are enough. A tracer
- * and the processes that it traces take turns: on one processor they are faster. */
+/*
+ * Binds the caller and its later children to one processor, a different one for each worker where there are enough. A
+ * tracer and its tracees run alternately, so they are faster on one processor.
+ */
 void stay_on_processor(unsigned worker);
 
 double seconds_now(void);

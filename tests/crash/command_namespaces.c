@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command_room.h"
+#include "command_namespaces.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +30,9 @@ map_id(const char *path, unsigned id)
 	return write_file(path, map);
 }
 
-/* Without privilege, root of a user namespace may do the same. */
+/* Without privilege, the root user of a user namespace may do the same. */
 static bool
-leave(void)
+enter_namespaces(void)
 {
 	const unsigned uid = (unsigned)getuid();
 	const unsigned gid = (unsigned)getgid();
@@ -43,7 +43,7 @@ leave(void)
 }
 
 static bool
-furnish(void)
+mount_file_systems(void)
 {
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mount("proc", "/proc", "proc", 0, NULL) == 0
 	       && mount("tmpfs", "/dev/shm", "tmpfs", 0, "mode=1777") == 0;
@@ -64,25 +64,25 @@ static int
 work_inside(int (*work)(bool alone, void *arg), void *arg)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a dead command leaves comes here */
+	prctl(PR_SET_CHILD_SUBREAPER, 1); /* the orphans of a dead command become children of this process */
 	return work(true, arg);
 }
 
-/* The process that unshares stays outside; its child is process 1 inside. */
+/* The process that calls unshare() stays outside the PID namespace; its child is process 1 in it. */
 static int
 run_inside(int (*work)(bool alone, void *arg), void *arg)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!leave())
+	if (!enter_namespaces())
 		return EXIT_REFUSED;
 	const pid_t pid = fork();
 	if (pid == 0)
-		_exit(furnish() ? work_inside(work, arg) : EXIT_REFUSED);
+		_exit(mount_file_systems() ? work_inside(work, arg) : EXIT_REFUSED);
 	return pid < 0 ? EXIT_REFUSED : wait_for(pid);
 }
 
 int
-room_run(int (*work)(bool alone, void *arg), void *arg)
+namespaces_run(int (*work)(bool alone, void *arg), void *arg)
 {
 	fflush(NULL);
 	pid_t pid = fork();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command_stage.h"
+#include "command_processes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,38 +24,38 @@ fail(const char *state)
 	abort();
 }
 
-/* ---- members ---- */
+/* ---- the family ---- */
 
 static struct member *
-find_member(struct stage *stage, pid_t pid)
+find_member(struct processes *processes, pid_t pid)
 {
-	for (size_t i = 0; i < stage->n; i++) {
-		if (stage->members[i].pid == pid)
-			return &stage->members[i];
+	for (size_t i = 0; i < processes->n; i++) {
+		if (processes->members[i].pid == pid)
+			return &processes->members[i];
 	}
 	return NULL;
 }
 
 static struct member *
-add_member(struct stage *stage, pid_t pid)
+add_member(struct processes *processes, pid_t pid)
 {
-	if (stage->n == MEMBERS_MAX)
+	if (processes->n == MEMBERS_MAX)
 		fail("too many members");
-	struct member *member = &stage->members[stage->n++];
+	struct member *member = &processes->members[processes->n++];
 	*member = (struct member){.pid = pid, .role = ROLE_OTHER};
 	return member;
 }
 
 static void
-remove_member(struct stage *stage, struct member *member, int status)
+remove_member(struct processes *processes, struct member *member, int status)
 {
 	for (unsigned role = 0; role < ROLES; role++) {
-		if (stage->pid[role] == member->pid) {
-			stage->ended[role] = true;
-			stage->status[role] = status;
+		if (processes->pid[role] == member->pid) {
+			processes->ended[role] = true;
+			processes->status[role] = status;
 		}
 	}
-	*member = stage->members[--stage->n];
+	*member = processes->members[--processes->n];
 }
 
 static void
@@ -64,24 +64,24 @@ resume(const struct member *member, int number)
 	ptrace(PTRACE_SYSCALL, member->pid, NULL, (void *)(long)number);
 }
 
-/* What a fork, vfork or clone has made; it may have stopped before that is told. */
+/* Called at the parent's stop for a fork, vfork or clone; the new member may have stopped before. */
 static void
-introduce(struct stage *stage, const struct member *parent, bool is_thread)
+note_new_member(struct processes *processes, const struct member *parent, bool is_thread)
 {
 	unsigned long pid = 0;
 	if (ptrace(PTRACE_GETEVENTMSG, parent->pid, NULL, &pid) != 0 || pid == 0)
 		return;
-	struct member *member = find_member(stage, (pid_t)pid);
+	struct member *member = find_member(processes, (pid_t)pid);
 	const bool waits = member != NULL;
 	if (member == NULL)
-		member = add_member(stage, (pid_t)pid);
+		member = add_member(processes, (pid_t)pid);
 	member->known = true;
 	member->executed = is_thread ? parent->executed : 0;
 	if (is_thread) {
 		member->role = parent->role;
-	} else if (parent->role == ROLE_COMMAND && stage->pid[ROLE_CHILD] == 0) {
+	} else if (parent->role == ROLE_COMMAND && processes->pid[ROLE_CHILD] == 0) {
 		member->role = ROLE_CHILD;
-		stage->pid[ROLE_CHILD] = member->pid;
+		processes->pid[ROLE_CHILD] = member->pid;
 	}
 	if (waits)
 		resume(member, 0);
@@ -94,10 +94,10 @@ stops_process(int number)
 }
 
 static void
-pass_boundary(struct stage *stage, struct member *member)
+pass_boundary(struct processes *processes, struct member *member)
 {
 	if (!call_look(member->pid, &member->call))
-		return; /* it has been killed */
+		return; /* the member has been killed */
 	member->in_call = !member->call.is_exit;
 	if (member->call.is_exit && member->error != 0) {
 		call_fail(member->pid, member->error);
@@ -106,11 +106,11 @@ pass_boundary(struct stage *stage, struct member *member)
 	}
 	const struct boundary boundary = {
 		.role = member->role,
-		.index = stage->boundaries[member->role]++,
+		.index = processes->boundaries[member->role]++,
 		.executed = member->executed,
 		.call = member->call,
 	};
-	member->held = !stage->at_boundary(stage->arg, member, &boundary);
+	member->held = !processes->at_boundary(processes->arg, member, &boundary);
 	if (member->in_call && member->error != 0)
 		call_skip(member->pid);
 	if (!member->held)
@@ -118,12 +118,12 @@ pass_boundary(struct stage *stage, struct member *member)
 }
 
 static void
-note_stop(struct stage *stage, struct member *member, int status)
+note_stop(struct processes *processes, struct member *member, int status)
 {
 	const int number = WSTOPSIG(status);
 	const int event = status >> 16;
 	if (number == (SIGTRAP | 0x80)) {
-		pass_boundary(stage, member);
+		pass_boundary(processes, member);
 		return;
 	}
 	if (event == PTRACE_EVENT_STOP && stops_process(number)) {
@@ -133,19 +133,19 @@ note_stop(struct stage *stage, struct member *member, int status)
 	if (event == PTRACE_EVENT_EXEC)
 		member->executed++;
 	else if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE)
-		introduce(stage, member, event == PTRACE_EVENT_CLONE);
+		note_new_member(processes, member, event == PTRACE_EVENT_CLONE);
 	if (event == PTRACE_EVENT_STOP && !member->known)
-		return; /* until its parent's stop */
+		return; /* the member waits until its parent's stop */
 	resume(member, event == 0 ? number : 0);
 }
 
 /* ---- events ---- */
 
 static bool
-note_companion(struct stage *stage, pid_t pid, int status)
+note_companion(struct processes *processes, pid_t pid, int status)
 {
-	for (size_t i = 0; i < stage->companion_count; i++) {
-		struct companion *companion = &stage->companions[i];
+	for (size_t i = 0; i < processes->companion_count; i++) {
+		struct companion *companion = &processes->companions[i];
 		if (companion->pid == pid && !companion->ended) {
 			companion->ended = true;
 			companion->status = status;
@@ -156,20 +156,20 @@ note_companion(struct stage *stage, pid_t pid, int status)
 }
 
 static void
-note(struct stage *stage, pid_t pid, int status)
+note(struct processes *processes, pid_t pid, int status)
 {
-	if (!WIFSTOPPED(status) && note_companion(stage, pid, status))
+	if (!WIFSTOPPED(status) && note_companion(processes, pid, status))
 		return;
-	struct member *member = find_member(stage, pid);
+	struct member *member = find_member(processes, pid);
 	if (WIFSTOPPED(status))
-		note_stop(stage, member != NULL ? member : add_member(stage, pid), status);
+		note_stop(processes, member != NULL ? member : add_member(processes, pid), status);
 	else if (member != NULL)
-		remove_member(stage, member, status);
+		remove_member(processes, member, status);
 }
 
-/* SIGCHLD is blocked: that which comes late, for what was seen already, only costs another look. */
+/* SIGCHLD is blocked. A pending one for an event that was seen already only causes one more waitpid(). */
 bool
-stage_await(struct stage *stage, unsigned milliseconds)
+processes_await(struct processes *processes, unsigned milliseconds)
 {
 	const double end = seconds_now() + milliseconds / 1e3;
 	sigset_t child;
@@ -179,7 +179,7 @@ stage_await(struct stage *stage, unsigned milliseconds)
 		int status;
 		const pid_t pid = waitpid(-1, &status, __WALL | WNOHANG);
 		if (pid > 0) {
-			note(stage, pid, status);
+			note(processes, pid, status);
 			return true;
 		}
 		const double left = end - seconds_now();
@@ -192,7 +192,7 @@ stage_await(struct stage *stage, unsigned milliseconds)
 
 /* ---- the family ---- */
 
-/* As a command of an interactive shell finds them. */
+/* The same signal handling as for a command of an interactive shell. */
 static void
 reset_signals(void)
 {
@@ -216,7 +216,7 @@ execute(char *const argv[], const int standard[3])
 }
 
 void
-stage_start(struct stage *stage, char *const argv[], const int standard[3])
+processes_start(struct processes *processes, char *const argv[], const int standard[3])
 {
 	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE
 	                     | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
@@ -233,18 +233,18 @@ stage_start(struct stage *stage, char *const argv[], const int standard[3])
 	}
 	if (pid < 0 || ptrace(PTRACE_SEIZE, pid, NULL, (void *)options) != 0)
 		fail("PTRACE_SEIZE");
-	struct member *member = add_member(stage, pid);
+	struct member *member = add_member(processes, pid);
 	member->role = ROLE_COMMAND;
 	member->known = true;
-	stage->pid[ROLE_COMMAND] = pid;
+	processes->pid[ROLE_COMMAND] = pid;
 	close(gate[0]);
 	close(gate[1]);
 }
 
 bool
-stage_is_gone(const struct stage *stage)
+processes_are_gone(const struct processes *processes)
 {
-	return stage->n == 0;
+	return processes->n == 0;
 }
 
 static char
@@ -263,36 +263,36 @@ state_of(pid_t pid)
 }
 
 bool
-stage_is_quiet(const struct stage *stage)
+processes_are_asleep(const struct processes *processes)
 {
-	for (size_t i = 0; i < stage->n; i++) {
-		if (!stage->members[i].held && strchr("SDTZ", state_of(stage->members[i].pid)) == NULL)
+	for (size_t i = 0; i < processes->n; i++) {
+		if (!processes->members[i].held && strchr("SDTZ", state_of(processes->members[i].pid)) == NULL)
 			return false;
 	}
-	return stage->n > 0;
+	return processes->n > 0;
 }
 
 bool
-stage_lives(const struct stage *stage, enum role role)
+processes_has_live(const struct processes *processes, enum role role)
 {
-	return stage->pid[role] != 0 && !stage->ended[role];
+	return processes->pid[role] != 0 && !processes->ended[role];
 }
 
 bool
-stage_child_runs(const struct stage *stage)
+processes_child_runs(const struct processes *processes)
 {
-	for (size_t i = 0; i < stage->n; i++) {
-		if (stage->members[i].role == ROLE_CHILD && stage->members[i].executed > 0)
+	for (size_t i = 0; i < processes->n; i++) {
+		if (processes->members[i].role == ROLE_CHILD && processes->members[i].executed > 0)
 			return true;
 	}
 	return false;
 }
 
 bool
-stage_child_works(const struct stage *stage)
+processes_child_works(const struct processes *processes)
 {
-	for (size_t i = 0; i < stage->n; i++) {
-		const struct member *member = &stage->members[i];
+	for (size_t i = 0; i < processes->n; i++) {
+		const struct member *member = &processes->members[i];
 		if (member->role == ROLE_CHILD && member->executed > 0 && member->in_call && !member->held
 		    && call_reads_input(&member->call))
 			return true;
@@ -301,9 +301,9 @@ stage_child_works(const struct stage *stage)
 }
 
 void
-stage_let_go(struct stage *stage, pid_t pid)
+processes_resume(struct processes *processes, pid_t pid)
 {
-	struct member *member = find_member(stage, pid);
+	struct member *member = find_member(processes, pid);
 	if (member == NULL || !member->held)
 		return;
 	member->held = false;
@@ -311,25 +311,25 @@ stage_let_go(struct stage *stage, pid_t pid)
 }
 
 static void
-stage_kill(struct stage *stage)
+kill_family(struct processes *processes)
 {
-	while (stage->n > 0) {
-		for (size_t i = 0; i < stage->n; i++)
-			kill(stage->members[i].pid, SIGKILL);
-		stage_await(stage, 100);
+	while (processes->n > 0) {
+		for (size_t i = 0; i < processes->n; i++)
+			kill(processes->members[i].pid, SIGKILL);
+		processes_await(processes, 100);
 	}
 }
 
 /* ---- companions ---- */
 
 static struct companion *
-start_companion(struct stage *stage, int fds[2])
+start_companion(struct processes *processes, int fds[2])
 {
-	if (stage->companion_count == COMPANIONS_MAX)
+	if (processes->companion_count == COMPANIONS_MAX)
 		fail("too many companions");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
 		fail("socketpair");
-	struct companion *companion = &stage->companions[stage->companion_count++];
+	struct companion *companion = &processes->companions[processes->companion_count++];
 	*companion = (struct companion){.pid = fork(), .fd = fds[0]};
 	if (companion->pid < 0)
 		fail("fork");
@@ -337,13 +337,13 @@ start_companion(struct stage *stage, int fds[2])
 }
 
 struct companion *
-companion_fork(struct stage *stage, int (*act)(int fd, const void *arg), const void *arg)
+companion_fork(struct processes *processes, int (*act)(int fd, const void *arg), const void *arg)
 {
 	int fds[2];
-	struct companion *companion = start_companion(stage, fds);
+	struct companion *companion = start_companion(processes, fds);
 	if (companion->pid == 0) {
-		for (size_t i = 0; i < stage->companion_count; i++)
-			close(stage->companions[i].fd); /* or a helper would keep another one's open */
+		for (size_t i = 0; i < processes->companion_count; i++)
+			close(processes->companions[i].fd); /* this companion must not keep the sockets of others open */
 		reset_signals();
 		_exit(act(fds[1], arg));
 	}
@@ -352,10 +352,10 @@ companion_fork(struct stage *stage, int (*act)(int fd, const void *arg), const v
 }
 
 struct companion *
-companion_run(struct stage *stage, char *const argv[], const int standard[3])
+companion_run(struct processes *processes, char *const argv[], const int standard[3])
 {
 	int fds[2];
-	struct companion *companion = start_companion(stage, fds);
+	struct companion *companion = start_companion(processes, fds);
 	if (companion->pid == 0)
 		execute(argv, standard);
 	close(fds[1]);
@@ -363,34 +363,34 @@ companion_run(struct stage *stage, char *const argv[], const int standard[3])
 }
 
 bool
-companion_end(struct stage *stage, struct companion *companion, double seconds)
+companion_end(struct processes *processes, struct companion *companion, double seconds)
 {
 	const double end = seconds_now() + seconds;
 	while (!companion->ended && seconds_now() < end)
-		stage_await(stage, 100);
+		processes_await(processes, 100);
 	return companion->ended;
 }
 
 void
-companion_kill(struct stage *stage, struct companion *companion)
+companion_kill(struct processes *processes, struct companion *companion)
 {
 	if (!companion->ended)
 		kill(companion->pid, SIGKILL);
 	while (!companion->ended)
-		stage_await(stage, 100);
+		processes_await(processes, 100);
 }
 
 bool
-stage_clear(struct stage *stage)
+processes_end_all(struct processes *processes)
 {
-	stage_kill(stage);
-	for (size_t i = 0; i < stage->companion_count; i++) {
-		companion_kill(stage, &stage->companions[i]);
-		close(stage->companions[i].fd);
+	kill_family(processes);
+	for (size_t i = 0; i < processes->companion_count; i++) {
+		companion_kill(processes, &processes->companions[i]);
+		close(processes->companions[i].fd);
 	}
 	while (waitpid(-1, NULL, __WALL | WNOHANG) > 0) {
 	}
 	const bool alone = errno == ECHILD;
-	*stage = (struct stage){0};
+	*processes = (struct processes){0};
 	return alone;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What workers do beside acquiring, taking and giving back one by one. */
+/* What workers do beside acquiring, taking and giving back a single hold. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -14,13 +14,14 @@ soon(uint64_t *state)
 	return (struct timespec){.tv_sec = (time_t)(at / NS_PER_SECOND), .tv_nsec = (long)(at % NS_PER_SECOND)};
 }
 
-/* Up, down, to nothing, or to what it was. */
+/* Sets a higher or lower capacity, 0, or the usual one. */
 static void
 set_capacity(struct storm *storm, unsigned worker, uint64_t *state)
 {
 	const unsigned semaphore = SET_FIRST + below(state, ANONYMOUS - SET_FIRST);
 	const uint32_t usual = storm->capacity[semaphore];
-	if (atomic_load(&storm->change_count[semaphore]) > CHANGES_MAX / 2) /* the rest is for setting the usual ones */
+	if (atomic_load(&storm->change_count[semaphore])
+	    > CHANGES_MAX / 2) /* the other half is for restoring the usual capacities */
 		return;
 	const uint32_t capacities[] = {0, 1, usual - 1, usual, usual, usual + 1, 2 * usual};
 	const uint32_t capacity = capacities[below(state, sizeof(capacities) / sizeof(capacities[0]))];
@@ -48,15 +49,15 @@ wait_until_idle(struct storm *storm, uint64_t *state)
 	const unsigned semaphore = below(state, ANONYMOUS);
 	const struct timespec deadline = soon(state);
 	const unsigned flags = below(state, 2) == 0 ? TSEM_HOLDERS : 0;
-	witness_note_holders(storm, semaphore, words);
+	monitor_note_holders(storm, semaphore, words);
 	const int rc = tsem_wait_idle(storm->sems[semaphore], flags, &deadline);
 	storm_expect(storm, semaphore, rc, -ETIMEDOUT, "wait until idle");
-	if (rc == 0 && witness_still_holds(storm, words))
-		storm_fault(storm, "%s was said to be idle while somebody held it", storm->names[semaphore]);
+	if (rc == 0 && monitor_still_holds(storm, words))
+		storm_fault(storm, "%s was reported idle while a worker held it", storm->names[semaphore]);
 	atomic_fetch_add(&storm->idle[rc != 0], 1);
 }
 
-/* The owned ones, in any order. */
+/* Puts the semaphores with owned holds in random order. */
 static void
 shuffle(uint64_t *state, unsigned order[ANONYMOUS])
 {
@@ -67,12 +68,12 @@ shuffle(uint64_t *state, unsigned order[ANONYMOUS])
 	}
 }
 
-/* What is told of SINGLE counts also if the worker says that it holds another one. */
+/* News of a death counts for SINGLE, even if the worker's entry names another semaphore. */
 static void
-note_told(struct storm *storm, unsigned semaphore, const tsem_hold *hold, uint64_t died)
+note_notification(struct storm *storm, unsigned semaphore, const tsem_hold *hold, uint64_t died)
 {
 	if (semaphore == SINGLE)
-		witness_told(storm, tsem_hold_recovered(hold), died);
+		monitor_notified(storm, tsem_hold_recovered(hold), died);
 }
 
 static void
@@ -95,22 +96,22 @@ acquire_several(struct storm *storm, unsigned worker, uint64_t *state, bool any)
 	if (rc == 0) {
 		for (size_t i = 0; i < (any ? 1 : n); i++)
 			storm_lock(storm, worker, order[any ? which : i], 1);
-		/* The witness knows of one at a time; the others are missing there, as its entries may be. */
+		/* An entry names one semaphore. The others are missing there, and entries may under-count. */
 		storm_be_admitted(storm, worker, order[which]);
 		for (size_t i = 0; i < (any ? 1 : n); i++)
-			note_told(storm, order[any ? which : i], &holds[i], died);
+			note_notification(storm, order[any ? which : i], &holds[i], died);
 		storm_pass_time(state);
 		for (size_t i = 0; i < (any ? 1 : n); i++)
 			storm_unlock(storm, worker, order[any ? which : i]);
 	}
-	witness_stand(storm, worker, order[which], STAND_OUT);
+	monitor_set_activity(storm, worker, order[which], ACTIVITY_NONE);
 	for (size_t i = 0; rc == 0 && i < (any ? 1 : n); i++)
 		storm_expect(storm, order[any ? which : i], tsem_release(&holds[i]), 0, "release of several");
 	atomic_fetch_add(&storm->several[any], rc == 0);
 }
 
 void
-storm_do_something_else(struct storm *storm, unsigned worker, uint64_t *state)
+storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 {
 	switch (below(state, 8)) {
 	case 0:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "couples.h"
+#include "pairs.h"
 
 #include <string.h>
 
@@ -16,11 +16,11 @@ static const char *const seconds[] = {"take",         "post",         "acquire",
 
 enum { FIRSTS = sizeof(firsts) / sizeof(firsts[0]), SECONDS = sizeof(seconds) / sizeof(seconds[0]) };
 
-/* Of the others, those that have something to tell each other. */
+/* The other pairs whose operations affect each other. */
 static const struct {
 	const char *first;
 	const char *seconds[12];
-} telling[] = {
+} related[] = {
 	{"set-lower",
      {"acquire", "release", "post", "take", "set-raise", "set-drain", "acquire-late", "recover-acquire", "try",
       "cancel", "wait-idle"}},
@@ -47,10 +47,10 @@ static const struct {
 	{"remove-force", {"remove", "acquire", "take", "post"}},
 };
 
-enum { TELLING = sizeof(telling) / sizeof(telling[0]) };
+enum { RELATED = sizeof(related) / sizeof(related[0]) };
 
 static bool
-is_worth_trying(const struct operation *operation, const struct setting *setting)
+is_applicable(const struct operation *operation, const struct setting *setting)
 {
 	if (setting->full)
 		return (operation->flags & (IS_CHILD | IS_PARENT | NEEDS_OTHER | REMOVES)) == 0;
@@ -67,28 +67,28 @@ is_named(const char *only, const struct operation *first, const struct operation
 }
 
 static void
-add_couple(const char *only, const char *first_name, const char *second_name, const struct setting *setting,
-           struct couple *couples, size_t *n)
+add_pair(const char *only, const char *first_name, const char *second_name, const struct setting *setting,
+         struct pair *pairs, size_t *n)
 {
 	const struct operation *first = operation_by_name(first_name);
 	const struct operation *second = operation_by_name(second_name);
-	if ((only == NULL || is_named(only, first, second)) && is_worth_trying(first, setting)
-	    && is_worth_trying(second, setting))
-		couples[(*n)++] = (struct couple){.first = first, .second = second, .setting = setting};
+	if ((only == NULL || is_named(only, first, second)) && is_applicable(first, setting)
+	    && is_applicable(second, setting))
+		pairs[(*n)++] = (struct pair){.first = first, .second = second, .setting = setting};
 }
 
 size_t
-couples_collect(const char *only, struct couple couples[COUPLES_MAX])
+pairs_collect(const char *only, struct pair pairs[PAIRS_MAX])
 {
 	size_t n = 0;
 	for (size_t s = 0; s < SETTINGS; s++) {
 		for (size_t f = 0; f < FIRSTS; f++) {
 			for (size_t g = 0; g < SECONDS; g++)
-				add_couple(only, firsts[f], seconds[g], &settings[s], couples, &n);
+				add_pair(only, firsts[f], seconds[g], &settings[s], pairs, &n);
 		}
-		for (size_t t = 0; t < TELLING; t++) {
-			for (const char *const *second = telling[t].seconds; *second != NULL; second++)
-				add_couple(only, telling[t].first, *second, &settings[s], couples, &n);
+		for (size_t t = 0; t < RELATED; t++) {
+			for (const char *const *second = related[t].seconds; *second != NULL; second++)
+				add_pair(only, related[t].first, *second, &settings[s], pairs, &n);
 		}
 	}
 	return n;

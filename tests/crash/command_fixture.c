@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command_scene.h"
+#include "command_fixture.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -61,7 +61,7 @@ const struct situation situations[] = {
 	{"remove-recovers", {"remove", "{1}"}, 1, DEAD_HOLDER, EFFECT_REMOVES, 0, 0},
 	{"remove-in-use", {"remove", "{1}"}, 1, HOLDER_STAYS | WAITER, EFFECT_NONE, 0, 125},
 	{"remove-force", {"remove", "-f", "{1}"}, 1, HOLDER_STAYS, EFFECT_REMOVES, 0, 0},
-	{"remove-force-line", {"remove", "-f", "{1}"}, 1, HOLDER_STAYS | WAITER, EFFECT_REMOVES, 0, 0},
+	{"remove-force-queue", {"remove", "-f", "{1}"}, 1, HOLDER_STAYS | WAITER, EFFECT_REMOVES, 0, 0},
 };
 /* clang-format on */
 
@@ -83,9 +83,9 @@ hold(int fd, const void *arg)
 	return rc == 0 || rc == -EIDRM ? 0 : 99;
 }
 
-/* Exits as the command would. */
+/* Exits with the status that the command would have. */
 static int
-wait_in_line(int fd, const void *arg)
+wait_in_queue(int fd, const void *arg)
 {
 	tsem *sem;
 	tsem_hold hold;
@@ -114,41 +114,41 @@ fail(const char *state, int rc)
 }
 
 static struct companion *
-start_holder(struct scene *scene)
+start_holder(struct fixture *fixture)
 {
 	char byte;
-	struct companion *holder = companion_fork(&scene->stage, hold, scene->tools->names[0]);
+	struct companion *holder = companion_fork(&fixture->processes, hold, fixture->tools->names[0]);
 	if (read(holder->fd, &byte, 1) != 1)
 		fail("the holder", -EIO);
 	return holder;
 }
 
 static struct companion *
-start_waiter(struct scene *scene)
+start_waiter(struct fixture *fixture)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	struct companion *waiter = companion_fork(&scene->stage, wait_in_line, scene->tools->names[0]);
-	while (tsem_stat(scene->old[0], &stat) == 0 && stat.waiting == 0)
+	struct companion *waiter = companion_fork(&fixture->processes, wait_in_queue, fixture->tools->names[0]);
+	while (tsem_stat(fixture->old[0], &stat) == 0 && stat.waiting == 0)
 		sched_yield();
 	return waiter;
 }
 
 static void
-give_to_owner(struct scene *scene)
+give_to_owner(struct fixture *fixture)
 {
 	tsem_hold hold;
-	int rc = tsem_acquire(scene->old[0], 1, NULL, &hold);
+	int rc = tsem_acquire(fixture->old[0], 1, NULL, &hold);
 	if (rc == 0)
-		rc = tsem_hand_over(&hold, scene->owner->pid);
+		rc = tsem_hand_over(&hold, fixture->owner->pid);
 	if (rc < 0)
 		fail("the owner", rc);
 }
 
-enum { PATIENCE_SECONDS = 30 };
+enum { TIMEOUT_SECONDS = 30 };
 
-/* ---- the scene ---- */
+/* ---- the fixture ---- */
 
-/* In a directory of its own: all of them, or what one point left would be found at the next. */
+/* In a directory of its own, a sweep removes every file, so that no point finds what an earlier one left. */
 static void
 remove_all_files(void)
 {
@@ -175,44 +175,44 @@ remove_files(const struct tools *tools)
 }
 
 void
-scene_open(struct scene *scene, const struct tools *tools, const struct situation *situation)
+fixture_open(struct fixture *fixture, const struct tools *tools, const struct situation *situation)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = situation->permits};
 	const unsigned flags = situation->flags;
-	*scene = (struct scene){.tools = tools, .situation = situation, .input = -1};
+	*fixture = (struct fixture){.tools = tools, .situation = situation, .input = -1};
 	remove_files(tools);
 	const size_t n = situation->permits == 0 ? 0 : (flags & SECOND) != 0 ? 2 : 1;
 	for (size_t i = 0; i < n; i++) {
-		const int rc = tsem_create(tools->names[i], &config, &scene->old[i]);
+		const int rc = tsem_create(tools->names[i], &config, &fixture->old[i]);
 		if (rc < 0)
 			fail("tsem_create", rc);
 	}
 	if ((flags & (HOLDER | HOLDER_STAYS | DEAD_HOLDER)) != 0)
-		scene->holder = start_holder(scene);
+		fixture->holder = start_holder(fixture);
 	if ((flags & DEAD_HOLDER) != 0)
-		companion_kill(&scene->stage, scene->holder);
+		companion_kill(&fixture->processes, fixture->holder);
 	if ((flags & OWNER) != 0)
-		scene->owner = companion_fork(&scene->stage, stay, NULL);
+		fixture->owner = companion_fork(&fixture->processes, stay, NULL);
 	if ((flags & OWNED) != 0)
-		give_to_owner(scene);
+		give_to_owner(fixture);
 	if ((flags & TAKEN) != 0)
-		tsem_try_take(scene->old[0], 1);
+		tsem_try_take(fixture->old[0], 1);
 	if ((flags & WAITER) != 0)
-		scene->waiter = start_waiter(scene);
+		fixture->waiter = start_waiter(fixture);
 	for (size_t i = 0; i < n; i++) {
-		scene->before[i].size = sizeof(scene->before[i]);
-		tsem_stat(scene->old[i], &scene->before[i]);
+		fixture->before[i].size = sizeof(fixture->before[i]);
+		tsem_stat(fixture->old[i], &fixture->before[i]);
 	}
 }
 
-/* Replaces what stands in braces. */
+/* Replaces the names in braces. */
 static char *
-expand(const struct scene *scene, const char *word)
+expand(const struct fixture *fixture, const char *word)
 {
 	char pid[16];
-	snprintf(pid, sizeof(pid), "%d", scene->owner == NULL ? 0 : (int)scene->owner->pid);
+	snprintf(pid, sizeof(pid), "%d", fixture->owner == NULL ? 0 : (int)fixture->owner->pid);
 	const char *const from[] = {"{1}", "{2}", "{pid}", "{work}"};
-	const char *const to[] = {scene->tools->names[0], scene->tools->names[1], pid, scene->tools->work};
+	const char *const to[] = {fixture->tools->names[0], fixture->tools->names[1], pid, fixture->tools->work};
 	char text[4096] = "";
 	while (*word != '\0') {
 		size_t i = 0;
@@ -226,12 +226,12 @@ expand(const struct scene *scene, const char *word)
 }
 
 static void
-expand_words(const struct scene *scene, const char *const words[], char *argv[WORDS_MAX + 2])
+expand_words(const struct fixture *fixture, const char *const words[], char *argv[WORDS_MAX + 2])
 {
 	size_t n = 0;
-	argv[n++] = strdup(scene->tools->tsem);
+	argv[n++] = strdup(fixture->tools->tsem);
 	for (size_t i = 0; i < WORDS_MAX && words[i] != NULL; i++)
-		argv[n++] = expand(scene, words[i]);
+		argv[n++] = expand(fixture, words[i]);
 	argv[n] = NULL;
 }
 
@@ -243,53 +243,54 @@ free_words(char *argv[])
 }
 
 void
-scene_start(struct scene *scene, const char *const words[])
+fixture_start(struct fixture *fixture, const char *const words[])
 {
 	char *argv[WORDS_MAX + 2];
 	int input[2];
-	if (pipe2(input, O_CLOEXEC) != 0 || ftruncate(scene->tools->out, 0) != 0 || ftruncate(scene->tools->err, 0) != 0)
+	if (pipe2(input, O_CLOEXEC) != 0 || ftruncate(fixture->tools->out, 0) != 0
+	    || ftruncate(fixture->tools->err, 0) != 0)
 		fail("pipe2", -errno);
-	expand_words(scene, words, argv);
-	stage_start(&scene->stage, argv, (const int[]){input[0], scene->tools->out, scene->tools->err});
+	expand_words(fixture, words, argv);
+	processes_start(&fixture->processes, argv, (const int[]){input[0], fixture->tools->out, fixture->tools->err});
 	free_words(argv);
 	close(input[0]);
-	scene->input = input[1];
+	fixture->input = input[1];
 }
 
 void
-scene_end_input(struct scene *scene)
+fixture_end_input(struct fixture *fixture)
 {
-	if (scene->input >= 0)
-		close(scene->input);
-	scene->input = -1;
+	if (fixture->input >= 0)
+		close(fixture->input);
+	fixture->input = -1;
 }
 
 void
-scene_start_newcomer(struct scene *scene)
+fixture_start_newcomer(struct fixture *fixture)
 {
-	scene->newcomer = start_holder(scene);
+	fixture->newcomer = start_holder(fixture);
 }
 
 bool
-scene_release(struct scene *scene, struct companion *holder)
+fixture_release(struct fixture *fixture, struct companion *holder)
 {
 	const char byte = 'r';
-	return write(holder->fd, &byte, 1) == 1 && companion_end(&scene->stage, holder, PATIENCE_SECONDS)
+	return write(holder->fd, &byte, 1) == 1 && companion_end(&fixture->processes, holder, TIMEOUT_SECONDS)
 	       && holder->status == 0;
 }
 
 bool
-scene_close(struct scene *scene)
+fixture_close(struct fixture *fixture)
 {
-	scene_end_input(scene);
-	const bool alone = stage_clear(&scene->stage);
+	fixture_end_input(fixture);
+	const bool alone = processes_end_all(&fixture->processes);
 	for (size_t i = 0; i < 2; i++)
-		tsem_close(scene->old[i]);
-	remove_files(scene->tools);
+		tsem_close(fixture->old[i]);
+	remove_files(fixture->tools);
 	return alone;
 }
 
-/* ---- looking on ---- */
+/* ---- the state of a semaphore ---- */
 
 void
 read_text(int fd, char *text, size_t size)
@@ -299,18 +300,18 @@ read_text(int fd, char *text, size_t size)
 }
 
 int
-scene_run(struct scene *scene, const char *const words[], char text[256])
+fixture_run(struct fixture *fixture, const char *const words[], char text[256])
 {
-	const struct tools *tools = scene->tools;
+	const struct tools *tools = fixture->tools;
 	char *argv[WORDS_MAX + 2];
 	if (ftruncate(tools->other_out, 0) != 0 || ftruncate(tools->other_err, 0) != 0)
 		fail("ftruncate", -errno);
-	expand_words(scene, words, argv);
+	expand_words(fixture, words, argv);
 	struct companion *companion =
-		companion_run(&scene->stage, argv, (const int[]){tools->null, tools->other_out, tools->other_err});
+		companion_run(&fixture->processes, argv, (const int[]){tools->null, tools->other_out, tools->other_err});
 	free_words(argv);
-	const bool ended = companion_end(&scene->stage, companion, PATIENCE_SECONDS);
-	companion_kill(&scene->stage, companion);
+	const bool ended = companion_end(&fixture->processes, companion, TIMEOUT_SECONDS);
+	companion_kill(&fixture->processes, companion);
 	read_text(tools->other_out, text, 256);
 	if (!ended)
 		return -1;
@@ -318,7 +319,7 @@ scene_run(struct scene *scene, const char *const words[], char text[256])
 }
 
 bool
-scene_stat(const char *name, struct tsem_stat *stat)
+fixture_stat(const char *name, struct tsem_stat *stat)
 {
 	tsem *sem;
 	*stat = (struct tsem_stat){.size = sizeof(*stat)};

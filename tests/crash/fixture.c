@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "scene.h"
+#include "fixture.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -21,22 +21,22 @@
 enum { RECORDS_FEW = 8 };
 
 static void
-name_scene(pid_t driver, uint32_t capacity, char name[64], char absent[80])
+name_fixture(pid_t driver, uint32_t capacity, char name[64], char absent[80])
 {
 	snprintf(name, 64, "sweep.%d.%u", (int)driver, capacity);
 	snprintf(absent, 80, "%s.new", name);
 }
 
 void
-scene_sweep_up(pid_t driver)
+fixture_clean_up_after(pid_t driver)
 {
 	char name[64];
 	char absent[80];
 	for (uint32_t capacity = 1; capacity <= CAPACITY_MAX; capacity++) {
-		name_scene(driver, capacity, name, absent);
+		name_fixture(driver, capacity, name, absent);
 		tsem_remove(name, TSEM_FORCE);
 		tsem_remove(absent, TSEM_FORCE);
-		beside_sweep_up(driver, capacity);
+		beside_clean_up_after(driver, capacity);
 	}
 }
 
@@ -50,39 +50,39 @@ share(size_t size)
 }
 
 void
-scene_open(struct scene *scene, uint32_t capacity)
+fixture_open(struct fixture *fixture, uint32_t capacity)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = capacity};
-	if (scene->shared == NULL) {
-		scene->shared = share(sizeof(*scene->shared));
-		scene->own_memory = share(SEGMENT_BYTES_MIN);
-		scene->before = malloc((BESIDE + 2) * SEGMENT_BYTES_MIN);
-		if (scene->before == NULL)
+	if (fixture->shared == NULL) {
+		fixture->shared = share(sizeof(*fixture->shared));
+		fixture->own_memory = share(SEGMENT_BYTES_MIN);
+		fixture->before = malloc((BESIDE + 2) * SEGMENT_BYTES_MIN);
+		if (fixture->before == NULL)
 			abort();
 	}
-	name_scene(getpid(), capacity, scene->name, scene->absent);
-	scene->capacity = capacity;
-	int rc = tsem_create(scene->name, &config, &scene->sem);
+	name_fixture(getpid(), capacity, fixture->name, fixture->absent);
+	fixture->capacity = capacity;
+	int rc = tsem_create(fixture->name, &config, &fixture->sem);
 	if (rc < 0) {
 		fprintf(stderr, "cannot create the semaphore: %s\n", strerror(-rc));
 		abort();
 	}
-	beside_open(scene);
+	beside_open(fixture);
 }
 
 void
-scene_close(struct scene *scene)
+fixture_close(struct fixture *fixture)
 {
-	beside_close(scene);
-	if (scene->sem == NULL)
+	beside_close(fixture);
+	if (fixture->sem == NULL)
 		return;
-	tsem_remove(scene->name, TSEM_FORCE);
-	tsem_close(scene->sem);
-	scene->sem = NULL;
+	tsem_remove(fixture->name, TSEM_FORCE);
+	tsem_close(fixture->sem);
+	fixture->sem = NULL;
 }
 
 void
-scene_reset_hints(struct tsem *sem)
+fixture_reset_hints(struct tsem *sem)
 {
 	struct header *header = sem->segment.header;
 	STORE_RLX(&header->reserved, RECORDS_FEW);
@@ -92,19 +92,19 @@ scene_reset_hints(struct tsem *sem)
 	STORE_RLX(&sem->tried, 0);
 	for (uint32_t i = 0; i < SLOTS_LOOKED_AT; i++)
 		STORE_RLX(&sem->segment.slots[i], 0);
-	for (uint32_t i = 0; i < ARRAY_WORDS; i++) /* nobody sleeps */
+	for (uint32_t i = 0; i < ARRAY_WORDS; i++)
 		STORE_RLX(&sem->segment.array[i], 0);
 }
 
 void
-scene_reset(struct scene *scene)
+fixture_reset(struct fixture *fixture)
 {
-	scene_reset_hints(scene->sem);
-	beside_reset(scene);
-	memset(scene->shared, 0, sizeof(*scene->shared));
+	fixture_reset_hints(fixture->sem);
+	beside_reset(fixture);
+	memset(fixture->shared, 0, sizeof(*fixture->shared));
 }
 
-/* True if it is not what was noted down at `*before`, which it then is, and which is moved behind it. */
+/* Compares with the copy at `*before`, brings the copy up to date, and moves `*before` behind it. */
 static bool
 differs(unsigned char **before, const void *now, size_t size)
 {
@@ -117,29 +117,30 @@ differs(unsigned char **before, const void *now, size_t size)
 }
 
 unsigned
-scene_changes(struct scene *scene)
+fixture_changes(struct fixture *fixture)
 {
-	const struct segment *segment = &scene->sem->segment;
+	const struct segment *segment = &fixture->sem->segment;
 	const size_t head = offsetof(struct header, statistics);
-	const size_t told = offsetof(struct actor, elsewhere);
-	unsigned char *before = scene->before;
+	const size_t notified = offsetof(struct executor, elsewhere);
+	unsigned char *before = fixture->before;
 	bool change = differs(&before, segment->header, head);
 	change = differs(&before, segment->records, PAGE_BYTES) || change;
 	change = differs(&before, segment->slots, SLOTS_LOOKED_AT * sizeof(*segment->slots)) || change;
 	bool beside = differs(&before, (char *)segment->header + head, RECORDS_OFFSET - head);
 	for (int i = 0; i < BESIDE; i++)
-		beside = differs(&before, scene->beside[i]->segment.header, SEGMENT_BYTES_MIN) || beside;
+		beside = differs(&before, fixture->beside[i]->segment.header, SEGMENT_BYTES_MIN) || beside;
 	for (int i = 0; i < 2; i++)
-		beside = differs(&before, (char *)&scene->shared->actors[i] + told, sizeof(struct actor) - told) || beside;
+		beside = differs(&before, (char *)&fixture->shared->executors[i] + notified, sizeof(struct executor) - notified)
+		         || beside;
 	return (change ? NOTE_CHANGE : 0) | (beside ? NOTE_BESIDE : 0);
 }
 
 const struct record *
-scene_record_of(const struct scene *scene, pid_t pid, enum state_kind *state)
+fixture_record_of(const struct fixture *fixture, pid_t pid, enum state_kind *state)
 {
-	const uint32_t limit = LOAD_ACQ(&scene->sem->segment.header->reserved);
+	const uint32_t limit = LOAD_ACQ(&fixture->sem->segment.header->reserved);
 	for (uint32_t i = 0; i < limit; i++) {
-		const struct record *record = record_at(scene->sem, i);
+		const struct record *record = record_at(fixture->sem, i);
 		if (record == NULL || LOAD_ACQ(&record->owner) == 0 || owner_pid(LOAD_ACQ(&record->owner)) != (uint32_t)pid
 		    || owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_ORPHAN)
 			continue;
@@ -149,7 +150,7 @@ scene_record_of(const struct scene *scene, pid_t pid, enum state_kind *state)
 	return NULL;
 }
 
-/* ---- bystanders ---- */
+/* ---- processes that are not stepped ---- */
 
 static pid_t
 start(void)
@@ -165,7 +166,7 @@ start(void)
 }
 
 pid_t
-scene_start_other(void)
+fixture_start_other(void)
 {
 	const pid_t pid = start();
 	while (pid == 0)
@@ -181,9 +182,9 @@ process_end(pid_t pid)
 	}
 }
 
-/* Called when the waiter stands in line and is about to sleep: what better moment to die. */
+/* The library calls this when the waiter is in the queue and about to sleep: the waiter dies there. */
 static int
-die_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+die_when_queued(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
 	(void)word;
 	(void)expected;
@@ -193,16 +194,16 @@ die_in_line(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t u
 }
 
 bool
-scene_leave_dead(const struct scene *scene, bool zombie, pid_t *pid)
+fixture_leave_dead_process(const struct fixture *fixture, bool zombie, pid_t *pid)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem_hold hold;
-	tsem_stat(scene->sem, &stat);
+	tsem_stat(fixture->sem, &stat);
 	*pid = start();
 	if (*pid == 0) {
-		platform.sleep = die_in_line;
-		if (stat.available == 0 || tsem_try_acquire(scene->sem, (uint32_t)stat.available, &hold) == 0)
-			tsem_acquire(scene->sem, 1, NULL, &hold);
+		platform.sleep = die_when_queued;
+		if (stat.available == 0 || tsem_try_acquire(fixture->sem, (uint32_t)stat.available, &hold) == 0)
+			tsem_acquire(fixture->sem, 1, NULL, &hold);
 		_exit(EXIT_FAILURE);
 	}
 	siginfo_t info = {0};
@@ -215,57 +216,57 @@ scene_leave_dead(const struct scene *scene, bool zombie, pid_t *pid)
 	return info.si_code == CLD_KILLED;
 }
 
-/* Short, for the driver waits for what comes of it. */
-enum { BREATH_NS = 50000 };
+/* short, because the driver waits for the bystander */
+enum { PAUSE_NS = 50000 };
 
 static void
-take_breath(void)
+pause_briefly(void)
 {
-	const struct timespec breath = {.tv_nsec = BREATH_NS};
-	nanosleep(&breath, NULL);
+	const struct timespec pause_for = {.tv_nsec = PAUSE_NS};
+	nanosleep(&pause_for, NULL);
 }
 
 static int
-nap(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+sleep_briefly(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
 	(void)word;
 	(void)expected;
 	(void)bits;
-	const uint64_t soon = platform.now() + 2 * BREATH_NS;
-	take_breath();
+	const uint64_t soon = platform.now() + 2 * PAUSE_NS;
+	pause_briefly();
 	return until < soon ? -ETIMEDOUT : 0;
 }
 
 static _Noreturn void
-stand_by(const struct scene *scene)
+bystander_main(const struct fixture *fixture)
 {
-	struct bystander *self = &scene->shared->bystander;
+	struct bystander *self = &fixture->shared->bystander;
 	tsem_hold hold;
-	platform.sleep = nap;
+	platform.sleep = sleep_briefly;
 	int rc;
 	do {
-		rc = tsem_acquire(scene->sem, 1, NULL, &hold);
-	} while (rc == -ECANCELED); /* then it comes again, and waits behind the others */
-	self->told = rc == 0 && tsem_hold_recovered(&hold);
+		rc = tsem_acquire(fixture->sem, 1, NULL, &hold);
+	} while (rc == -ECANCELED); /* after a cancellation it calls again, behind the others */
+	self->notified = rc == 0 && tsem_hold_recovered(&hold);
 	atomic_store(&self->result, rc);
 	atomic_store(&self->admitted, rc == 0);
 	while (!atomic_load(&self->may_go))
-		take_breath();
+		pause_briefly();
 	if (rc == 0)
 		atomic_store(&self->result, tsem_release(&hold));
 	_exit(0);
 }
 
 pid_t
-scene_start_bystander(const struct scene *scene)
+fixture_start_bystander(const struct fixture *fixture)
 {
 	const pid_t pid = start();
 	if (pid == 0)
-		stand_by(scene);
+		bystander_main(fixture);
 	for (;;) {
 		enum state_kind state;
-		if (atomic_load(&scene->shared->bystander.admitted) || process_state(pid) == 'Z'
-		    || (scene_record_of(scene, pid, &state) != NULL && state == STATE_QUEUED))
+		if (atomic_load(&fixture->shared->bystander.admitted) || process_state(pid) == 'Z'
+		    || (fixture_record_of(fixture, pid, &state) != NULL && state == STATE_QUEUED))
 			return pid;
 		sched_yield();
 	}

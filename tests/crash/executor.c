@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that does an operation under the eyes of the driver. */
+/* The executor: the process that runs an operation while the driver traces it. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -12,7 +12,7 @@
 #include "platform.h"
 #include "tracee.h"
 
-#define SHORT_NAP (4 * NS_PER_MS)
+#define SHORT_SLEEP_NS (4 * NS_PER_MS)
 
 static int (*sleep_of_library)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
 
@@ -22,7 +22,7 @@ static int (*sleep_any_of_library)(_Atomic uint32_t *const words[], const uint32
 static int
 sleep_any_shortly(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
 {
-	const uint64_t soon = platform.now() + SHORT_NAP;
+	const uint64_t soon = platform.now() + SHORT_SLEEP_NS;
 	return sleep_any_of_library(words, expected, n, until < soon ? until : soon);
 }
 
@@ -36,7 +36,7 @@ sleep_any_until_woken(_Atomic uint32_t *const words[], const uint32_t expected[]
 static int
 sleep_shortly(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
-	const uint64_t soon = platform.now() + SHORT_NAP;
+	const uint64_t soon = platform.now() + SHORT_SLEEP_NS;
 	return sleep_of_library(word, expected, bits, until < soon ? until : soon);
 }
 
@@ -66,27 +66,30 @@ sleep_and_jump(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_
 }
 
 static void
-choose_naps(enum naps naps)
+choose_sleep_mode(enum sleep_mode sleep_mode)
 {
 	sleep_of_library = platform.sleep;
 	sleep_any_of_library = platform.sleep_any;
-	if (naps == NAPS_SHORT) {
+	if (sleep_mode == SLEEP_SHORT) {
 		platform.sleep = sleep_shortly;
 		platform.sleep_any = sleep_any_shortly;
-	} else if (naps == NAPS_LONG) {
+	} else if (sleep_mode == SLEEP_UNTIL_WOKEN) {
 		platform.sleep = sleep_until_woken;
 		platform.sleep_any = sleep_any_until_woken;
 	}
-	if (naps != NAPS_JUMP)
+	if (sleep_mode != SLEEP_CLOCK_JUMP)
 		return;
 	clock_of_library = platform.now;
 	platform.now = jumping_clock;
 	platform.sleep = sleep_and_jump;
 }
 
-/* Stepping through thousands of rounds of a loop that only looks proves nothing: no spinning unless asked for. */
+/*
+ * Turns off spinning, unless an operation asks for it: stepping through thousands of rounds of a loop that only reads
+ * shows nothing new.
+ */
 static void
-forget_pace(struct tsem *sem)
+disable_spinning(struct tsem *sem)
 {
 	STORE_RLX(&sem->spin, 0);
 	STORE_RLX(&sem->spin_skipped, 1);
@@ -94,35 +97,38 @@ forget_pace(struct tsem *sem)
 }
 
 static void
-do_operation(struct actor *actor, const struct operation *operation)
+do_operation(struct executor *executor, const struct operation *operation)
 {
-	atomic_store(&actor->phase, PHASE_BEGIN);
+	atomic_store(&executor->phase, PHASE_BEGIN);
 	TRACEE_MARK();
-	actor->result = operation->run(actor);
-	actor->told = !actor->elsewhere && tsem_hold_recovered(&actor->hold);
-	atomic_store(&actor->phase, PHASE_END);
+	executor->result = operation->run(executor);
+	executor->notified = !executor->elsewhere && tsem_hold_recovered(&executor->hold);
+	atomic_store(&executor->phase, PHASE_END);
 	TRACEE_MARK();
 }
 
 static _Noreturn void
-finish(struct actor *actor, const struct operation *operation)
+finish(struct executor *executor, const struct operation *operation)
 {
-	actor->finish_result = operation->finish(actor);
-	atomic_store(&actor->phase, PHASE_FINISHED);
+	executor->finish_result = operation->finish(executor);
+	atomic_store(&executor->phase, PHASE_FINISHED);
 	_exit(0);
 }
 
-/* As `tsem run` does it: the parent stands still until the child ends, and the hold lies in memory of both. */
+/*
+ * Runs the operation as `tsem run` does: vfork() suspends the parent until the child ends, and both see the hold in the
+ * same memory.
+ */
 static void
-live_as_family(struct actor *actor, const struct operation *operation)
+execute_in_family(struct executor *executor, const struct operation *operation)
 {
-	const pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): that is what is tested */
+	const pid_t child = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): vfork() is what this tests */
 	if (child == 0) {
 		if ((operation->flags & IS_CHILD) != 0) {
-			do_operation(actor, operation);
-			atomic_store(&actor->phase, PHASE_FINISHED);
+			do_operation(executor, operation);
+			atomic_store(&executor->phase, PHASE_FINISHED);
 		} else {
-			tsem_adopt(&actor->hold);
+			tsem_adopt(&executor->hold);
 		}
 		_exit(0);
 	}
@@ -130,29 +136,29 @@ live_as_family(struct actor *actor, const struct operation *operation)
 	waitpid(child, &status, 0);
 	if ((operation->flags & IS_CHILD) == 0)
 		return;
-	actor->finish_result = tsem_reap(&actor->hold, 0);
+	executor->finish_result = tsem_reap(&executor->hold, 0);
 	_exit(0);
 }
 
 void
-actor_live(struct actor *actor, const struct operation *operation)
+executor_main(struct executor *executor, const struct operation *operation)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	choose_naps(actor->naps);
-	forget_pace(actor->sem);
+	choose_sleep_mode(executor->sleep_mode);
+	disable_spinning(executor->sem);
 	for (int i = 0; i < BESIDE; i++)
-		forget_pace(actor->beside[i]);
+		disable_spinning(executor->beside[i]);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
 		_exit(EXIT_FAILURE);
-	if (operation->prepare(actor) != 0) {
-		atomic_store(&actor->phase, PHASE_NOT_APPLICABLE);
+	if (operation->prepare(executor) != 0) {
+		atomic_store(&executor->phase, PHASE_NOT_APPLICABLE);
 		_exit(0);
 	}
-	forget_pace(actor->sem);
+	disable_spinning(executor->sem);
 	if ((operation->flags & (IS_CHILD | IS_PARENT)) != 0) {
-		TRACEE_MARK(); /* the driver asks to be told of the child */
-		live_as_family(actor, operation);
+		TRACEE_MARK(); /* the driver sets PTRACE_O_TRACEVFORK here */
+		execute_in_family(executor, operation);
 	}
-	do_operation(actor, operation);
-	finish(actor, operation);
+	do_operation(executor, operation);
+	finish(executor, operation);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everybody is gone: every permit is there, no record is left, and the dead were told of. */
+/* All workers have ended: every permit is available, no record is left, and holders have learnt of the deaths. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "storm.h"
 
 void
-storm_close_books(struct storm *storm, unsigned i)
+storm_check_end(struct storm *storm, unsigned i)
 {
 	struct tsem *sem = storm->sems[i];
 	struct tsem_stat stat = {.size = sizeof(stat)};
@@ -18,7 +18,7 @@ storm_close_books(struct storm *storm, unsigned i)
 		storm_set_capacity(storm, i, storm->capacity[i], NULL);
 	int rc = tsem_recover(sem, NULL);
 	if (i == SINGLE && tsem_try_acquire(sem, 1, &hold) == 0) {
-		witness_told(storm, tsem_hold_recovered(&hold), atomic_load(&storm->died));
+		monitor_notified(storm, tsem_hold_recovered(&hold), atomic_load(&storm->died));
 		tsem_release(&hold);
 	}
 	record_free_cached(sem);
@@ -36,7 +36,7 @@ storm_close_books(struct storm *storm, unsigned i)
 	}
 	if (left != 0)
 		storm_fault(storm, "%s: %u records are left over", storm->names[i], left);
-	printf("capacity %u: %" PRIu64 " admitted, %" PRIu64 " stood in line; at most %" PRIu64
+	printf("capacity %u: %" PRIu64 " admitted, %" PRIu64 " waited; at most %" PRIu64
 	       " permits seen held at once; %" PRIu64 " recovered\n",
 	       storm->capacity[i], storm->admissions[i], storm->waits[i], storm->most[i], stat.recovered);
 }
