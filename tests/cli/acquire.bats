@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "acquire: records the owner, who need not do anything" {
+@test "acquire: records the owner, which need not do anything" {
   tsem create -j 3 "$SEM"
   owner
   attempt tsem acquire --owner "$OWNER" -k 2 "$SEM"
@@ -11,7 +11,7 @@ load helper
     "$OWNER,2,true,\"yes\",\"sleep 1000\",$(id -u)"
 }
 
-@test "acquire: for the script itself, without any bookkeeping" {
+@test "acquire: a script acquires for itself and needs no clean-up" {
   tsem create "$SEM"
   attempt bash -ec '
     tsem acquire --owner $$ "$SEM"
@@ -22,7 +22,7 @@ load helper
   expect_out 1
 }
 
-@test "acquire: lasts through exec, not beyond the end" {
+@test "acquire: the hold survives exec and ends with the process" {
   tsem create "$SEM"
   start bash -ec 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
   eventually is_shown '.holders[0].command' 'sleep 1000'
@@ -47,12 +47,12 @@ load helper
   done
 }
 
-@test "acquire: a thread is no process" {
+@test "acquire: a thread is not accepted as a process" {
   tsem create "$SEM"
   start python3 -c 'import threading, time
 threading.Thread(target=time.sleep, args=(1000,)).start()'
   eventually has_two_threads "$PID"
-  kill -0 "$THREAD" # which takes it for one
+  kill -0 "$THREAD" # kill accepts the number of a thread
   refuses "^$SEM: there is no process $THREAD " acquire --owner "$THREAD" "$SEM"
   refuses "^$SEM: there is no process $THREAD " acquire -n --owner "$THREAD" "$SEM"
   refuses '' release --owner "$THREAD" "$SEM"
@@ -65,7 +65,7 @@ has_two_threads() {
   THREAD=${threads[1]##*/} && [[ -n $THREAD ]]
 }
 
-@test "acquire: an owner that has ended is refused, and the permit is not kept" {
+@test "acquire: an owner that has ended is refused, and the permit comes back" {
   tsem create "$SEM"
   owner
   kill -KILL "$OWNER"
@@ -75,7 +75,7 @@ has_two_threads() {
   expect_at_rest 1
 }
 
-@test "acquire: an owner that ends while the permit is waited for is refused, and the permit goes on" {
+@test "acquire: an owner that ends during the wait is refused, and the next waiter gets the permit" {
   tsem create "$SEM"
   tsem take "$SEM"
   owner
@@ -89,7 +89,7 @@ has_two_threads() {
   expect_at_rest 1
 }
 
-@test "acquire: a zombie cannot hold" {
+@test "acquire: a zombie is refused" {
   tsem create "$SEM"
   start negligent-parent.py true
   eventually test -e child
@@ -100,15 +100,15 @@ has_two_threads() {
   expect_at_rest 1
 }
 
-@test "acquire: -n, -w and -E as everywhere" {
+@test "acquire: -n, -w and -E" {
   tsem create "$SEM"
   owner
   tsem acquire --owner "$OWNER" "$SEM"
   local before
-  before=$(books)
+  before=$(semaphore_state)
   attempt tsem acquire --owner "$OWNER" -n "$SEM"
   expect_silence 75
-  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  expect_equal 'the semaphore afterwards' "$(semaphore_state)" "$before"
   attempt tsem acquire --owner "$OWNER" -w 0.05 "$SEM"
   expect_silence 75
   attempt tsem acquire --owner "$OWNER" -n -E 3 "$SEM"
@@ -116,7 +116,7 @@ has_two_threads() {
   expect_shown '[.held, .waiting, (.holders | length)] | @csv' 1,0,1
 }
 
-@test "acquire: waits in line, as owned, until a permit comes" {
+@test "acquire: waits in the queue, as owned, until there is a permit" {
   tsem create "$SEM"
   tsem take "$SEM"
   owner
@@ -155,7 +155,7 @@ has_two_threads() {
   expect_out 6
 }
 
-@test "acquire: the messages of a missing semaphore and an impossible count" {
+@test "acquire: the messages for a missing semaphore and an impossible count" {
   owner
   refuses "^$SEM: no such semaphore" acquire --owner "$OWNER" "$SEM"
   tsem create -j 2 "$SEM"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# What is wrong is refused: one line on standard error that says what and what to do, exit status 125, nothing taken,
-# nothing left behind.
+# Bad input is refused: one line on standard error that says what happened and what to do, exit status 125, nothing
+# taken, nothing left.
 load helper
 
-# Every verb that uses a semaphore which exists, as it would be written in a script.
+# Calls $1 with the arguments of every verb that uses an existing semaphore.
 each_verb() {
   local verbs=(
     'take' 'take -n' 'take -w 1' 'post' 'post -p' 'recover' 'show' 'show -J'
@@ -35,7 +35,7 @@ each_verb() {
   [[ ! -e ran ]]
 }
 
-@test "bad input: counts of 0, not a number, of more than 32 bits" {
+@test "bad input: counts: 0, not a number, more than 32 bits" {
   tsem create -j 2 "$SEM"
   local count
   for count in 0 00 -1 '' abc 1.5 1k 0x1 ' 1' '1 ' +1 4294967296 18446744073709551617 99999999999999999999999; do
@@ -58,7 +58,7 @@ each_verb() {
   [[ ! -e ran ]]
 }
 
-@test "bad input: permits of 0, not a number, of more than 32 bits" {
+@test "bad input: numbers of permits: 0, not a number, more than 32 bits" {
   local permits
   for permits in -1 '' abc 1.5 4294967296 18446744073709551617 % 0% -5% 1.5% %5 '5 %' 5%% 99999999999999999999%; do
     refuses "-j '" create -j "$permits" "$SEM"
@@ -68,7 +68,7 @@ each_verb() {
   [[ ! -e ran ]]
 }
 
-@test "bad input: the other numbers" {
+@test "bad input: other numbers" {
   tsem create "$SEM"
   local number
   for number in -1 256 '' x 1.0 99999999999999999999; do
@@ -86,7 +86,7 @@ each_verb() {
   local name verb
   for name in '' . .. .hidden -dash a/b /abs ../up 'a b' ä $'a\nb' 'a*' a:b a,b 'a%' a@b '~'; do
     refuses 'not a name' create -- "$name"
-    [[ $name == *,* ]] || refuses 'not a name' run -j 1 -- "$name" touch ran # several names
+    [[ $name == *,* ]] || refuses 'not a name' run -j 1 -- "$name" touch ran # a list of names
   done
   for verb in take post recover remove show 'acquire --owner 1' 'release --owner 1' 'create --exist-ok'; do
     # shellcheck disable=SC2086
@@ -98,7 +98,7 @@ each_verb() {
   refuses 'not a name' create $'a\xc3b'
 }
 
-@test "bad input: a name of 200 bytes is fine, of 201 it is too long" {
+@test "bad input: a name of 200 bytes is accepted, of 201 it is too long" {
   local longest
   longest=$SEM$(printf 'x%.0s' {1..200})
   longest=${longest:0:200}
@@ -116,7 +116,7 @@ each_verb() {
   expect_status 125
 }
 
-@test "bad input: every other character that a name may have" {
+@test "bad input: every other character of names" {
   local name=$SEM.ABCXYZabcxyz0123456789._-
   attempt tsem create "$name"
   expect_silence
@@ -126,7 +126,7 @@ each_verb() {
 
 # ---- which semaphore ----
 
-@test "bad input: what does not exist" {
+@test "bad input: a semaphore that does not exist" {
   local words
   for words in take 'take -n' post recover remove show 'show -J' "acquire --owner $$" "release --owner $$"; do
     # shellcheck disable=SC2086
@@ -136,7 +136,7 @@ each_verb() {
   [[ ! -e ran && ! -e $FILE ]]
 }
 
-@test "bad input: what exists with another limit" {
+@test "bad input: a semaphore with another number" {
   tsem create -j 2 "$SEM"
   refuses "^$SEM: .*-j 2.*-j 3" run -j 3 "$SEM" touch ran
   refuses "^$SEM: .*-j 2.*-j 1" run -n -j 1 "$SEM" touch ran
@@ -144,7 +144,7 @@ each_verb() {
   [[ ! -e ran ]]
 }
 
-@test "bad input: what belongs to somebody else" {
+@test "bad input: another user's semaphore" {
   need_another_user
   as-nobody tsem create -m 0666 "$SEM"
   theirs() {
@@ -160,7 +160,7 @@ each_verb() {
   expect_at_rest 1
 }
 
-@test "bad input: what belongs to root is trusted, and what its mode does not allow is refused" {
+@test "bad input: a semaphore of root is trusted, and its mode is obeyed" {
   need_another_user
   tsem create -m 0666 "$SEM"
   attempt as-nobody tsem run "$SEM" true
@@ -168,7 +168,7 @@ each_verb() {
   chmod 0600 "$FILE"
   attempt as-nobody tsem take "$SEM"
   expect_failure "^$SEM: permission denied"
-  chmod 0644 "$FILE" # reading is not enough
+  chmod 0644 "$FILE" # read permission is not enough
   attempt as-nobody tsem take "$SEM"
   expect_failure "^$SEM: permission denied"
   attempt as-nobody tsem recover "$SEM"
@@ -176,13 +176,13 @@ each_verb() {
   expect_at_rest 1
 }
 
-@test "bad input: removed while it is waited for" {
+@test "bad input: the file is removed during the wait" {
   local words
   for words in 'take $SEM' 'acquire --owner $PPID $SEM' 'run $SEM touch ran'; do
     tsem create "$SEM"
     tsem take "$SEM"
     enqueue bash -c "exec tsem $words 2>said"
-    rm "$FILE" # as logind and careless scripts do it
+    rm "$FILE" # logind and careless scripts do that
     finish "$PID"
     expect_status 125
     cp said attempt.err
@@ -194,7 +194,7 @@ each_verb() {
 
 # ---- damage ----
 
-# refuses() looks at the books, which a damaged file has not: its bytes must stay.
+# refuses() reads the semaphore, and a damaged file has none: here the bytes of the file must stay.
 refuses_file() {
   local before
   before=$(describe_file)
@@ -208,7 +208,7 @@ describe_file() {
   [[ -h $FILE || ! -f $FILE ]] || cksum "$FILE"
 }
 
-@test "bad input: damaged: garbage" {
+@test "bad input: damaged: random bytes" {
   head -c 40960 /dev/urandom >"$FILE"
   each_verb refuses_file "^$SEM: not a semaphore.*remove -f"
 }
@@ -228,7 +228,7 @@ describe_file() {
   expect_failure "^$SEM: not a semaphore"
 }
 
-@test "bad input: damaged: cut off" {
+@test "bad input: damaged: truncated" {
   local bytes
   for bytes in 1 4096 8192 28672 32767; do
     tsem create "$SEM"
@@ -245,7 +245,7 @@ describe_file() {
   refuses_file "^$SEM: " create "$SEM"
   attempt tsem remove "$SEM.real"
   expect_silence
-  each_verb refuses_file "^$SEM: " # to nothing
+  each_verb refuses_file "^$SEM: " # to a missing file
 }
 
 @test "bad input: a directory, a pipe, a socket, a device" {
@@ -271,7 +271,7 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   tsem create "$SEM"
   printf '\xff\xff' | dd of="$FILE" bs=1 seek=12 conv=notrunc status=none
   each_verb refuses_file "^$SEM: .*version"
-  # Another layout may be shorter, or longer.
+  # A file of another layout may be shorter, or longer.
   local bytes
   for bytes in 16 24576 1048576; do
     truncate -s "$bytes" "$FILE"
@@ -283,7 +283,7 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   expect_silence
 }
 
-# ---- no room ----
+# ---- no space ----
 
 @test "bad input: shared memory is missing, or read-only" {
   need_private_shm
@@ -302,7 +302,7 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
 
 # ---- standard output ----
 
-# Everything that prints.
+# All commands that print.
 printing() {
   printf '%s\n' "show $SEM" "show -J $SEM" "show --stats $SEM" "show -o PID $SEM" list 'list -J' 'list -o NAME' 'top -b -i 2 -d 10ms' \
     "top -b -i 1 $SEM" "recover $SEM" "post -p $SEM" --help --version help 'help run'
@@ -312,7 +312,7 @@ printing() {
   done
 }
 
-# One line, which says that standard output is the trouble. What list says of other tests' semaphores does not count.
+# Expects one line, about standard output. What list says of other tests' semaphores does not count.
 expect_one_complaint() {
   expect_status 125
   sed -i "/^tsem: $SEM/!{/standard output/!d}" attempt.err
@@ -320,7 +320,8 @@ expect_one_complaint() {
   expect_match 'standard error' "$(<attempt.err)" '^tsem: .*standard output.* \(.+\)$'
 }
 
-# each_printing ATTEMPT...: the permit that `post -p` posts is there, whatever becomes of what it prints.
+# each_printing ATTEMPT...: runs all commands that print. The permit that `post -p` posts must be there even if it
+# cannot print.
 each_printing() {
   tsem create -j 2 "$SEM"
   hold
@@ -362,7 +363,7 @@ each_printing() {
   each_printing env --ignore-signal=PIPE broken-pipe 1 tsem
 }
 
-@test "bad input: standard error is a closed pipe: what was taken is not taken along" {
+@test "bad input: standard error is a closed pipe: no permit is lost" {
   tsem create "$SEM"
   tsem take "$SEM"
   start broken-pipe 2 tsem take -v "$SEM"
@@ -375,20 +376,20 @@ each_printing() {
   expect_status 75
   attempt broken-pipe 2 tsem take -k 2 "$SEM"
   expect_status 125
-  # The command has SIGPIPE as it was.
+  # The command has SIGPIPE as tsem found it.
   tsem post "$SEM"
   attempt tsem run "$SEM" broken-pipe 1 echo x
   expect_status 141
 }
 
-@test "bad input: what prints nothing does not mind" {
+@test "bad input: verbs that print nothing do not need standard output" {
   attempt bash -c 'exec >&-; tsem create "$SEM" && tsem take "$SEM" && tsem post "$SEM" && tsem run "$SEM" true'
   expect_silence
   attempt bash -c 'exec >/dev/full; tsem take "$SEM" && tsem post "$SEM" && tsem run "$SEM" true'
   expect_silence
 }
 
-@test "bad input: standard error is closed: the exit status says it all the same" {
+@test "bad input: standard error is closed: the exit status still tells the error" {
   attempt bash -c 'exec tsem take "$SEM" 2>&-'
   expect_silence 125
   attempt bash -c 'exec tsem nonsense >&- 2>&- <&-'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Where tsem is called from, and what the command sees of it: nothing but its environment variables.
+# How tsem is called, and what the command sees of tsem: only its environment variables.
 load helper
 
-# Runs a line of shell twice, with and without tsem in front of "$@", and expects the file `seen` to be the same.
+# Runs a script twice, with and without tsem in front of "$@", and expects the same file `seen`.
 expect_same() {
   local line=$1
   shift
@@ -15,7 +15,7 @@ expect_same() {
   expect_at_rest 1
 }
 
-@test "callers: descriptors pass through as they are, and none of tsem's own" {
+@test "callers: descriptors pass through unchanged, and the command gets none of tsem's" {
   local redirections
   for redirections in '' '</dev/null' '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-' '3>&- 4>&- 5</etc/passwd 9>>log' \
     '<&- >&- 2>&- 3</etc/passwd 77</etc/passwd'; do
@@ -24,7 +24,7 @@ expect_same() {
 }
 
 @test "callers: signal mask and dispositions, umask and capabilities pass through" {
-  # Not through a shell: those change some of it by themselves.
+  # A shell would change some of them.
   local look=(grep -E '^(Umask|SigBlk|SigIgn|SigCgt|Seccomp|Cap...):' /proc/self/status)
   expect_same '"$@" >seen' "${look[@]}"
   expect_same 'umask 027; "$@" >seen' "${look[@]}"
@@ -45,12 +45,12 @@ expect_same() {
   expect_silence 42
 }
 
-@test "callers: blocked signals do not keep it from noticing the end" {
+@test "callers: tsem notices the end although signals are blocked" {
   attempt env --block-signal tsem run -j 1 "$SEM" sh -c 'exit 42'
   expect_silence 42
 }
 
-@test "callers: arguments are untouched" {
+@test "callers: arguments pass through unchanged" {
   local show='import sys; print(sys.argv[1:])'
   attempt tsem run -j 1 "$SEM" python3 -c "$show" '' 'two words' -j 9 -- --help $'new\nline' '$HOME' '*' '' -
   expect_status 0
@@ -60,7 +60,7 @@ expect_same() {
   expect_equal 'length' "${#OUT}" $((100000 + 20))
 }
 
-@test "callers: the environment: four variables more, the others untouched" {
+@test "callers: the environment has four more variables, the others are unchanged" {
   attempt env -i PATH="$PATH" A='b  c' TSEM_NAME=old TSEM_COUNT=9 tsem run -j 3 -k 2 "$SEM" env
   expect_status 0
   expect_equal 'environment' "$(sort attempt.out)" "A=b  c"$'\n'"PATH=$PATH"$'\n'"TSEM_COUNT=2"$'\n'"TSEM_NAME=$SEM"$'\nTSEM_SLOT=0\nTSEM_SLOTS=0,1'
@@ -70,7 +70,7 @@ expect_same() {
   expect_same 'cd /; ulimit -S -n 100; ulimit -c 0; "$@"' sh -c 'cd "$0"; { ulimit -a; nice; echo "$OLDPWD"; } >seen' "$PWD"
 }
 
-@test "callers: standard input is for the command alone" {
+@test "callers: standard input is for the command only" {
   attempt bash -c 'printf "%s\n" 1 2 3 | while read -r line; do tsem run -j 1 "$SEM" true; echo "$line"; done'
   expect_out $'1\n2\n3'
   attempt bash -c 'seq 100000 | tsem run -j 1 "$SEM" md5sum'
@@ -125,7 +125,7 @@ expect_same() {
   expect_silence
 }
 
-@test "callers: command substitution and pipeline end although the command left somebody behind" {
+@test "callers: command substitution and pipeline end although the command leaves a background process" {
   attempt bash -c 'x=$(tsem run -j 1 "$SEM" bash -c "sleep 1000 >/dev/null 2>&1 & echo \$!"); kill -KILL "$x"'
   expect_silence
 }
@@ -158,7 +158,7 @@ EOF
   expect_equal 'no more than 2' "$(awk '{ now += $1 == "+" ? 1 : -1 } now > 2 { print "3 at once" }' log)" ''
 }
 
-@test "callers: as cron does: no terminal, no standard input, hardly an environment" {
+@test "callers: as from cron: no terminal, no standard input, a small environment" {
   attempt setsid --wait env -i PATH=/usr/bin:/bin "$(command -v tsem)" run -j 1 "$SEM" sh -c 'echo hello; exit 3' <&-
   expect_status 3
   expect_out hello
@@ -186,7 +186,7 @@ is_noted() {
   [[ $(tail -n 1 signals) == "SIG$1" && $(wc -l <signals) == "$2" ]]
 }
 
-@test "callers: signals sent to run are forwarded, each once" {
+@test "callers: signals to run are forwarded, each once" {
   start tsem run -j 1 "$SEM" note-signals.py
   eventually test -e parent
   local signal n=0
@@ -209,7 +209,7 @@ is_noted() {
   expect_at_rest 1
 }
 
-@test "callers: timeout(1) behind run ends the command only" {
+@test "callers: timeout(1) after run ends the command only" {
   attempt tsem run -j 1 "$SEM" timeout 0.05 sleep 1000
   expect_silence 124
   expect_at_rest 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "cancel: every waiter gives up with status 75, and who holds goes on" {
+@test "cancel: every waiter gives up with status 75, and holders go on" {
   tsem create "$SEM"
   hold
   local holder=$PID pids=()
@@ -23,7 +23,7 @@ load helper
   kill -0 "$holder"
 }
 
-@test "cancel: those who come later wait" {
+@test "cancel: later callers wait" {
   tsem create "$SEM"
   hold
   tsem cancel "$SEM"
@@ -34,7 +34,7 @@ load helper
   [[ -e ran ]]
 }
 
-@test "cancel: nobody, and a semaphore that is not there" {
+@test "cancel: no waiters, and a missing semaphore" {
   tsem create "$SEM"
   attempt tsem cancel "$SEM"
   expect_silence
@@ -42,7 +42,7 @@ load helper
   refuses "^$SEM-none: no such semaphore" cancel "$SEM-none"
 }
 
-@test "cancel: -v says so" {
+@test "cancel: -v: waiters say that they were cancelled" {
   tsem create "$SEM"
   tsem take "$SEM"
   enqueue sh -c 'tsem take -v "$SEM" 2>said'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# In the shells themselves: bash by its completion function, fish by `complete -C`, zsh on a terminal.
+# Completions in the shells themselves: bash by its completion function, fish by `complete -C`, zsh on a terminal.
 load helper
 
 COMPLETIONS=$BATS_TEST_DIRNAME/../../cli/completions
@@ -12,12 +12,12 @@ options_of_help() {
   tsem "$1" --help | sed -n '/^Options:/,/^$/p' | grep -oE '^  (-[A-Za-z],|   ) --[a-z-]+' | grep -oE -- '--?[A-Za-z-]+'
 }
 
-# in_bash WORD...: what completes the last word.
+# in_bash WORD...: the completions of the last word.
 in_bash() {
   complete.bash "$COMPLETIONS/tsem.bash" "$@"
 }
 
-# The same in fish, whose candidates have descriptions.
+# The same in fish, whose completions have descriptions.
 in_fish() {
   HOME=$PWD XDG_CONFIG_HOME=$PWD XDG_DATA_HOME=$PWD complete.fish "$COMPLETIONS/tsem.fish" "$@" | cut -f1
 }
@@ -26,7 +26,7 @@ need_fish() {
   command -v fish >/dev/null || skip 'there is no fish'
 }
 
-# What SHELL offers at these places must be all that it should be.
+# Expects that SHELL offers everything at these places.
 expect_offered() {
   local shell=$1 expected=$2
   expect_equal "in $shell, behind ${*:3}" "$("in_$shell" "${@:3}" | sort -u | paste -sd' ')" "$(sort -u <<<"$expected" | paste -sd' ')"
@@ -93,7 +93,7 @@ expect_completions() {
   local verb option steps=()
   tsem create "$SEM"
   tsem create "$SEM.other"
-  # Ctrl-U empties the line, Ctrl-L the screen.
+  # Ctrl-U clears the line, Ctrl-L the screen.
   local fresh=('key:\x15\x0c' 'see:\A%$')
   for verb in $(verbs_of_help); do
     steps+=("${fresh[@]}" "key:tsem $verb -\\t")

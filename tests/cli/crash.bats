@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# Deaths by a real SIGKILL: nothing is lost, the living are not robbed, and the next one is admitted within 0.5 s.
+# Deaths by SIGKILL: no permit is lost, live processes keep theirs, and the next waiter is admitted within 0.5 s.
 load helper
 
-# A waiter whose command writes into the file $1 when it began, in microseconds, and then stays: PID.
+# Starts a waiter. Its command writes the time in microseconds into the file $1, and stays: PID.
 waiter() {
   enqueue tsem run "${@:2}" "$SEM" bash -c 'echo "${EPOCHREALTIME/./}" >"$0.new"; mv "$0.new" "$0"; exec sleep 1000' "$1"
 }
 
-# Does what is said, and expects the waiter $1 to be admitted within half a second of it. A sleep of 0.4 s begun at the
-# same time shows how much later than asked for this machine wakes a process and starts another; so much is allowed.
+# Runs a command, and expects the waiter $1 to be admitted within half a second. A sleep of 0.4 s that starts at the
+# same time measures how late this machine wakes a process and starts another one; that much more is allowed.
 expect_prompt() {
   local began=${EPOCHREALTIME/./} took late
   "${@:2}"
@@ -25,7 +25,7 @@ killed() {
   kill -KILL "$@"
 }
 
-@test "crash: a holder, run and its command: the next waiter is admitted" {
+@test "crash: run and its command die while they hold: the next waiter is admitted" {
   tsem create "$SEM"
   hold
   local both=("$PID" "$COMMAND_PID")
@@ -34,7 +34,7 @@ killed() {
   expect_shown '[.held, .waiting, (.holders | length)] | @csv' 1,0,1
 }
 
-@test "crash: run alone: its live command keeps the permit, and its end frees it" {
+@test "crash: run dies: its live command keeps the permit until it ends" {
   tsem create "$SEM"
   hold
   local command=$COMMAND_PID
@@ -52,7 +52,7 @@ killed() {
   expect_prompt next killed "$command"
 }
 
-@test "crash: run alone: the hold ends with its command, however that ends" {
+@test "crash: run dies: the hold ends with its command, however that ends" {
   tsem create "$SEM"
   mkfifo fifo
   start tsem run "$SEM" bash -c 'touch running; read -r line <fifo'
@@ -66,7 +66,7 @@ killed() {
   expect_at_rest 1
 }
 
-@test "crash: the command alone: run says so and the permit is free" {
+@test "crash: the command dies: run exits with its status and the permit is free" {
   tsem create "$SEM"
   hold
   kill -KILL "$COMMAND_PID"
@@ -108,7 +108,7 @@ killed() {
   [[ ! -e ran ]]
 }
 
-@test "crash: the first waiter, when what it waited for is enough for the next" {
+@test "crash: the first waiter, when the permits are enough for the next one" {
   tsem create -j 3 "$SEM"
   tsem take -k 2 "$SEM"
   enqueue tsem take -k 2 "$SEM"
@@ -118,17 +118,17 @@ killed() {
   expect_shown '[.available, .held, .waiting] | @csv' 0,3,0
 }
 
-# Enabled while it is stopped, then killed; PID is the waiter.
+# Kills a waiter that is enabled while it is stopped; PID is the waiter.
 killed_once_enabled() {
   kill -STOP "$PID"
   tsem post "$SEM"
-  attempt tsem take -n "$SEM" # the permit is that waiter's: nobody takes it from the living
+  attempt tsem take -n "$SEM" # the permit belongs to a live waiter
   expect_silence 75
   kill -KILL "$PID"
   finish "$PID"
 }
 
-@test "crash: a waiter that was just enabled and has not noticed" {
+@test "crash: an enabled waiter that has not noticed it" {
   local kind
   start sleep 1000
   local owner=$PID
@@ -150,7 +150,7 @@ killed_once_enabled() {
   [[ ! -e ran ]]
 }
 
-@test "crash: a waiter that was just enabled, in front of another one" {
+@test "crash: an enabled waiter that has not noticed it, with another one behind it" {
   tsem create "$SEM"
   tsem take "$SEM"
   enqueue tsem run "$SEM" touch ran
@@ -163,7 +163,7 @@ killed_once_enabled() {
   [[ ! -e ran ]]
 }
 
-@test "crash: five dead waiters in front of a live one" {
+@test "crash: five dead waiters before a live one" {
   tsem create "$SEM"
   hold
   local holder=$COMMAND_PID dead=()
@@ -178,7 +178,7 @@ killed_once_enabled() {
   expect_shown '[.held, .waiting] | @csv' 1,0
 }
 
-@test "crash: five dead waiters in front of a live one, and the holder with them" {
+@test "crash: five dead waiters before a live one, and a dead holder" {
   tsem create "$SEM"
   hold
   local dead=("$PID" "$COMMAND_PID")
@@ -191,7 +191,7 @@ killed_once_enabled() {
   expect_shown '[.held, .waiting] | @csv' 1,0
 }
 
-@test "crash: a failing try recovers first" {
+@test "crash: a try recovers before it fails" {
   tsem create -j 3 "$SEM"
   local dead=()
   for _ in 1 2 3; do
@@ -206,7 +206,7 @@ killed_once_enabled() {
   expect_at_rest 3
 }
 
-@test "crash: every kind of try recovers first" {
+@test "crash: every kind of try recovers before it fails" {
   local try
   for try in 'take -n' 'take -w 0' "acquire -n --owner $BASHPID"; do
     tsem create "$SEM"
@@ -229,7 +229,7 @@ killed_once_enabled() {
   expect_prompt next killed "$owner"
 }
 
-@test "crash: the owner is dead even if nobody has waited for it" {
+@test "crash: a dead owner is recovered even if no process has waited" {
   tsem create "$SEM"
   start negligent-parent.py sleep 1000
   eventually test -e child
@@ -243,7 +243,7 @@ killed_once_enabled() {
   expect_silence
 }
 
-@test "crash: a waiting take leaves no place and takes no permit" {
+@test "crash: a killed take leaves the queue and takes no permit" {
   tsem create "$SEM"
   tsem take "$SEM"
   enqueue tsem take "$SEM"
@@ -256,12 +256,12 @@ killed_once_enabled() {
   expect_at_rest 1
 }
 
-@test "crash: at any moment, often: the books balance" {
+@test "crash: at random moments, many times: all permits come back" {
   tsem create -j 2 "$SEM"
   local i
   for i in {1..60}; do
     start tsem run "$SEM" true
-    ((i % 7 == 0)) || sleep "0.00$((i % 7))" # at another moment each time
+    ((i % 7 == 0)) || sleep "0.00$((i % 7))" # at different moments
     kill -KILL -- "-$PID" 2>/dev/null || true
   done
   for i in "${STARTED[@]}"; do

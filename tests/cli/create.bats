@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "create: one permit, for its creator only" {
+@test "create: one permit, for its creator's user only" {
   attempt tsem create "$SEM"
   expect_silence
   expect_shown '[.name, .permits, .capacity, .max, .available, .held, .waiting, .mode, .uid] | @csv' \
@@ -9,7 +9,7 @@ load helper
   expect_equal 'mode of the file' "$(stat -c %a "$FILE")" 600
 }
 
-@test "create: options before and behind the name, short and long, joined and apart" {
+@test "create: options before and after the name, short and long, joined and separate" {
   local words
   for words in "-j 3 $SEM" "$SEM -j 3" "-j3 $SEM" "$SEM --permits=3" "--permits 3 $SEM" "-j 3 -- $SEM"; do
     # shellcheck disable=SC2086
@@ -39,7 +39,7 @@ load helper
   refuses 'out of range' create -j 4294967296 "$SEM"
 }
 
-@test "create: --max is kept" {
+@test "create: --max is stored" {
   attempt tsem create -j 2 --max 5 "$SEM"
   expect_silence
   expect_shown .max 5
@@ -60,7 +60,7 @@ load helper
   done
 }
 
-@test "create: no mode leaves 0600, also without a umask" {
+@test "create: the default mode is 0600, also without a umask" {
   attempt bash -c 'umask 0; exec tsem create "$SEM"'
   expect_silence
   expect_equal 'mode of the file' "$(stat -c %a "$FILE")" 600
@@ -73,7 +73,7 @@ load helper
   done
 }
 
-@test "create: what exists is refused and stays as it is" {
+@test "create: an existing semaphore is refused and does not change" {
   tsem create -j 2 "$SEM"
   tsem take "$SEM"
   refuses "^$SEM: .*exists" create -j 2 "$SEM"
@@ -81,7 +81,7 @@ load helper
   expect_shown .held 1
 }
 
-@test "create: --exist-ok accepts the same number, creates what is absent" {
+@test "create: --exist-ok accepts the same number, and creates a missing semaphore" {
   attempt tsem create --exist-ok -j 2 "$SEM"
   expect_silence
   local uuid
@@ -91,12 +91,12 @@ load helper
   expect_shown .uuid "$uuid"
 }
 
-@test "create: --exist-ok refuses another number and names both" {
+@test "create: --exist-ok refuses another number; the message has both" {
   tsem create -j 2 "$SEM"
   refuses "^$SEM: .*2.*3|^$SEM: .*3.*2" create --exist-ok -j 3 "$SEM"
 }
 
-@test "create: a semaphore made anew is another one" {
+@test "create: a semaphore that is removed and created again is a new one" {
   tsem create "$SEM"
   local first
   first=$(field .uuid)
@@ -105,7 +105,7 @@ load helper
   [[ $(field .uuid) != "$first" ]] || fail "the same UUID twice: $first"
 }
 
-@test "create: of many at once exactly one succeeds" {
+@test "create: if many create at once, exactly one succeeds" {
   local i pids=() created=0
   for i in {1..20}; do
     start tsem create -j "$i" "$SEM"
@@ -123,7 +123,7 @@ load helper
   expect_equal 'the number is of one of them, whole' "$(field '.permits == .available and .permits <= 20')" true
 }
 
-@test "create: little memory at rest, and nothing else in shared memory" {
+@test "create: an idle semaphore uses little memory, and leaves no other file in shared memory" {
   tsem create -j 1000 "$SEM"
   local kib
   kib=$(du -k "$FILE" | cut -f 1)

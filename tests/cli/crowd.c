@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* crowd NAME N: N threads that wait for a permit of that semaphore, until it is killed. Tells once they are all on their way. */
+/*
+ * crowd NAME N: N threads wait for a permit of the semaphore, until the process is killed. It prints a line when all
+ * have begun.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +12,7 @@
 #include "tsem.h"
 
 static void *
-wait_in_line(void *arg)
+wait_in_queue(void *arg)
 {
 	tsem_hold hold;
 	const int rc = tsem_acquire(arg, 1, NULL, &hold);
@@ -29,7 +32,7 @@ main(int argc, char **argv)
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	for (int n = atoi(argv[2]); n > 0; n--) {
 		pthread_t thread;
-		const int rc = pthread_create(&thread, &attributes, wait_in_line, sem);
+		const int rc = pthread_create(&thread, &attributes, wait_in_queue, sem);
 		if (rc != 0) {
 			printf("%s\n", strerror(rc));
 			return 3;

@@ -19,7 +19,7 @@ if [[ -n ${TSEM-} ]]; then
 fi
 export LC_ALL=C.UTF-8
 
-# Seconds after which something is taken to hang. No test waits so long unless it fails.
+# Seconds after which a command counts as hanging. No test waits as long unless it fails.
 DEADLINE=${DEADLINE:-30}
 
 setup() {
@@ -34,8 +34,8 @@ teardown() {
   end_all
 }
 
-# What the test has started is among its jobs; what that has started is known by SEM in its environment: it may have left
-# its process group, and numbers of groups may be in use again.
+# Ends the test's jobs, and every process with this SEM in its environment: a descendant may have left its process
+# group, and the number of a group may be in use again.
 end_all() {
   local pids
   mapfile -t pids < <(jobs -p)
@@ -67,8 +67,8 @@ attempt() {
   fi
 }
 
-# A background job of a shell without job control ignores SIGINT and SIGQUIT, and all under nohup SIGHUP: undone, for it would be
-# inherited.
+# A shell without job control ignores SIGINT and SIGQUIT for background jobs, and nohup ignores SIGHUP for all. env
+# undoes that, because a child would inherit it.
 start() {
   printf '$ %s &\n' "${*@Q}"
   setsid env --default-signal=INT,QUIT,HUP "$@" 3>&- 4>&- &
@@ -103,13 +103,13 @@ eventually() {
 
 # ---- what a semaphore looks like ----
 
-# A holder of what the options say, until the test ends: PID is `tsem run`, COMMAND_PID its command.
+# Starts `tsem run` with these options; it holds until the test ends. PID is `tsem run`, COMMAND_PID its command.
 hold() {
   start tsem run "$SEM" "$@" sleep 1000
   eventually is_command_of "$PID"
 }
 
-# A process to hold for: OWNER.
+# Starts a process to acquire for: OWNER.
 owner() {
   start sleep 1000
   OWNER=$PID
@@ -121,13 +121,13 @@ is_command_of() {
     is_shown "any(.holders[]; .pid == $COMMAND_PID and .command == \"sleep 1000\")" true
 }
 
-# Puts a waiter behind those in line already, and returns when it has its place.
+# Starts a waiter, and returns when it is in the queue.
 enqueue() {
   start "$@"
   eventually is_waiting "$PID"
 }
 
-# It, or something that it started.
+# The process, or one of its session.
 is_waiting() {
   is_shown "any(.waiters[]; [.pid] | inside([$(pgrep -d, -s "$1")]))" true
 }
@@ -144,13 +144,13 @@ expect_shown() {
   expect_equal "$1 of $SEM" "$(field "$1")" "$2"
 }
 
-# Nobody holds, nobody waits, and all permits are there.
+# No process holds or waits, and all permits are available.
 expect_at_rest() {
   expect_shown '[.available, .held, .waiting, (.holders | length), (.waiters | length)] | @csv' "$1,0,0,0,0"
 }
 
-# Everything about the semaphore that a refused command must leave as it is.
-books() {
+# All of the semaphore that a refused command must not change.
+semaphore_state() {
   if [[ -e $FILE ]]; then
     timeout "$DEADLINE" tsem show -J "$SEM" | grep -v '"seconds"'
   else
@@ -180,12 +180,12 @@ expect_err() {
   expect_equal 'standard error' "$ERR" "$1"
 }
 
-# It succeeded and had nothing to say.
+# The command succeeded and printed nothing.
 expect_silence() {
   expect_status "${1:-0}" && expect_out '' && expect_err ''
 }
 
-# One line on standard error that says what happened and, in parentheses, what to do.
+# Expects one line on standard error: what happened and, in parentheses, what to do.
 expect_message() {
   local lines
   mapfile lines <attempt.err
@@ -195,36 +195,36 @@ expect_message() {
     expect_match 'standard error' "${ERR#tsem: }" "$1"
 }
 
-# tsem itself failed: the one line, and nothing else.
+# tsem itself failed: it printed this line, and nothing else.
 expect_failure() {
   expect_status 125 && expect_out '' && expect_message "$1"
 }
 
-# The same, from the first word behind 'tsem' on; and it changed nothing.
+# The same, for these arguments of tsem; and the semaphore has not changed.
 refuses() {
   local before
-  before=$(books)
+  before=$(semaphore_state)
   attempt tsem "${@:2}" &&
     expect_failure "$1" &&
-    expect_equal 'the semaphore afterwards' "$(books)" "$before"
+    expect_equal 'the semaphore afterwards' "$(semaphore_state)" "$before"
 }
 
-# ---- surroundings ----
+# ---- environment ----
 
-# Skips, and says why, where tsem is built with this sanitizer; `any`: with whichever.
-not_under() {
+# Skips the test if tsem is built with this sanitizer; `any`: with any sanitizer.
+skip_under() {
   case $1,${TSEM_SANITIZERS:-none} in
   *,none) ;;
   any,* | *,*"$1"*) skip "$2" ;;
   esac
 }
 
-# What a build for coverage has counted, a process writes to files when it ends: not under limits that forbid that.
-need_to_count_nothing() {
+# At its end, a process of a coverage build writes its counts to files: that fails under limits.
+skip_under_coverage() {
   [[ ${TSEM_COVERAGE:-false} != true ]] || skip 'what counts for coverage needs files of its own'
 }
 
-# Only root can be somebody else.
+# Only root can become another user.
 need_another_user() {
   ((EUID == 0)) || skip 'needs root, to be another user'
   as-nobody tsem --version >/dev/null 2>&1 || skip 'the user nobody cannot execute tsem here'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The jobserver in the style of a named pipe. Debian 12 has no make and no ninja that know it: TSEM_MAKE and TSEM_NINJA may
-# name others. What these would show, clients of our own show, too.
+# The jobserver with a named pipe. make and ninja of Debian 12 do not know this style: TSEM_MAKE and TSEM_NINJA may name
+# newer ones. Clients of these tests use it as well.
 load helper
 load jobserver
 
@@ -10,7 +10,8 @@ start_build() {
   start tsem run "${FIFO[@]}" "$SEM" -- ./build.py "$1" "$2"
 }
 
-# newest NAME FROM PROGRAM...: TOOL is the first of the programs whose version is FROM or later; without one, the test is skipped.
+# newest NAME FROM PROGRAM...: sets TOOL to the first of the programs whose version is FROM or later; skips the test if
+# there is none.
 newest() {
   local name=$1 from=$2 version
   shift 2
@@ -21,18 +22,19 @@ newest() {
   skip "no $name from $from on"
 }
 
-@test "jobserver fifo: two builds and a command share one limit, and all is done" {
+@test "jobserver fifo: two builds and a command share one limit, and all jobs run" {
   builds_share_one_limit
 }
 
-@test "jobserver fifo: a job's permit goes to whoever is first in line, also when the build wants it back" {
-  workshop 2
+@test "jobserver fifo: a permit goes to the first waiter in the queue, also when the build wants it back" {
+  copy_programs 2
   tsem create -j 2 "$SEM"
   start_build a 9
   eventually running 2
   eventually is_shown .waiting 1
   enqueue tsem run "$SEM" ./job b
-  # The build stood in line before it, for one job more; not for two. Its own permit is the first job's.
+  # The build was in the queue before the waiter, for one more job, not for two. The first job uses the build's own
+  # permit.
   local job
   for job in a2 a3; do
     touch "go/$job"
@@ -53,7 +55,7 @@ newest() {
 @test "jobserver fifo: tokens of a killed client come back" {
   tsem create -j 4 "$SEM"
   mkfifo fifo
-  workshop 0
+  copy_programs 0
   start tsem run "${FIFO[@]}" "$SEM" bash -c '
     ./client.py bad 3 sleep 1000 & echo $! >pid
     read -r _ <fifo'
@@ -61,26 +63,27 @@ newest() {
   attempt tsem run -n "$SEM" true
   expect_silence 75
   kill -KILL "$(<pid)"
-  # All but the command's own: one of them is offered again, or given to who waits.
+  # All permits but the command's own come back: one of them is offered again, or given to a waiter.
   eventually is_shown '.held <= 2' true
   attempt tsem run -k 2 "$SEM" true
   expect_silence
 }
 
-@test "jobserver fifo: returning more than was claimed brings nothing" {
+@test "jobserver fifo: a client that returns more tokens than it claimed adds no permit" {
   return_more_than_claimed "${FIFO[@]}"
 }
 
-@test "jobserver fifo: tokens of a client's own making bring nothing" {
+@test "jobserver fifo: tokens that a client invents add no permit" {
   tsem create "$SEM"
-  workshop 0
+  copy_programs 0
   mkfifo gate
-  # No token is offered: the command has the only permit. What is written to the end that it was born with can be claimed.
+  # No token is offered, because the command has the only permit. A byte that is written to the inherited end can be
+  # claimed.
   start tsem run "${FIFO[@]}" "$SEM" ./counterfeit
   eventually test -e returned
   local before
   before=$(sleeps "$PID")
-  kill -CONT "$PID" # to have another look
+  kill -CONT "$PID" # so that it reads the pipe again
   eventually has_slept "$PID" "$before"
   expect_shown '[.held, .available] | @csv' 1,0
   echo >gate
@@ -89,19 +92,19 @@ newest() {
   expect_at_rest 1
 }
 
-@test "jobserver fifo: a token is a byte, whatever it is" {
+@test "jobserver fifo: any byte is a token" {
   tsem create -j 2 "$SEM"
-  workshop 0
+  copy_programs 0
   attempt tsem run "${FIFO[@]}" "$SEM" ./any-byte.py
   expect_silence
   expect_at_rest 2
 }
 
-@test "jobserver fifo: tsem is killed: nothing that is in use comes free, and clients go on, new ones too" {
+@test "jobserver fifo: tsem is killed: no permit in use is released, and old and new clients go on" {
   build_survives_tsem 7 "${FIFO[@]}" "$SEM" -- sh -c './build.py a 5 && ./build.py b 2'
 }
 
-@test "jobserver fifo: the command is told one path and gets one descriptor more" {
+@test "jobserver fifo: the command gets one path and one more descriptor" {
   tsem create "$SEM"
   attempt env MAKEFLAGS='k -j8 --jobserver-auth=3,4 -- X=1' tsem run "${FIFO[@]}" "$SEM" sh -c 'echo "$MAKEFLAGS"'
   local path
@@ -113,7 +116,7 @@ newest() {
   expect_equal 'descriptors' "$(comm -13 <(sort <<<"$without") <(sort <<<"$OUT") | grep -c '^[1-9][0-9]$')" 1
 }
 
-@test "jobserver fifo: the style may be said beside --jobserver, and there are two" {
+@test "jobserver fifo: --jobserver-style has two values" {
   tsem create "$SEM"
   attempt tsem run --jobserver --jobserver-style=pipe "$SEM" sh -c 'echo "$MAKEFLAGS" | grep -Ec "auth=[0-9]+,[0-9]+"'
   expect_out 1
@@ -125,11 +128,11 @@ newest() {
   [[ ! -e ran ]]
 }
 
-# ---- the clients there are ----
+# ---- real clients ----
 
 @test "jobserver fifo: make, and makes below it" {
   newest 'GNU make' 4.4 ${TSEM_MAKE:+"$TSEM_MAKE"} make gmake
-  workshop 3
+  copy_programs 3
   start tsem run -j 3 "${FIFO[@]}" "$SEM" -- "$TOOL" subs N=4 M=4
   eventually running 3
   eventually is_shown '[.held, .waiting] | @csv' 3,1
@@ -142,7 +145,7 @@ newest() {
 
 @test "jobserver fifo: ninja is a client, and shares with others" {
   newest ninja 1.13 ${TSEM_NINJA:+"$TSEM_NINJA"} ninja
-  workshop 3
+  copy_programs 3
   {
     printf 'rule job\n  command = ./job $out && touch $out\n'
     printf 'build %s: job\n' n1 n2 n3 n4 n5 n6 n7 n8

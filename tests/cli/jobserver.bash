@@ -4,8 +4,8 @@
 # What the tests of the jobserver share, in either style. The witness is independent of tsem: each job counts how many are
 # in `in`.
 
-# The programs of ./jobserver in the test's directory, for jobs of which at most $1 may run at once.
-workshop() {
+# Copies the programs of ./jobserver into the test's directory, for jobs of which at most $1 may run at once.
+copy_programs() {
   cp "$BATS_TEST_DIRNAME"/jobserver/* .
   mkdir in ran go
   export PERMITS=$1
@@ -20,13 +20,13 @@ expect_ran() {
   [[ ! -e fault ]] || fail 'more jobs ran at once than there are permits'
 }
 
-# A job that runs, of those whose names begin so.
+# A running job whose name begins with $1.
 running_job() {
   find in -type f -name "$1*" -printf '%f\n' | head -n 1
 }
 
-# Waits until the jobserver PID has gone to sleep once more: then it has seen what happened before the call.
-sees_everything() {
+# Waits until the jobserver PID has slept again: then it has handled all that happened before the call.
+handles_everything() {
   local before
   before=$(sleeps "$1")
   eventually has_slept "$1" "$before"
@@ -43,14 +43,14 @@ has_slept() {
 # ---- tests for either style; start_build NAME N starts one of N jobs, and the options of the style are arguments ----
 
 builds_share_one_limit() {
-  workshop 3
+  copy_programs 3
   tsem create -j 3 "$SEM"
   start_build a 8
   local a=$PID
   eventually running 3
   start_build b 8
   local b=$PID
-  # Both want more: all that may start has started.
+  # Both builds want more permits, and all jobs that may run have started.
   eventually is_shown '[.held, .waiting] | @csv' 3,2
   running 3 || fail "not three run: $(ls in)"
   enqueue tsem run "$SEM" ./job single
@@ -77,9 +77,10 @@ idle_build_leaves_its_permits() {
   expect_at_rest 2
 }
 
-# build_survives_tsem JOBS ARGUMENT...: tsem run with these arguments is killed. Nothing that is in use comes free, and all jobs run.
+# build_survives_tsem JOBS ARGUMENT...: kills tsem run with these arguments. No permit in use is released, and all jobs
+# run.
 build_survives_tsem() {
-  workshop 3
+  copy_programs 3
   tsem create -j 3 "$SEM"
   start tsem run "${@:2}"
   eventually running 3
@@ -89,11 +90,11 @@ build_survives_tsem() {
   attempt tsem run -n "$SEM" true
   expect_silence 75
   touch open
-  eventually tsem run -n -k 3 "$SEM" true # with the end of the build
+  eventually tsem run -n -k 3 "$SEM" true # at the end of the build
   expect_ran "$1"
 }
 
-# A workspace of N crates for cargo, none of which needs another; to be built with RUSTC_WRAPPER=$PWD/rustc-wrapper.
+# A cargo workspace of N independent crates, to be built with RUSTC_WRAPPER=$PWD/rustc-wrapper.
 crates() {
   local i
   printf '[workspace]\nmembers = ["c*"]\nresolver = "2"\n' >Cargo.toml
@@ -106,7 +107,7 @@ crates() {
 
 cargo_is_a_client() {
   cargo --version >/dev/null 2>&1 || skip 'cargo is not installed'
-  workshop 2
+  copy_programs 2
   crates 4
   start env RUSTC_WRAPPER="$PWD/rustc-wrapper" tsem run -j 2 "$@" "$SEM" cargo build --quiet --offline -j 4
   eventually running 2
@@ -119,18 +120,19 @@ cargo_is_a_client() {
   expect_at_rest 2
 }
 
-# A client that returns more than it claimed: it brings nothing.
+# A client that returns more tokens than it claimed adds no permit.
 return_more_than_claimed() {
   tsem create -j 3 "$SEM"
   mkfifo gate
-  workshop 0
+  copy_programs 0
   start tsem run "$@" "$SEM" ./liar.py
   eventually is_shown .held 2
   : >gate
   eventually test -e returned
-  sees_everything "$PID"
+  handles_everything "$PID"
   : >gate
-  # The command has one, the client has claimed one, and one is offered: had what came back been believed, one was missing.
+  # The command has one permit, the client has claimed one, and one is offered. If the returned bytes counted, one would
+  # be missing.
   eventually is_shown .held 3
   : >gate
   finish "$PID"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tokens of GNU make's jobserver that are permits.
+# Tokens of GNU make's jobserver stand for permits.
 load helper
 load jobserver
 
@@ -9,12 +9,12 @@ start_build() {
 
 # ---- make ----
 
-@test "jobserver: two builds and a command share one limit, and all is done" {
+@test "jobserver: two builds and a command share one limit, and all jobs run" {
   builds_share_one_limit
 }
 
 @test "jobserver: a semaphore of one permit: one job at a time" {
-  workshop 1
+  copy_programs 1
   start tsem run -j 1 --jobserver "$SEM" -- make -j N=5
   eventually is_shown '[.held, .waiting] | @csv' 1,1
   eventually running 1
@@ -26,7 +26,7 @@ start_build() {
 }
 
 @test "jobserver: makes below make share the limit" {
-  workshop 3
+  copy_programs 3
   start tsem run -j 3 --jobserver "$SEM" -- make -j subs N=4 M=4
   eventually running 3
   eventually is_shown '[.held, .waiting] | @csv' 3,1
@@ -37,8 +37,8 @@ start_build() {
   expect_at_rest 3
 }
 
-@test "jobserver: a build that fails gives everything back" {
-  workshop 3
+@test "jobserver: a build that fails gives all permits back" {
+  copy_programs 3
   touch open
   printf 'all: a1 a2 bad\nbad:\n\t@exit 1\n' >bad.mk
   attempt tsem run -j 3 --jobserver "$SEM" -- make -j -f bad.mk
@@ -46,14 +46,14 @@ start_build() {
   expect_at_rest 3
 }
 
-@test "jobserver: a job's permit goes to whoever is first in line, also when the build wants it back" {
-  workshop 2
+@test "jobserver: a permit goes to the first waiter in the queue, also when the build wants it back" {
+  copy_programs 2
   tsem create -j 2 "$SEM"
   start_build a 9
   eventually running 2
   eventually is_shown .waiting 1
   enqueue tsem run "$SEM" ./job b
-  # The build stood in line before it, for one job more; not for two.
+  # The build was in the queue before the waiter, for one more job, not for two.
   local first second
   first=$(running_job a)
   touch "go/$first"
@@ -70,7 +70,7 @@ start_build() {
 }
 
 @test "jobserver: a build follows a capacity that is lowered and raised" {
-  workshop 3
+  copy_programs 3
   tsem create -j 3 "$SEM"
   start tsem run --jobserver "$SEM" -- make -j N=9
   eventually running 3
@@ -85,7 +85,7 @@ start_build() {
   running 1 || fail "not one runs: $(ls in)"
   tsem set -j 0 "$SEM"
   job=$(running_job a)
-  touch "go/$job" # its implicit slot stays
+  touch "go/$job" # its own permit stays
   eventually test -e "ran/$job"
   eventually running 1
   tsem set -j 3 "$SEM"
@@ -102,16 +102,16 @@ start_build() {
 
 # ---- terminal ----
 
-@test "jobserver: Ctrl-C ends the build and gives all back" {
-  workshop 2
+@test "jobserver: Ctrl-C ends the build and gives all permits back" {
+  copy_programs 2
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -j2 --jobserver "$SEM" make -j N=6\n' \
     'until:test $(ls in | wc -l) = 2' 'type:\x03' 'see:$ ' 'type:echo status=$?\n' 'see:status=130'
   expect_status 0
   expect_at_rest 2
 }
 
-@test "jobserver: Ctrl-Z gives the place in line up, and fg asks for it again" {
-  workshop 2
+@test "jobserver: Ctrl-Z gives the place in the queue up, and fg asks for it again" {
+  copy_programs 2
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -j2 --jobserver "$SEM" make -j N=6\n' \
     'until:test $(ls in | wc -l) = 2' 'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:\x1a' 'see:Stopped' \
     'until:test $(tsem show -J "$SEM" | jq .waiting) = 0 -a $(tsem show -J "$SEM" | jq .held) = 2' \
@@ -133,7 +133,7 @@ start_build() {
 
 # ---- what the command sees ----
 
-@test "jobserver: MAKEFLAGS keeps what was there, but for other jobservers and numbers of jobs" {
+@test "jobserver: MAKEFLAGS keeps its content, except for other jobservers and numbers of jobs" {
   tsem create "$SEM"
   local before after
   while IFS='|' read -r before after; do
@@ -151,8 +151,8 @@ X=1 -j4| X=1 -j --jobserver-auth=R,W
 EOF
 }
 
-@test "jobserver: of make's arguments only -j without a number is left out" {
-  workshop 0
+@test "jobserver: of make's arguments, only -j without a number is removed" {
+  copy_programs 0
   mkdir bin
   ln print-arguments bin/make
   ln print-arguments bin/gmake
@@ -172,8 +172,8 @@ EOF
   done
 }
 
-@test "jobserver: with -c the shell's commands use it" {
-  workshop 2
+@test "jobserver: the commands of a -c script use it" {
+  copy_programs 2
   start tsem run -j 2 --jobserver "$SEM" -c 'make N=4; make N=4 NAME=b'
   eventually running 2
   touch open
@@ -191,8 +191,8 @@ EOF
   expect_equal 'lines' "$(wc -l <<<"$OUT")" $(($(wc -l <<<"$without") + 2))
 }
 
-@test "jobserver: a jobserver of another name may be used inside" {
-  workshop 2
+@test "jobserver: a jobserver for another semaphore may be used inside" {
+  copy_programs 2
   touch open
   tsem create "$SEM"
   attempt tsem run --jobserver "$SEM" tsem run -j 2 --jobserver "$SEM.inner" -- make -j N=3
@@ -200,7 +200,7 @@ EOF
   expect_ran 3
 }
 
-@test "jobserver: a command that is not found" {
+@test "jobserver: a command that does not exist" {
   attempt tsem run -j 2 --jobserver "$SEM" no-such-command-anywhere
   expect_status 127
   expect_at_rest 2
@@ -208,9 +208,9 @@ EOF
 
 # ---- other clients ----
 
-@test "jobserver: ninja does its work, as a client or not" {
+@test "jobserver: ninja builds, whether it is a client or not" {
   command -v ninja >/dev/null || skip 'ninja is not installed'
-  workshop 9
+  copy_programs 9
   touch open
   {
     printf 'rule job\n  command = ./job $out && touch $out\n'
@@ -228,7 +228,7 @@ EOF
 
 # ---- bad input ----
 
-@test "jobserver: what it cannot do is refused" {
+@test "jobserver: impossible arguments are refused" {
   tsem create -j 2 "$SEM"
   tsem create "$SEM.other"
   refuses "one semaphore" run --jobserver "$SEM,$SEM.other" true
@@ -242,7 +242,7 @@ EOF
   [[ ! -e ran ]]
 }
 
-@test "jobserver: without permits it waits for the first as any command does" {
+@test "jobserver: without permits it waits for the first one, as any command does" {
   tsem create -j 0 "$SEM"
   attempt tsem run -n --jobserver "$SEM" touch ran
   expect_silence 75
@@ -256,8 +256,8 @@ EOF
   [[ -e ran ]]
 }
 
-@test "jobserver: the semaphore is removed: the build goes on with what it has" {
-  workshop 2
+@test "jobserver: the semaphore is removed: the build goes on with the permits that it has" {
+  copy_programs 2
   start bash -c 'exec tsem run -j 2 --jobserver "$SEM" -- make -j N=5 2>said'
   eventually running 2
   rm "$FILE"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-# Where nobody else makes semaphores, if we may have such a place.
+# Runs without semaphores of other processes, if the system permits.
 alone() {
   attempt private-shm 1m bash -ec "$1"
 }
 
-@test "list: JSON is the objects of show without holders and waiters, sorted by name" {
+@test "list: JSON has the objects of show without holders and waiters, sorted by name" {
   need_private_shm
   alone 'tsem create b -j 3 --max 7; tsem create a; tsem create B -m 0660; tsem take b
     tsem list -J >list; for name in B a b; do tsem show -J $name; done >shown'
@@ -45,7 +45,7 @@ alone() {
   expect_out $'one 3\ntwo 1'
 }
 
-@test "list: as wide as the terminal, and as wide as it must be elsewhere" {
+@test "list: the table is as wide as the terminal, and as wide as its content elsewhere" {
   need_private_shm
   local name verb
   name=$(printf 'x%.0s' {1..200})
@@ -58,7 +58,7 @@ alone() {
   done
 }
 
-@test "list: other files are no semaphores" {
+@test "list: other files are not listed" {
   need_private_shm
   alone 'tsem create one; cd /dev/shm; touch sem.x other .tsem.y tsem. tsem.-z "tsem.a b"; tsem list -o NAME --noheadings'
   expect_status 0
@@ -66,7 +66,7 @@ alone() {
   expect_out one
 }
 
-@test "list: what cannot be read is mentioned and does not hide the others" {
+@test "list: a file that cannot be read is mentioned and does not hide the others" {
   need_private_shm
   alone 'tsem create one; echo garbage >/dev/shm/tsem.two; tsem create three; tsem list -o NAME --noheadings || true'
   expect_out $'one\nthree'
@@ -80,7 +80,7 @@ alone() {
   expect_match 'standard error' "$ERR" "^tsem: one: .*hard link .*"$'\n'"tsem: three: .*hard link .*tsem\.three'.*\\)$"
 }
 
-@test "list: in the shared place it finds ours, and not a removed one" {
+@test "list: in the shared directory it finds our semaphore, and not a removed one" {
   tsem create -j 2 "$SEM"
   attempt tsem list -J
   expect_equal 'our permits' "$(jq --arg name "$SEM" '.semaphores[] | select(.name == $name).permits' attempt.out)" 2
@@ -103,7 +103,7 @@ alone() {
   expect_equal 'values' "$(jq -sc '[.[].semaphores[][] | select(. == null)]' <<<"$OUT")" '[]'
 }
 
-@test "list: an unknown column, a surplus word" {
+@test "list: an unknown column and a surplus word are refused" {
   refuses "'NONSENSE'.*PERMITS" list -o NONSENSE
   refuses "'NONSENSE'.*PERMITS" list -J -o NAME,NONSENSE
   refuses "'$SEM'" list "$SEM"

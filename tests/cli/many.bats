@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# What is shown of very many: 10,000 waiters, 1,000 semaphores.
+# The verbs that print, with 10,000 waiters and with 1,000 semaphores.
 load helper
 
 # A semaphore of one permit with a holder, and 10,000 threads of one process that wait for it.
 need_crowd() {
-  not_under any 'so many threads take too much of what a sanitizer needs'
+  skip_under any '10,000 threads need too much memory with a sanitizer'
   tsem create "$SEM"
   hold
   start "$TSEM_CROWD" "$SEM" 10000
   CROWD_PID=$PID
   eventually crowd_waits_or_ended
-  ! has_ended "$CROWD_PID" || skip 'so many threads are not allowed here'
+  ! has_ended "$CROWD_PID" || skip '10,000 threads are not allowed here'
 }
 
 crowd_waits_or_ended() {
@@ -24,14 +24,14 @@ crowd_waits_or_ended() {
   expect_status 0
   expect_err ''
   expect_match 'the summary' "${OUT%%$'\n'*}" "^$SEM: 1 permit, 0 available, 1 held, 10000 waiting$"
-  expect_equal 'who waits, in order' \
+  expect_equal 'waiters in order' \
     "$(awk '$1 == "waits" && $2 == ++n && $3 == pid && $NF == 10000 { right++ } END { print right }' pid="$CROWD_PID" attempt.out)" 10000
   expect_equal 'alive' "$(grep -c '^waits .* yes ' attempt.out)" 10000
   attempt tsem show --json "$SEM"
   expect_status 0
   expect_equal 'JSON' "$(jq -c '[.waiting, (.waiters | length), ([.waiters[].position] == [range(1; 10001)]),
     ([.waiters[] | [.pid, .alive]] | unique)]' attempt.out)" "[10000,10000,true,[[$CROWD_PID,\"yes\"]]]"
-  # The holder has drawn ticket 0.
+  # The holder has ticket 0.
   attempt tsem show "$SEM" -o POSITION,TICKET,PID --raw --noheadings
   expect_equal 'waiters by ticket' \
     "$(tail -n +2 attempt.out | awk '$1 == NR && $2 == NR && $3 == pid' pid="$CROWD_PID" | wc -l)" 10000

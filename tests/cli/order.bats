@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# First come, first served; and never more than there are. The witness is a file that everybody appends to.
+# First come, first served, and never more holders than permits. The independent check is a file to which every process
+# appends.
 load helper
 
 inversions() {
@@ -24,7 +25,7 @@ inversions() {
   expect_at_rest 1
 }
 
-@test "order: every kind of waiter stands in the same line" {
+@test "order: every kind of waiter waits in the same queue" {
   tsem create "$SEM"
   tsem take "$SEM"
   start sleep 1000
@@ -49,14 +50,14 @@ inversions() {
   expect_at_rest 1
 }
 
-@test "order: whoever wants many is not overtaken by those who want few" {
+@test "order: a waiter for many permits is not overtaken by waiters for few" {
   tsem create -j 4 "$SEM"
   tsem take -k 4 "$SEM"
   local i counts=(0 1 4 1 3 2 1 4 1)
   for i in {1..8}; do
     enqueue tsem run -k "${counts[i]}" "$SEM" bash -c 'echo "$0" >>order' "$i"
   done
-  # One permit in all: those who want one leave one by one, until somebody wants four.
+  # There is one permit: waiters for one permit leave one by one, until the first in the queue wants four.
   tsem post "$SEM"
   finish "${STARTED[0]}"
   attempt tsem take -n "$SEM"
@@ -67,14 +68,14 @@ inversions() {
     finish "$i"
     expect_status 0
   done
-  # Those admitted together may write in any order; who wants all four is alone.
+  # Waiters that were admitted together may write in any order. The waiter for four permits is alone.
   expect_equal 'how many' "$(wc -l <order)" 8
   expect_equal 'the first two' "$(head -n 2 order)" $'1\n2'
   expect_equal 'the last two' "$(tail -n 2 order)" $'7\n8'
   expect_at_rest 4
 }
 
-@test "order: a place that is given up closes the gap and moves nobody" {
+@test "order: a place that is given up leaves the order of the others unchanged" {
   tsem create "$SEM"
   tsem take "$SEM"
   local i
@@ -92,8 +93,8 @@ inversions() {
   expect_equal 'order' "$(tr '\n' ' ' <order)" '2 3 6 7 8 9 10 11 '
 }
 
-@test "order: 60 jobs at once under -j3: never 4, always 60, and 3 together" {
-  # A job is in from its '+' to its '-'. The first three wait for each other, so that they must have been together.
+@test "order: 60 jobs at once under -j3: never 4 run at once, all 60 run, and 3 run together" {
+  # A job runs from its '+' to its '-'. The first three wait for each other, so that they must run together.
   local i
   for i in {1..60}; do
     start tsem run -j 3 "$SEM" bash -c '

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "post: gives back what was taken" {
+@test "post: gives back a permit that was taken" {
   tsem create -j 2 "$SEM"
   tsem take -k 2 "$SEM"
   attempt tsem post "$SEM"
@@ -12,7 +12,7 @@ load helper
   expect_at_rest 2
 }
 
-@test "post: -p prints what was available before" {
+@test "post: -p prints how many permits were available before" {
   tsem create -j 5 "$SEM"
   tsem take -k 4 "$SEM"
   attempt tsem post -p "$SEM"
@@ -24,7 +24,7 @@ load helper
   expect_at_rest 5
 }
 
-@test "post: without a maximum, beyond the capacity" {
+@test "post: without a maximum, it may go beyond the capacity" {
   tsem create "$SEM"
   attempt tsem post -p -k 4 "$SEM"
   expect_status 0
@@ -32,7 +32,7 @@ load helper
   expect_shown '[.capacity, .available, .held] | @csv' 1,5,0
 }
 
-@test "post: up to the maximum, and not one further" {
+@test "post: up to the maximum, and not beyond it" {
   tsem create -j 2 --max 4 "$SEM"
   attempt tsem post -k 2 "$SEM"
   expect_silence
@@ -44,7 +44,7 @@ load helper
   expect_silence
 }
 
-@test "post: the maximum counts what waiters will take" {
+@test "post: the maximum counts permits that waiters will take" {
   tsem create --max 1 "$SEM"
   tsem take "$SEM"
   enqueue tsem take "$SEM"
@@ -55,13 +55,13 @@ load helper
   expect_shown '[.available, .waiting] | @csv' 1,0
 }
 
-@test "post: beyond the range of the counters is refused" {
+@test "post: more than the counters can count is refused" {
   tsem create "$SEM"
-  set-counters.py "$FILE" 0 $(((1 << 46) - 2)) # 2^46 ahead is as far as the grants may go
+  set-counters.py "$FILE" 0 $(((1 << 46) - 2)) # grants may be 2^46 ahead of tickets at most
   refuses "^$SEM: " post -k 4294967295 "$SEM"
 }
 
-@test "post: lets those in front leave, as many as are due, and nobody else" {
+@test "post: enables as many waiters as there are permits, from the front of the queue" {
   tsem create "$SEM"
   tsem take "$SEM"
   local i waiters=()
@@ -81,7 +81,7 @@ load helper
   expect_shown '[.available, .held, .waiting] | @csv' 0,1,0
 }
 
-@test "post: several permits for one waiter may come one by one" {
+@test "post: the permits for one waiter may come one by one" {
   tsem create -j 3 "$SEM"
   tsem take -k 3 "$SEM"
   enqueue tsem take -k 3 "$SEM"

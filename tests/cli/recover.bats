@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "recover: nothing to do" {
+@test "recover: nothing to recover" {
   tsem create -j 3 "$SEM"
   attempt tsem recover "$SEM"
   expect_status 0
@@ -10,7 +10,7 @@ load helper
   expect_at_rest 3
 }
 
-@test "recover: prints how many permits came back, once" {
+@test "recover: prints how many permits came back, once only" {
   tsem create -j 9 "$SEM"
   local i owners=()
   for i in 2 3; do
@@ -31,7 +31,7 @@ load helper
   expect_out 0
 }
 
-@test "recover: takes nothing from the living, a stopped one included" {
+@test "recover: takes no permit from live holders, nor from a stopped one" {
   tsem create -j 2 "$SEM"
   hold
   kill -STOP "$PID" "$COMMAND_PID"
@@ -44,7 +44,7 @@ load helper
   expect_shown '[.available, .held, .waiting] | @csv' 0,2,1
 }
 
-@test "recover: skips the places of dead waiters" {
+@test "recover: skips dead waiters in the queue" {
   tsem create "$SEM"
   tsem take "$SEM"
   local i waiters=()
@@ -64,7 +64,7 @@ load helper
   expect_at_rest 1
 }
 
-@test "recover: what does not exist is refused" {
+@test "recover: a semaphore that does not exist is refused" {
   refuses "^$SEM: no such semaphore" recover "$SEM"
   refuses NAME recover
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "release: gives back the newest hold of that process" {
+@test "release: gives back the newest hold of the process" {
   tsem create -j 9 "$SEM"
   owner
   local count
@@ -19,7 +19,7 @@ load helper
   expect_at_rest 9
 }
 
-@test "release: of one process, whatever others hold" {
+@test "release: gives back a hold of this process only" {
   tsem create -j 3 "$SEM"
   owner
   local first=$OWNER
@@ -32,7 +32,7 @@ load helper
   refuses "^$SEM: .*$first" release --owner "$first" "$SEM"
 }
 
-@test "release: lets the next one in" {
+@test "release: admits the next waiter" {
   tsem create "$SEM"
   owner
   tsem acquire --owner "$OWNER" "$SEM"
@@ -42,7 +42,7 @@ load helper
   expect_status 0
 }
 
-@test "release: without a hold is refused" {
+@test "release: is refused without a hold" {
   tsem create "$SEM"
   owner
   refuses "^$SEM: .*$OWNER.*acquire" release --owner "$OWNER" "$SEM"
@@ -59,14 +59,14 @@ load helper
   expect_at_rest 1
 }
 
-@test "release: does not touch the hold of a run" {
+@test "release: does not release the hold of a run" {
   tsem create "$SEM"
   hold
   refuses "^$SEM: " release --owner "$COMMAND_PID" "$SEM"
   refuses "^$SEM: " release --owner "$PID" "$SEM"
 }
 
-@test "release: for a process that has ended is refused; its hold comes back by itself" {
+@test "release: is refused for a process that has ended; its hold comes back by itself" {
   tsem create "$SEM"
   owner
   tsem acquire --owner "$OWNER" "$SEM"
@@ -78,7 +78,7 @@ load helper
   expect_silence
 }
 
-@test "release: needs an owner, and a possible one" {
+@test "release: needs an owner, which must be possible" {
   tsem create "$SEM"
   refuses "^$SEM: .*--owner" release "$SEM"
   refuses "'0'" release --owner 0 "$SEM"

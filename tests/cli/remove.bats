@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "remove: one that nobody uses" {
+@test "remove: a semaphore that no process uses" {
   tsem create -j 3 "$SEM"
   attempt tsem remove "$SEM"
   expect_silence
   [[ ! -e $FILE ]]
 }
 
-@test "remove: in use it is refused, and goes on" {
+@test "remove: is refused while the semaphore is in use" {
   tsem create -j 2 "$SEM"
   hold
   refuses "^$SEM: .*in use.*-f" remove "$SEM"
@@ -21,7 +21,7 @@ load helper
   expect_status 0
 }
 
-@test "remove: what the dead held is no use" {
+@test "remove: holds of dead processes do not count as use" {
   tsem create "$SEM"
   start sleep 1000
   tsem acquire --owner "$PID" "$SEM"
@@ -39,7 +39,7 @@ load helper
   expect_silence
 }
 
-@test "remove: -f also while it is in use; every kind of waiter fails at once" {
+@test "remove: -f also while the semaphore is in use; every kind of waiter fails at once" {
   tsem create "$SEM"
   hold
   local i waiters=()
@@ -60,7 +60,7 @@ load helper
   [[ ! -e ran ]]
 }
 
-@test "remove: a new one of the same name has nothing to do with the old one" {
+@test "remove: a new semaphore of the same name is independent of the old one" {
   tsem create "$SEM"
   hold
   local old=$PID
@@ -72,12 +72,12 @@ load helper
   expect_at_rest 1
 }
 
-@test "remove: what does not exist is refused" {
+@test "remove: a semaphore that does not exist is refused" {
   refuses "^$SEM: no such semaphore" remove "$SEM"
   refuses "^$SEM: no such semaphore" remove -f "$SEM"
 }
 
-@test "remove: what is damaged or of another version needs -f" {
+@test "remove: a file that is damaged or of another version needs -f" {
   local what
   for what in garbage empty version; do
     rm -f "$FILE"
@@ -99,7 +99,7 @@ load helper
   done
 }
 
-@test "remove: another user's is refused" {
+@test "remove: another user's semaphore is refused" {
   need_another_user
   as-nobody tsem create "$SEM"
   refuses "^$SEM: .*another user.*--foreign" remove "$SEM"
@@ -112,8 +112,8 @@ load helper
   expect_at_rest 1
 }
 
-@test "remove: while others run with -j, no job runs beside another" {
-  # Each job is alone in its own semaphore; a removal that let somebody slip in would leave two jobs in two of them.
+@test "remove: while others run with -j, no two jobs run at once" {
+  # Each job is alone in its semaphore. If a removal let another process in, two jobs would run in two semaphores.
   local i pids=()
   for i in 1 2 3; do
     start bash -c 'for i in {1..40}; do tsem run -j 1 "$SEM" bash -c "mkdir here && rmdir here || echo two >>beside"
@@ -130,7 +130,7 @@ load helper
   [[ ! -e beside ]]
 }
 
-@test "remove: nobody but its owner and root, whatever its mode and --foreign" {
+@test "remove: only for its owner and root, whatever its mode and --foreign" {
   need_another_user
   tsem create -m 0666 "$SEM"
   local option
@@ -143,7 +143,7 @@ load helper
   expect_at_rest 1
 }
 
-@test "remove: a hard link is refused, and -f removes that name alone" {
+@test "remove: a hard link is refused, and -f removes that name only" {
   tsem create "$SEM"
   hold
   ln "$FILE" "$FILE-link"
@@ -161,10 +161,10 @@ load helper
   refuses "^$SEM: .*in use" remove "$SEM"
 }
 
-@test "remove: a remover that is stopped is not overtaken, and one that was killed is" {
+@test "remove: another remover waits for a stopped one, and not for a killed one" {
   command -v strace >/dev/null || fail 'strace was not found'
   strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
-  not_under any 'a sanitizer does not like to be traced'
+  skip_under any 'a sanitizer does not like to be traced'
   tsem create "$SEM"
   start strace -o trace -e trace=unlink,unlinkat -e inject=unlink,unlinkat:delay_enter=1000000000 tsem remove "$SEM"
   local strace=$PID remover

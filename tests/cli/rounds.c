@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rounds NAME OPERATION N: does an uncontended operation of the library N times, for strace to count its calls. */
+/* rounds NAME OPERATION N: does an uncontended operation of the library N times. strace counts the system calls. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ try_acquire_and_release(tsem *sem)
 	check("tsem_release", tsem_release(&hold));
 }
 
-/* Two holds at once, given back in the order they came: no record that was kept for the next use hides what it costs. */
+/* Two holds at once, released in the order of acquisition, so that a cached record does not hide a system call. */
 static void
 acquire_twice(tsem *sem)
 {
@@ -59,7 +59,7 @@ acquire_twice(tsem *sem)
 	check("tsem_release", tsem_release(&holds[1]));
 }
 
-/* The opposite, to show that the counting works: one system call each. */
+/* Each of these makes one system call, which shows that the count works. */
 static void
 ask_the_kernel(tsem *sem)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "run: holds while the command runs, as the command, and not any longer" {
+@test "run: the command holds while it runs, and no longer" {
   tsem create -j 3 "$SEM"
   attempt tsem run -k 2 "$SEM" bash -c 'echo $$; tsem show -J "$SEM"'
   expect_status 0
@@ -11,14 +11,14 @@ load helper
   expect_at_rest 3
 }
 
-@test "run: the permit is free the moment the command has ended" {
+@test "run: the permit is free as soon as the command has ended" {
   local i
   for i in {1..50}; do
     tsem run -n -j 1 "$SEM" true || fail "in round $i: status $?"
   done
 }
 
-@test "run: what the command leaves behind in the background keeps nothing" {
+@test "run: processes that the command leaves in the background hold nothing" {
   attempt tsem run -j 1 "$SEM" bash -c 'sleep 1000 >/dev/null 2>&1 3>&- 4>&- & echo $!'
   expect_status 0
   kill -0 "$OUT"
@@ -26,7 +26,7 @@ load helper
   expect_at_rest 1
 }
 
-@test "run: -j creates what is absent, and accepts what has that number" {
+@test "run: -j creates a missing semaphore, and accepts one with that number" {
   attempt tsem run -j 2 "$SEM" true
   expect_silence
   expect_at_rest 2
@@ -37,7 +37,7 @@ load helper
   expect_shown .uuid "$uuid"
 }
 
-@test "run: -j with another number is refused, and names both" {
+@test "run: -j with another number is refused; the message has both numbers" {
   tsem create -j 2 "$SEM"
   refuses "^$SEM: .*2.*3" run -j 3 "$SEM" touch ran
   [[ ! -e ran ]]
@@ -58,7 +58,7 @@ load helper
 }
 
 @test "run: 127 for a command that is not found" {
-  not_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
   attempt tsem run -j 1 "$SEM" no-such-command-anywhere
   expect_status 127
   expect_out ''
@@ -73,7 +73,7 @@ load helper
 }
 
 @test "run: 126 for a command that cannot be executed" {
-  not_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
   touch file
   mkdir directory
   local command
@@ -86,9 +86,9 @@ load helper
   expect_at_rest 1
 }
 
-@test "run: 126 for a command whose arguments are too many, and no other advice" {
-  not_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
-  # The jobserver makes one variable longer than the kernel allows.
+@test "run: 126 for a command with too many arguments, and no other advice" {
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  # MAKEFLAGS, with the jobserver, becomes longer than the kernel allows.
   attempt env MAKEFLAGS="$(printf '%*s' 131050 '' | tr ' ' k)" tsem run -j 1 --jobserver "$SEM" true
   expect_status 126
   expect_message "^$SEM: cannot run 'true': Argument list too long \(use fewer arguments"
@@ -104,8 +104,8 @@ load helper
   expect_at_rest 1
 }
 
-@test "run: of an interactive signal it dies as well, of any other it does not" {
-  # What a shell calls 130 may be an exit status or a death; python3 can tell them apart.
+@test "run: tsem dies of an interactive signal as well, and of no other" {
+  # A shell shows 130 for an exit status and for a death; python3 tells them apart.
   local how='import os, sys
 print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   attempt python3 -c "$how" "$SEM" bash -c 'kill -INT $$'
@@ -119,7 +119,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_at_rest 1
 }
 
-@test "run: -c gives a line to the shell" {
+@test "run: -c passes a script to the shell" {
   attempt env SHELL=/bin/sh tsem run -j 1 "$SEM" -c 'echo "a  b" | tr a-z A-Z; exit 4'
   expect_status 4
   expect_out 'A  B'
@@ -129,19 +129,19 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_status 143
 }
 
-@test "run: -c with words behind it is refused" {
+@test "run: -c with further words is refused" {
   refuses "'surplus'" run -j 1 "$SEM" -c true surplus
   refuses "'surplus'" run -j 1 -c true "$SEM" surplus
   refuses "'surplus'" run -j 1 "$SEM" -c true -- surplus
 }
 
-@test "run: without a command it is refused, and creates nothing" {
+@test "run: is refused without a command, and creates nothing" {
   refuses "^$SEM: run needs a command" run -j 1 "$SEM"
   refuses "^$SEM: run needs a command" run -j 1 "$SEM" --
   refuses 'NAME' run -j 1
 }
 
-@test "run: -n, -w and -E as everywhere; the command does not run" {
+@test "run: -n, -w and -E; the command does not run" {
   tsem create "$SEM"
   hold
   attempt tsem run -n "$SEM" touch ran
@@ -156,7 +156,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_shown '[.held, .waiting, (.holders | length)] | @csv' 1,0,1
 }
 
-@test "run: -k holds several, and more than there are is refused" {
+@test "run: -k holds several permits, and more than the capacity is refused" {
   tsem create -j 3 "$SEM"
   hold -k 2
   attempt tsem run -n -k 2 "$SEM" true
@@ -167,7 +167,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   refuses "^$SEM: 4 permits" run -n -k 4 "$SEM" true
 }
 
-@test "run: several names at once, one within the other" {
+@test "run: nested runs on several semaphores" {
   attempt tsem run -j 1 "$SEM" tsem run -j 2 "$SEM.inner" tsem show -J "$SEM"
   expect_status 0
   expect_equal 'held meanwhile' "$(jq .held <<<"$OUT")" 1
@@ -175,12 +175,12 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_silence
 }
 
-@test "run: in itself with one permit it would wait for ever; a try says so" {
+@test "run: nested in itself with one permit it would wait for ever; a try fails" {
   attempt tsem run -j 1 "$SEM" tsem run -n "$SEM" true
   expect_silence 75
 }
 
-@test "run: the holder's end lets the next in line run" {
+@test "run: the end of the holder admits the next waiter" {
   tsem create "$SEM"
   hold
   local holder=$COMMAND_PID
@@ -192,7 +192,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_at_rest 1
 }
 
-@test "run: a signal while it waits ends it, by that signal, and gives the place up" {
+@test "run: a signal during the wait kills it, and gives the place up" {
   tsem create "$SEM"
   hold
   local signal
@@ -206,7 +206,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   [[ ! -e ran ]]
 }
 
-@test "run: ignored signals stay ignored: nohup works while waiting and while running" {
+@test "run: ignored signals stay ignored: nohup works during the wait and after it" {
   tsem create "$SEM"
   hold
   local holder=$COMMAND_PID
@@ -222,7 +222,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_status 143
 }
 
-@test "run: -v says the place in line, who holds, and when it is admitted" {
+@test "run: -v prints the place in the queue, the holder, and the admission" {
   tsem create "$SEM"
   hold
   enqueue tsem run "$SEM" true
@@ -234,7 +234,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_status 0
 }
 
-@test "run: -v says how many more hold, and that nobody is recorded" {
+@test "run: -v prints how many more processes hold, and that no holder is recorded" {
   tsem create -j 2 "$SEM"
   tsem take -k 2 "$SEM"
   start bash -c 'exec tsem run -v "$SEM" true 2>said'
@@ -255,7 +255,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_status 0
 }
 
-@test "run: without -v and without a terminal it says nothing" {
+@test "run: without -v and without a terminal it prints nothing" {
   tsem create "$SEM"
   hold
   start bash -c 'exec tsem run "$SEM" true 2>said'
@@ -265,7 +265,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_equal 'what it says' "$(<said)" ''
 }
 
-@test "run: a removed semaphore is made anew if -j says how" {
+@test "run: a removed semaphore is created again if -j gives its number" {
   tsem create "$SEM"
   hold
   enqueue tsem run -j 1 "$SEM" bash -c 'tsem show -J "$SEM" >shown'
@@ -277,7 +277,7 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_at_rest 1
 }
 
-@test "run: a hold ends as well when its semaphore was removed meanwhile" {
+@test "run: a hold ends also if its semaphore was removed meanwhile" {
   tsem create "$SEM"
   mkfifo fifo
   start tsem run "$SEM" bash -c 'read -r line <fifo; exit 6'

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs a program on a terminal of its own, an emulated xterm, and looks at what the screen shows.
+"""Runs a program on a terminal of its own, an emulated xterm, and checks what the screen shows.
 
 Usage: screen.py COLUMNSxROWS STEP... -- COMMAND [ARGUMENT]...
 Steps, done one after the other:
@@ -11,10 +11,10 @@ Steps, done one after the other:
   size:CxR        changes the size of the terminal
   signal:NAME     sends it to the program, SIGTERM for one
   print           prints the screen
-  restored:STATUS waits until the program has ended with that status, or the negative number of a signal, and looks
+  restored:STATUS waits until the program has ended with that status, or the negative number of a signal, and checks
                   whether the terminal is as it was
 
-Prints the screen at the end, and what was not so in time. Exit status 1 then.
+Prints the screen at the end. If a condition was not met in time, prints it and exits with 1.
 """
 
 import fcntl
@@ -51,11 +51,11 @@ class Terminal:
             for fd in range(3):
                 os.dup2(slave, fd)
             os.closerange(3, 100)
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # which Python ignores
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-            os.environ["TERM"] = "xterm-256color"  # which is what is emulated, whatever runs the tests
+            os.environ["TERM"] = "xterm-256color"  # the emulated type, whatever the tests run on
             os.execvp(command[0], command)
-        self.slave = slave  # kept open, so that the terminal can be looked at after the program has ended
+        self.slave = slave  # kept open, so that it can be read after the program has ended
 
     def resize(self, size):
         columns, rows = map(int, size.split("x"))
@@ -79,7 +79,7 @@ class Terminal:
         return self.status is not None
 
     def is_restored(self):
-        """As it was, on the ordinary screen, with a cursor."""
+        """Whether the settings are restored, on the ordinary screen, with a cursor."""
         self.listen(0)
         return (
             termios.tcgetattr(self.slave) == self.before

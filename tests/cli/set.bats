@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "set: whoever a raise enables runs at once, in order" {
+@test "set: a raise admits waiters at once, in order" {
   tsem create "$SEM"
   hold
   enqueue tsem run "$SEM" sh -c 'echo first >>order; sleep 1000'
@@ -11,10 +11,10 @@ load helper
   expect_silence
   eventually is_shown '[.capacity, .held, .waiting, .permits] | @csv' 3,3,1,1
   eventually grep -q second order
-  expect_equal 'those who run' "$(sort order)" $'first\nsecond'
+  expect_equal 'commands that run' "$(sort order)" $'first\nsecond'
 }
 
-@test "set: a lowering takes from nobody, and nobody else comes in before there is room" {
+@test "set: a lowering takes no permit away, and admits no waiter before there is room" {
   tsem create -j 3 "$SEM"
   hold
   local first=$PID first_command=$COMMAND_PID
@@ -34,7 +34,7 @@ load helper
   expect_shown '[.capacity, .available, .held] | @csv' 1,0,1
 }
 
-@test "set: 0 drains, and scripts that name the creator's number wait, and go on" {
+@test "set: 0 drains, and scripts with the creator's number wait, and go on" {
   tsem create -j 2 "$SEM"
   tsem set "$SEM" -j 0
   attempt tsem run -n -j 2 "$SEM" true
@@ -56,7 +56,7 @@ load helper
   expect_shown .capacity "$(nproc)"
 }
 
-@test "set: what it refuses, and changes nothing" {
+@test "set: bad arguments are refused, and change nothing" {
   tsem create -j 2 --max 5 "$SEM"
   refuses "^$SEM: -j 6 is more than its maximum" set -j 6 "$SEM"
   refuses "^$SEM: set needs -j N" set "$SEM"
@@ -67,7 +67,7 @@ load helper
   expect_silence
 }
 
-@test "set: more than the creator's number can be asked for once there is so much" {
+@test "set: more permits than the creator's number can be acquired after a raise" {
   tsem create -j 2 "$SEM"
   refuses "^$SEM: 4 permits are more than there are" take -k 4 "$SEM"
   tsem set "$SEM" -j 4
@@ -78,7 +78,7 @@ load helper
   refuses "^$SEM: 4 permits are more than there are" take -k 4 "$SEM"
 }
 
-@test "set: one who waits for more than there are any more is waited behind, until there is enough again" {
+@test "set: a waiter for more than the lowered capacity keeps its place, until the capacity is raised" {
   tsem create -j 2 "$SEM"
   tsem set "$SEM" -j 4
   tsem take -k 4 "$SEM"

@@ -4,12 +4,12 @@ load helper
 
 A() { echo "$SEM-a"; }
 
-# available of -a and -b
+# The available permits of -a and -b.
 free() {
   echo "$(tsem show -J "$SEM-a" | jq .available) $(tsem show -J "$SEM-b" | jq .available)"
 }
 
-@test "several: all of them, and given back" {
+@test "several: acquires all, and gives them back" {
   tsem create "$SEM-a"
   tsem create -j 2 "$SEM-b"
   attempt tsem run "$SEM-a,$SEM-b" bash -c 'echo "$TSEM_NAME $TSEM_COUNT $TSEM_SLOT $TSEM_SLOTS"
@@ -18,13 +18,13 @@ free() {
   expect_equal 'free afterwards' "$(free)" '1 2'
 }
 
-@test "several: -j creates them" {
+@test "several: -j creates them all" {
   attempt tsem run -j 3 "$SEM-a,$SEM-b" true
   expect_silence
   expect_equal 'free afterwards' "$(free)" '3 3'
 }
 
-@test "several: or none of them" {
+@test "several: acquires none if one is missing" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   local taken
@@ -39,7 +39,7 @@ free() {
   done
 }
 
-@test "several: whatever the order they are named in, nobody blocks for ever" {
+@test "several: no deadlock, whatever the order of the names" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   local pids=()
@@ -56,7 +56,7 @@ free() {
   expect_equal 'commands that ran' "$(wc -l <ran)" 20
 }
 
-@test "several: SIGKILL of tsem leaves all with the command, and its death frees all" {
+@test "several: after SIGKILL of tsem the command holds all, and its death frees all" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   start tsem run "$SEM-a,$SEM-b" sleep 1000
@@ -74,7 +74,7 @@ free() {
   expect_silence
 }
 
-@test "several: --any: the first that has one, in the order of the names" {
+@test "several: --any: the first with a permit, in the order of the names" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   attempt tsem run --any "$SEM-a,$SEM-b" sh -c 'echo "$TSEM_NAME"; tsem run -n --any "$SEM-a,$SEM-b" sh -c "echo \$TSEM_NAME; tsem run -n --any \$SEM-a,\$SEM-b true; echo \$?"'
@@ -82,7 +82,7 @@ free() {
   expect_equal 'free afterwards' "$(free)" '1 1'
 }
 
-@test "several: --any waits for whichever comes first" {
+@test "several: --any waits for the first permit of any" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   local which
@@ -103,7 +103,7 @@ free() {
   done
 }
 
-@test "several: a list that is wrong: nothing is taken" {
+@test "several: a bad list: nothing is taken" {
   tsem create -j 5 "$SEM-a"
   tsem create -j 5 "$SEM-b"
   local many
@@ -128,7 +128,7 @@ free() {
   expect_equal 'free' "$(free)" '5 5'
 }
 
-@test "several: who waits is told for which one, and who holds that" {
+@test "several: the message of a waiter names the semaphore and its holder" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   local names taken
@@ -142,7 +142,7 @@ free() {
         "^tsem: $names: waiting for 0 s, place 1 in the queue of $SEM-$taken, held by $PID \(sleep 1000\) for "
     done
     kill "$PID"
-    tsem wait "$SEM-$taken" # it is dead when that returns
+    tsem wait "$SEM-$taken" # the holder is dead when tsem wait returns
   done
   start sleep 1000
   tsem take "$SEM-a"
@@ -151,7 +151,7 @@ free() {
   expect_match 'standard error' "$ERR" "place 1 in the queue of $SEM-b, held by $PID "
 }
 
-@test "several: a list that is wrong: nothing is created" {
+@test "several: a bad list: nothing is created" {
   tsem create -j 5 "$SEM-a"
   attempt tsem run -j 2 "$SEM-b,$SEM-a" touch ran
   expect_failure "^$SEM-a: it exists with -j 5, not -j 2"
@@ -165,7 +165,7 @@ free() {
   [[ ! -e ran && ! -e $FILE-b ]]
 }
 
-@test "several: 64 of them, and -n is for all of them together" {
+@test "several: 64 semaphores, and -n is for all of them together" {
   local many
   many=$(printf "%s," "$SEM-"{1..64})
   attempt tsem run -j 1 -n "${many%,}" true
@@ -179,7 +179,7 @@ free() {
   [[ ! -e ran ]]
 }
 
-@test "several: another user's in the list: nothing is created" {
+@test "several: another user's semaphore in the list: nothing is created" {
   need_another_user
   as-nobody tsem create -m 0666 "$SEM-b"
   attempt tsem run -j 1 "$SEM-a,$SEM-b" touch ran
@@ -190,7 +190,7 @@ free() {
   [[ -e ran && -e $FILE-a ]]
 }
 
-@test "several: SIGTERM while it waits ends it, and leaves no place in line" {
+@test "several: SIGTERM ends the wait, and leaves no place in the queue" {
   tsem create "$SEM-a"
   tsem create "$SEM-b"
   tsem take "$SEM-b"

@@ -14,7 +14,7 @@ load helper
   expect_match 'uuid' "$(jq -r .uuid <<<"$OUT")" '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 }
 
-@test "show: the time of creation is ISO 8601, and now" {
+@test "show: the time of creation is ISO 8601, and correct" {
   local before after created
   before=$(date +%s)
   tsem create "$SEM"
@@ -77,10 +77,10 @@ load helper
   eventually is_shown ".holders[0].seconds > $first" true
 }
 
-@test "show: whatever the command line contains, JSON is valid UTF-8 on lines of its own" {
+@test "show: JSON is valid UTF-8, one line per value, whatever a command line contains" {
   tsem create "$SEM"
   tsem take "$SEM"
-  enqueue tsem take "$SEM" -E 1 # a plain one first
+  enqueue tsem take "$SEM" -E 1 # first an ordinary command line
   start bash -c 'exec -a "$0" tsem take "$SEM"' $'x\xff\xc3(\xed\xa0\x80\xf5 "\\\n\t\e[31m ä€𝄞\xc2\x9b31m\u202ea\u2067\u200dz'
   eventually is_shown .waiting 2
   attempt tsem show -J "$SEM"
@@ -95,7 +95,7 @@ load helper
   expect_equal 'escapes in the table' "$(grep -c $'\e' attempt.out)" 0
 }
 
-@test "show: the dead are shown as such, and showing changes nothing" {
+@test "show: dead processes are marked, and show does not recover them" {
   tsem create "$SEM"
   start sleep 1000
   tsem acquire --owner "$PID" "$SEM"
@@ -105,7 +105,7 @@ load helper
   expect_shown '[.held, .available] | @csv' 1,0
 }
 
-@test "show: the table says it in words, then one line each" {
+@test "show: the table begins with a sentence, then has one line each" {
   tsem create -j 2 "$SEM"
   hold -k 2
   enqueue tsem take "$SEM"
@@ -142,14 +142,14 @@ load helper
   expect_match 'one column' "$OUT" '^holds *$'
 }
 
-@test "show: an unknown column is refused, and the known ones are named" {
+@test "show: an unknown column is refused; the message has the known ones" {
   tsem create "$SEM"
   refuses "'NONSENSE'.*COMMAND" show -o PID,NONSENSE "$SEM"
   refuses "''" show -o '' "$SEM"
   refuses "''" show -o PID, "$SEM"
 }
 
-@test "show: --stats counts what happened" {
+@test "show: --stats counts events" {
   tsem create "$SEM"
   tsem take "$SEM"
   attempt tsem take -w 0.02 "$SEM"
@@ -161,12 +161,12 @@ load helper
   expect_equal 'statistics' "$(jq -c '.statistics | [.given_up, .recovered]' <<<"$OUT")" '[1,0]'
 }
 
-# The columns that --help names.
+# The columns in --help.
 columns_of() {
   tsem "$1" --help | sed -n '/^Columns/,/^$/s/^ [* ]\([A-Z]*\) .*/\1/p'
 }
 
-@test "show: every column that --help names can be chosen, also for JSON" {
+@test "show: every column in --help can be chosen, also for JSON" {
   tsem create -j 2 "$SEM"
   hold
   enqueue tsem take -k 2 "$SEM"
@@ -194,12 +194,12 @@ columns_of() {
   refuses "'NONSENSE'.*COMMAND" show -J -o NONSENSE "$SEM"
 }
 
-@test "show: a deadline has a column as soon as somebody has one" {
+@test "show: the deadline has a column if any waiter has a deadline" {
   tsem create "$SEM"
   hold
   enqueue tsem take "$SEM"
   attempt tsem show "$SEM"
-  [[ $OUT != *DEADLINE* ]] || fail 'nobody has a deadline'
+  [[ $OUT != *DEADLINE* ]] || fail 'a column DEADLINE without a deadline'
   attempt tsem show --raw "$SEM"
   expect_match 'always the same columns for scripts' "$OUT" DEADLINE
   enqueue tsem take -w 1000 "$SEM"
@@ -220,13 +220,13 @@ columns_of() {
   expect_shown '.holders[0].alive' yes
 }
 
-# Shows SEM on a terminal of that type, with those variables.
+# Shows SEM on a terminal of this type, with these variables.
 on_terminal() {
   attempt env -u NO_COLOR "$@" script -qec "tsem show $SEM" /dev/null
   expect_status 0
 }
 
-@test "show: the dead are red on a terminal, unless colours are not wanted" {
+@test "show: dead processes are red on a terminal, unless colours are off" {
   tsem create "$SEM"
   start sleep 1000
   tsem acquire --owner "$PID" "$SEM"
@@ -267,7 +267,7 @@ on_terminal() {
     expect_status 75
   done
   tsem show --stats -J "$SEM" >shown
-  # The bin that a percentile falls into, as [low, high].
+  # The bin of the histogram that a percentile falls into, as [low, high].
   expect_equal 'percentiles' "$(jq -c '.statistics as $s
     | def bin(p): first(foreach $s.histogram[] as $b ({n: 0}; .n += $b.waits | .b = $b;
         select(.n >= ($s.slept * p | ceil)) | .b.below_seconds));
@@ -281,7 +281,7 @@ on_terminal() {
   expect_match 'in words' "$OUT" 'of [0-9]+ that slept: mean [0-9.]+ s, p50 .* p95 .* p99 .* longest [0-9]'
 }
 
-@test "show: reading is enough" {
+@test "show: read permission is enough" {
   need_another_user
   tsem create -m 0644 "$SEM"
   attempt as-nobody tsem show -J "$SEM"
@@ -293,14 +293,14 @@ on_terminal() {
   expect_equal 'its owner' "$(jq .uid <<<"$OUT")" 65534
 }
 
-@test "show: what may not be read is refused" {
+@test "show: a semaphore without read permission is refused" {
   need_another_user
   tsem create "$SEM"
   attempt as-nobody tsem show "$SEM"
   expect_failure "^$SEM: permission denied"
 }
 
-@test "show: what does not exist is refused" {
+@test "show: a semaphore that does not exist is refused" {
   refuses "^$SEM: no such semaphore" show "$SEM"
   refuses "^$SEM: no such semaphore" show -J "$SEM"
 }

@@ -2,7 +2,7 @@
 # TSEM_SLOT and TSEM_SLOTS, TSEM_RECOVERED and --on-recovered.
 load helper
 
-@test "slots: each command has a number of its own, the lowest that is free" {
+@test "slots: each command has a number of its own, the lowest free one" {
   tsem create -j 3 "$SEM"
   hold
   hold
@@ -16,7 +16,7 @@ load helper
   expect_out $'2\n1'
 }
 
-@test "slots: -k K has K of them" {
+@test "slots: -k K has K numbers" {
   tsem create -j 5 "$SEM"
   hold
   attempt tsem run -k 3 "$SEM" sh -c 'echo "$TSEM_SLOT $TSEM_SLOTS"'
@@ -27,7 +27,7 @@ load helper
   expect_out $'0 0\n1 1,2'
 }
 
-@test "slots: never two alive in one, though some die" {
+@test "slots: two live commands never have the same number, though some die" {
   local pids=()
   mkdir in
   for _ in {1..40}; do
@@ -44,13 +44,13 @@ load helper
   expect_at_rest 4
 }
 
-@test "slots: what a surrounding run said is not handed on" {
+@test "slots: the variables of a surrounding run are not passed on" {
   tsem create "$SEM"
   attempt env TSEM_RECOVERED=1 TSEM_SLOT=7 TSEM_SLOTS=7,8 tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none} $TSEM_SLOT $TSEM_SLOTS"'
   expect_out 'none 0 0'
 }
 
-@test "recovered: the next one is told of a command that was killed, once" {
+@test "recovered: the next command learns that a command was killed, once" {
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
   expect_status 137
@@ -60,7 +60,7 @@ load helper
   expect_out none
 }
 
-@test "recovered: the next one is told of a tsem that was killed with its command" {
+@test "recovered: the next command learns that a tsem was killed with its command" {
   tsem create "$SEM"
   hold
   kill -KILL "$PID" "$COMMAND_PID"
@@ -68,20 +68,20 @@ load helper
   expect_out 1
 }
 
-expect_told() {
+expect_recovered_is() {
   attempt tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}"'
   expect_out "$1"
 }
 
-@test "recovered: what came with a permit that was not used is told to the next one" {
+@test "recovered: if a permit was not used, the next command learns of the death" {
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
-  attempt bash -c 'ulimit -n 10; exec tsem run --jobserver "$SEM" true' # its descriptors are from 10 on
+  attempt bash -c 'ulimit -n 10; exec tsem run --jobserver "$SEM" true' # its descriptors start at 10
   expect_failure "^$SEM: cannot make the pipes of a jobserver"
-  expect_told 1
+  expect_recovered_is 1
 }
 
-@test "recovered: what came with a permit for one who has died meanwhile is told to the next one" {
+@test "recovered: if the process that got the permit died, the next command learns of the first death" {
   tsem create "$SEM"
   hold
   local holder=$PID
@@ -95,27 +95,27 @@ expect_told() {
   finish "$holder"
   finish "$waiter"
   expect_status 125
-  expect_told 1
-  expect_told none
+  expect_recovered_is 1
+  expect_recovered_is none
 }
 
-@test "recovered: nobody is told of commands that end by themselves, even when others see it first" {
+@test "recovered: a command that ends by itself is not reported, even if another process sees it first" {
   tsem create "$SEM"
   local pids=()
   for _ in {1..30}; do
-    start tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}" >>told; exit 3'
+    start tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none}" >>recovered; exit 3'
     pids+=("$PID")
   done
   while [[ -n ${pids[*]} ]]; do
     tsem recover "$SEM" >/dev/null
     has_ended "${pids[0]}" && pids=("${pids[@]:1}")
   done
-  expect_equal 'what they were told' "$(sort told | uniq -c | tr -s ' ')" ' 30 none'
+  expect_equal 'TSEM_RECOVERED of all' "$(sort recovered | uniq -c | tr -s ' ')" ' 30 none'
   expect_equal 'recovered' "$(tsem show -J --stats "$SEM" | jq '.. | .recovered? // empty')" 0
 }
 
-@test "recovered: a command that cannot be run does not keep it to itself" {
-  not_under thread 'its vfork() is a fork()'
+@test "recovered: if a command cannot be executed, the next one learns of the death" {
+  skip_under thread 'its vfork() is a fork()'
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
   attempt tsem run "$SEM" ./no-such-command
@@ -124,7 +124,7 @@ expect_told() {
   expect_out 1
 }
 
-@test "recovered: acquire -v says so, and the next one is told all the same" {
+@test "recovered: acquire -v reports it, and the next command learns it as well" {
   tsem create -j 2 "$SEM"
   hold
   kill -KILL "$PID" "$COMMAND_PID"
@@ -139,7 +139,7 @@ expect_told() {
   expect_out 1
 }
 
-@test "recovered: --on-recovered runs first, and only then" {
+@test "recovered: --on-recovered runs before the command, and only if a holder died" {
   tsem create "$SEM"
   attempt tsem run --on-recovered 'echo repair' "$SEM" echo ran
   expect_out ran
@@ -149,7 +149,7 @@ expect_told() {
   expect_status 0
 }
 
-@test "recovered: --on-recovered fails: the command is not run, and the next one is told" {
+@test "recovered: --on-recovered fails: the command does not run, and the next one learns it" {
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
   attempt tsem run --on-recovered 'exit 4' "$SEM" touch ran
@@ -159,7 +159,7 @@ expect_told() {
   expect_out 1
 }
 
-@test "recovered: the permit stays held from --on-recovered to the end of the command, also when tsem is killed" {
+@test "recovered: the permit stays held from --on-recovered to the end of the command, also if tsem is killed" {
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
   mkfifo first second

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-# A command that is stopped where no terminal is: `tsem run` waits for what comes next, as the caller waits for it. What
-# Ctrl-Z does is tested in terminal.bats.
+# A command is stopped without a terminal: `tsem run` waits until it goes on or ends. terminal.bats tests Ctrl-Z.
 load helper
 load jobserver
 
-# stopping SIGNAL OPTION...: a command that ends with status 3 when there is `stop`. It is COMMAND_PID and is stopped by SIGNAL, and
-# `tsem run`, RUN_PID, has had a look at that. Its caller is PID.
+# stopping SIGNAL OPTION...: starts a command that exits with status 3 when there is a file `stop`, and stops it by
+# SIGNAL. COMMAND_PID is the command, RUN_PID is `tsem run`, which has noticed the stop. PID is its caller.
 stopping() {
   rm -f stop ready
   start own-group.py tsem run -j 2 "${@:2}" "$SEM" \
@@ -41,7 +40,7 @@ is_killed_after() {
   expect_at_rest 2
 }
 
-@test "stopped: a command that only was stopped and continued goes on, and tsem with it" {
+@test "stopped: a command that is stopped and continued goes on, and so does tsem" {
   local signal
   for signal in STOP TSTP TTIN TTOU; do
     goes_on_after "$signal"
@@ -69,7 +68,7 @@ is_killed_after() {
   expect_shown '.holders[0].pid' "$COMMAND_PID"
 }
 
-@test "stopped: the build's unused permit comes back, and is asked for again when it continues" {
+@test "stopped: the build's unused permit comes back, and the build asks for it again when it continues" {
   start tsem run -j 2 --jobserver "$SEM" sleep 1000
   eventually is_shown .held 2
   local pid
@@ -86,7 +85,7 @@ is_killed_after() {
   expect_at_rest 2
 }
 
-@test "stopped: what stops the whole group stops tsem, too, and what continues tsem continues the command" {
+@test "stopped: a stop of the whole group stops tsem, too, and a continued tsem continues the command" {
   stopping STOP
   kill -CONT "$RUN_PID"
   eventually in_state '[SR]' "$COMMAND_PID"
@@ -103,7 +102,7 @@ is_killed_after() {
   expect_status 3
 }
 
-@test "stopped: a script in the foreground that cannot see its children stop is not left waiting" {
+@test "stopped: a script in the foreground that cannot see its children stop goes on" {
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:in-foreground\n' 'until:test -e pid' \
     'until:kill -TSTP $(<pid)' 'until:ps -o state= -p $(<pid) | grep -q T' \
     'until:kill -CONT $(<pid)' 'until:touch stop' 'see:status=3' 'see:$ '

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Uncontended, no operation makes a system call: as many in 10,000 rounds as in 10.
+# Without contention, no operation makes a system call: 10,000 rounds make as many as 10 rounds.
 load helper
 
-# System calls of a whole program that does the operation so many times.
+# Counts the system calls of a program that does the operation N times.
 count() {
   strace -f -c -U calls,name -o trace "$TSEM_ROUNDS" "$SEM" "$1" "$2"
   awk '$2 == "total" { print $1 }' trace
 }
 
 need_strace() {
-  not_under any 'a sanitizer makes system calls of its own'
+  skip_under any 'a sanitizer makes system calls of its own'
   [[ -x ${TSEM_ROUNDS-} ]] || skip 'TSEM_ROUNDS is not set to the program rounds, as meson does'
   strace -o /dev/null true 2>/dev/null || skip 'strace may not trace here'
 }
@@ -25,7 +25,7 @@ same_for_any_number() {
   expect_equal "system calls for 10,000 rounds of $1" "$many" "$few"
 }
 
-@test "syscalls: the counting counts" {
+@test "syscalls: the count itself works" {
   local few many
   need_strace
   tsem create "$SEM"

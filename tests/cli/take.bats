@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-@test "take: a permit is gone, and nobody is recorded for it" {
+@test "take: a permit is taken, and no holder is recorded" {
   tsem create -j 3 "$SEM"
   attempt tsem take "$SEM"
   expect_silence
   expect_shown '[.available, .held, .waiting, (.holders | length)] | @csv' 2,1,0,0
 }
 
-@test "take: outlives its process: only post gives it back" {
+@test "take: the permit outlives the process: only post gives it back" {
   tsem create "$SEM"
   tsem take "$SEM"
   expect_equal 'recovered' "$(tsem recover "$SEM")" 0
@@ -46,15 +46,15 @@ load helper
   tsem create "$SEM"
   tsem take "$SEM"
   local before
-  before=$(books)
+  before=$(semaphore_state)
   attempt tsem take -n "$SEM"
   expect_silence 75
   attempt tsem take --nonblock "$SEM"
   expect_silence 75
-  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  expect_equal 'the semaphore afterwards' "$(semaphore_state)" "$before"
 }
 
-@test "take: -w gives up in time, and its place with it" {
+@test "take: -w gives up in time, and leaves the queue" {
   tsem create "$SEM"
   tsem take "$SEM"
   local duration
@@ -69,7 +69,7 @@ load helper
   expect_at_rest 1
 }
 
-@test "take: -w takes what is free, and what comes free in time" {
+@test "take: -w takes an available permit, and one that becomes available in time" {
   tsem create "$SEM"
   attempt tsem take -w 0 "$SEM"
   expect_silence
@@ -80,7 +80,7 @@ load helper
   expect_shown '[.available, .held, .waiting] | @csv' 0,1,0
 }
 
-@test "take: -E replaces the exit status of -n and -w, of nothing else" {
+@test "take: -E replaces the exit status of -n and -w only" {
   tsem create "$SEM"
   attempt tsem take -E 9 -n "$SEM"
   expect_silence
@@ -94,7 +94,7 @@ load helper
   refuses "^$SEM: " take -E 9 -n -k 2 "$SEM"
 }
 
-@test "take: the wait is without end unless told otherwise, and is shown as not owned" {
+@test "take: waits without a deadline by default, and is shown as not owned" {
   tsem create "$SEM"
   tsem take "$SEM"
   enqueue tsem take "$SEM"
@@ -104,7 +104,7 @@ load helper
   expect_status 0
 }
 
-@test "take: a newcomer never overtakes a waiter, even if there is enough for it" {
+@test "take: a newcomer does not overtake a waiter, even if there are enough permits for it" {
   tsem create -j 3 "$SEM"
   tsem take -k 2 "$SEM"
   enqueue tsem take -k 2 "$SEM"
@@ -116,7 +116,7 @@ load helper
   expect_shown '[.available, .held, .waiting] | @csv' 0,3,0
 }
 
-@test "take: once a waiter in front gives up, the one behind it gets what is there" {
+@test "take: when the first waiter gives up, the next one gets the available permits" {
   tsem create -j 3 "$SEM"
   tsem take -k 2 "$SEM"
   enqueue tsem take -k 2 "$SEM"
@@ -128,7 +128,7 @@ load helper
   expect_shown '[.available, .held, .waiting] | @csv' 0,3,0
 }
 
-@test "take: a signal ends the wait, by that signal, and gives the place up" {
+@test "take: a signal kills the waiter, and gives the place up" {
   tsem create "$SEM"
   tsem take "$SEM"
   local signal
@@ -143,7 +143,7 @@ load helper
   expect_at_rest 1
 }
 
-@test "take: -v says why it failed" {
+@test "take: -v prints why it failed" {
   tsem create "$SEM"
   tsem take "$SEM"
   attempt tsem take -v -n "$SEM"
@@ -154,14 +154,14 @@ load helper
   expect_match 'standard error' "$ERR" "^tsem: $SEM: "
 }
 
-@test "take: without the name, or with too many words, is refused" {
+@test "take: without a name, or with further words, is refused" {
   refuses 'NAME' take
   refuses "'surplus'" take "$SEM" surplus
 }
 
-# Whoever gives up takes the place out of the line, so that nobody has to find it there: each ticket of those who have
-# gone has its grant, and the one that is held has not.
-@test "take: a place that is given up is gone when its waiter is" {
+# A waiter that gives up removes its own ticket, so that no other process has to find it: each ticket of a waiter that
+# gave up has its grant, and the ticket of the holder has not.
+@test "take: a waiter that gives up leaves nothing in the queue" {
   tsem create "$SEM"
   tsem take "$SEM"
   attempt tsem take -w 0.05 "$SEM"
@@ -176,7 +176,7 @@ load helper
   expect_status 143
   expect_shown '[.ticket, .grant] | @csv' 4,3
 
-  # Behind somebody who waits, as soon as the line has come so far.
+  # Behind another waiter, as soon as that one is at the front of the queue.
   enqueue tsem take "$SEM"
   attempt tsem take -w 0.05 "$SEM"
   expect_silence 75

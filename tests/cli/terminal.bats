@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# In an interactive shell: the keys do to `tsem run` what they do to its command without it.
+# An interactive shell: keys have the same effect on `tsem run` as on its command without it.
 load helper
 
-# The steps are those of terminal.py.
+# terminal.py explains the steps.
 on_terminal() {
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" "see:$ " "$@"
   expect_status 0
@@ -10,7 +10,8 @@ on_terminal() {
 
 @test "terminal: Ctrl-C and Ctrl-\\ reach the command once, not a second time through tsem" {
   local i steps=('type:tsem run -j1 "$SEM" note-signals.py\n' 'until:test -e parent')
-  # The signal that follows each key is sent to tsem, which forwards signals in order: the key's own is not among them.
+  # The signal after each key is sent to tsem, which forwards signals in order: so a second signal of the key would come
+  # before it.
   for i in {1..10}; do
     steps+=("type:\\x03" "until:test \$(grep -c INT signals) = $i"
       "until:kill -USR1 \$(<parent)" "until:test \$(wc -l <signals) -ge $((3 * i - 1))"
@@ -21,14 +22,14 @@ on_terminal() {
   expect_at_rest 1
 }
 
-@test "terminal: after Ctrl-C tsem has died of it, too, so a loop of the shell stops" {
+@test "terminal: after Ctrl-C tsem dies of SIGINT, too, so that a loop of the shell stops" {
   on_terminal 'type:for i in 1 2 3; do tsem run -j1 "$SEM" sh -c "echo x >>runs; exec sleep 1000"; done\n' \
     'until:test -e runs' 'type:\x03' 'see:$ ' 'type:echo status=$?\n' 'see:status=130'
   expect_equal 'runs' "$(<runs)" x
   expect_at_rest 1
 }
 
-@test "terminal: Ctrl-C while it waits gives the place up and stops the loop" {
+@test "terminal: Ctrl-C during the wait gives the place up and stops the loop" {
   tsem create "$SEM"
   tsem take "$SEM"
   on_terminal 'type:for i in 1 2 3; do tsem run "$SEM" touch ran; done\n' \
@@ -37,7 +38,7 @@ on_terminal() {
   [[ ! -e ran ]]
 }
 
-@test "terminal: Ctrl-Z stops command and tsem, the permit stays; fg goes on" {
+@test "terminal: Ctrl-Z stops command and tsem, the permit stays held; fg continues" {
   local stopped='until:ps -o state= -p $(<pid) | grep -q T && test $(tsem show -J "$SEM" | jq .held) = 1'
   local running='until:ps -o state= -p $(<pid) | grep -q "[SR]"'
   on_terminal 'type:tsem run -j1 "$SEM" stoppable.py\n' 'until:test -e pid' \
@@ -49,7 +50,7 @@ on_terminal() {
   expect_at_rest 1
 }
 
-@test "terminal: Ctrl-Z of a program that stops itself in its own time, by SIGSTOP or by SIGTSTP" {
+@test "terminal: Ctrl-Z of a program that stops itself, by SIGSTOP or by SIGTSTP" {
   local how
   for how in stop self; do
     rm -f stop
@@ -66,7 +67,7 @@ on_terminal() {
   expect_at_rest 1
 }
 
-@test "terminal: SIGSTOP and SIGCONT to the command alone leave the shell waiting for its end" {
+@test "terminal: SIGSTOP and SIGCONT to the command only: the shell waits for its end" {
   local stopped='until:ps -o state= -p $(<pid) | grep -q T' running='until:ps -o state= -p $(<pid) | grep -q "[SR]"'
   local again=('until:kill -STOP $(<pid)' "$stopped" 'until:kill -CONT $(<pid)' "$running")
   on_terminal 'type:tsem run -j1 "$SEM" stoppable.py; echo status=$?\n' 'until:test -e pid' \
@@ -74,7 +75,7 @@ on_terminal() {
   expect_at_rest 1
 }
 
-@test "terminal: Ctrl-Z gives the shell its prompt also when the command has been stopped before" {
+@test "terminal: Ctrl-Z returns to the shell also if the command was stopped before" {
   on_terminal 'type:tsem run -j1 "$SEM" stoppable.py\n' 'until:test -e pid' \
     'until:kill -STOP $(<pid)' 'until:ps -o state= -p $(<pid) | grep -q T' 'type:\x1a' 'see:Stopped' 'see:$ ' \
     'type:fg\n' 'see:tsem run' 'until:ps -o state= -p $(<pid) | grep -q "[SR]"' 'until:touch stop' 'see:$ ' \
@@ -82,14 +83,14 @@ on_terminal() {
   expect_at_rest 1
 }
 
-@test "terminal: a job in the background that is told to stop is stopped as usual" {
+@test "terminal: a background job that is told to stop is stopped as usual" {
   on_terminal 'type:tsem run -j1 "$SEM" stoppable.py &\n' 'until:test -e pid' 'type:kill -TSTP %1\n' 'see:$ ' \
     'until:ps -o state= -p $(<pid) | grep -q T' 'until:ps -o state= -p $(ps -o ppid= -p $(<pid)) | grep -q T' \
     'type:\n' 'see:Stopped' 'type:bg\n' 'see:$ ' 'type:touch stop; wait\n' 'see:Exit 5'
   expect_at_rest 1
 }
 
-@test "terminal: Ctrl-Z and fg while it waits keep the place in line" {
+@test "terminal: Ctrl-Z and fg during the wait keep the place in the queue" {
   tsem create "$SEM"
   tsem take "$SEM"
   on_terminal 'type:tsem run "$SEM" touch ran\n' 'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' \
@@ -99,20 +100,20 @@ on_terminal() {
   expect_at_rest 1
 }
 
-@test "terminal: the command may read from it" {
+@test "terminal: the command may read from the terminal" {
   on_terminal 'type:tsem run -j1 "$SEM" bash -c '"'"'read -p "name? " x; echo "got=$x"'"'"'\n' \
-    'see:name? ' 'type:somebody\n' 'see:got=somebody' 'see:$ '
+    'see:name? ' 'type:name\n' 'see:got=name' 'see:$ '
   expect_at_rest 1
 }
 
-@test "terminal: a job in the background that reads from it is stopped as usual" {
+@test "terminal: a background job that reads from the terminal is stopped as usual" {
   on_terminal 'type:tsem run -j1 "$SEM" bash -c "read x; echo got=\\$x" &\n' \
     'until:tsem show -J "$SEM" | jq -r ".holders[].pid" | xargs ps -o state= -p | grep -q T' \
-    'type:\n' 'type:fg\n' 'see:tsem run' 'type:somebody\n' 'see:got=somebody' 'see:$ '
+    'type:\n' 'type:fg\n' 'see:tsem run' 'type:name\n' 'see:got=name' 'see:$ '
   expect_at_rest 1
 }
 
-@test "terminal: script(1) sees the same terminal through tsem" {
+@test "terminal: script(1) has the same output with and without tsem" {
   attempt script -qec 'tsem run -j1 "$SEM" sh -c "test -t 0 && test -t 1 && test -t 2 && exit 7"' /dev/null
   expect_status 7
 }

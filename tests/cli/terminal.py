@@ -5,9 +5,9 @@
 Arguments, done one after the other:
   type:TEXT      types it; \\n, \\x03 and the like as in Python
   until:COMMAND  waits until this shell command succeeds
-  see:TEXT       waits until the terminal shows TEXT, behind what was seen before
+  see:TEXT       waits until the terminal shows TEXT, after what was seen before
 
-Prints all that the terminal showed. Exit status 1 if something was not so in time.
+Prints all that the terminal showed. Exits with 1 if a condition was not met in time.
 """
 
 import os

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# On a screen (see screen.py), and without one.
+# top on a screen (see screen.py), and without one.
 load helper
 
-# on_screen COLUMNSxROWS STEP...: with the options of TOP.
+# on_screen COLUMNSxROWS STEP...: runs top with the options of TOP.
 on_screen() {
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$@" -- tsem top -d 50ms "${TOP[@]}"
   expect_status 0
 }
 
-# The same where nobody else makes semaphores, after a script.
+# The same without semaphores of other processes, after a script.
 alone_on_screen() {
   need_private_shm
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
@@ -22,7 +22,7 @@ setup_file() {
   export TERM=xterm-256color
 }
 
-@test "top: all semaphores, while they come and go" {
+@test "top: all semaphores, while they are created and removed" {
   TOP=()
   alone_on_screen 'tsem create -j 4 busy; tsem take -k 3 busy; tsem create idle' 100x10 \
     'see:2 semaphores, 3 permits held, 0 waiting' 'see:^busy +75%  █+░+ +3 +4 +0 ' 'see:^idle +0%  ░+ +0 +1 +0 ' \
@@ -32,14 +32,14 @@ setup_file() {
     'key:q' restored:0
 }
 
-@test "top: waiting over time" {
+@test "top: the number of waiters over time" {
   TOP=()
   alone_on_screen 'tsem create it; tsem take it' 100x10 'see:^it ' 'until:tsem take it & disown' \
     'see:^it +100% .* 1 +0\.0 +█+$' 'until:tsem cancel it || tsem post it' 'see:^it +100% .* 0 +0\.0 [^█]*█+ +$|█+$' \
     'key:q' restored:0
 }
 
-@test "top: what cannot be read is counted" {
+@test "top: files that cannot be read are counted" {
   TOP=()
   alone_on_screen 'tsem create one; echo garbage >/dev/shm/tsem.two' 100x10 \
     'see:1 semaphore, 0 permits held, .*, 1 that cannot be read' 'see:^one ' key:q restored:0
@@ -69,7 +69,7 @@ setup_file() {
     'key:\x7f' 'see:^c ' "$down" 'key:\n' 'see:: b: 1 permit' key:q restored:0
 }
 
-@test "top: as often as one likes, within limits" {
+@test "top: the delay has limits" {
   tsem create "$SEM"
   TOP=("$SEM" -d 200ms)
   local slower=key:------------
@@ -77,7 +77,7 @@ setup_file() {
     key:+ 'see:every 51\.2 s' key:q restored:0
 }
 
-@test "top: keys that mean nothing change nothing" {
+@test "top: other keys have no effect" {
   tsem create "$SEM"
   TOP=("$SEM")
   on_screen 100x10 'see:1 permit, 1 available' 'key:xyzXYZ\t\x1bOP' key:h 'see:^r +recover' key:q 'gone:^r +recover' \
@@ -122,7 +122,7 @@ has_command_line() {
   [[ $(tr '\0' ' ' <"/proc/$1/cmdline") == "$2 " ]]
 }
 
-@test "top: in a locale that knows nothing but ASCII" {
+@test "top: in an ASCII locale" {
   tsem create -j 2 "$SEM"
   start bash -c 'exec -a näme sleep 1000'
   eventually has_command_line "$PID" 'näme 1000'
@@ -131,7 +131,7 @@ has_command_line() {
   LC_ALL=C on_screen 120x12 'see:use #+\.+ ' 'see:^holds .* yes +n\?\?me 1000' key:q restored:0
 }
 
-@test "top: one that is removed, and comes again" {
+@test "top: one semaphore that is removed and created again" {
   tsem create "$SEM"
   TOP=("$SEM")
   on_screen 120x10 'see:1 permit, 1 available' "until:tsem remove $SEM" 'see:no such semaphore any more' \
@@ -163,7 +163,7 @@ has_command_line() {
   expect_status 75
 }
 
-@test "top: another capacity, after a number and a question" {
+@test "top: set the capacity, after a number and a question" {
   tsem create "$SEM"
   TOP=("$SEM")
   on_screen 120x10 'see:1 permit, 1 available' key:n 'see:permits of .*: _' 'key:73\x7f' 'see:: 7_' 'key:\n' \
@@ -174,7 +174,7 @@ has_command_line() {
   expect_shown .permits 1
 }
 
-@test "top: what may not be changed is said, and stays" {
+@test "top: a change that is not permitted is reported, and top goes on" {
   need_another_user
   as-nobody tsem create -m 0666 "$SEM"
   TOP=("$SEM")
@@ -198,7 +198,7 @@ has_command_line() {
   on_screen 1x1 "${steps[@]}" size:90x50 'see:semaphore' 'see:q quit' key:q restored:0
 }
 
-@test "top: keys for the pace, and to go there and back" {
+@test "top: keys for the delay, and for the way between both screens" {
   tsem create "$SEM"
   TOP=(-d 100 "$SEM")
   on_screen 120x10 'see:every 100 s' 'see:1 available' "until:tsem take $SEM" 'key: ' 'see:0 available' \
@@ -208,13 +208,13 @@ has_command_line() {
   on_screen 120x10 'see:every 0.05 s' key:+ 'see:every 0.05 s' key:- 'see:every 0.1 s' key:+ 'see:every 0.1 s' key:q restored:0
 }
 
-@test "top: the keys are explained" {
+@test "top: a key explains the keys" {
   TOP=()
   on_screen 80x24 'see:q quit' key:h 'see:^r +recover' 'see:^c +cancel' 'see:^n +change' 'see:^q +quit' key:h 'gone:^r +recover' \
     key:? 'see:^r +recover' 'key: ' 'gone:^r +recover' key:q restored:0
 }
 
-@test "top: the terminal is restored, whatever ends it" {
+@test "top: the terminal is restored at every end" {
   local signal
   tsem create "$SEM"
   for signal in 15:SIGTERM 2:SIGINT 1:SIGHUP 3:SIGQUIT; do
@@ -227,24 +227,24 @@ has_command_line() {
   on_screen 80x10 restored:0
 }
 
-@test "top: the terminal is restored, whatever kills it" {
+@test "top: the terminal is restored after every signal" {
   local signal
   tsem create "$SEM"
   TOP=("$SEM")
   for signal in PIPE USR1 ALRM SYS XCPU TERM; do
     on_screen 80x10 'see:1 permit' "signal:SIG$signal" "restored:-$(kill -l "$signal")"
   done
-  not_under any 'a sanitizer reports these by itself'
+  skip_under any 'a sanitizer reports these by itself'
   for signal in BUS SEGV ABRT FPE ILL TRAP; do
     on_screen 80x10 'see:1 permit' "signal:SIG$signal" "restored:-$(kill -l "$signal")"
   done
 }
 
-# The program that draws, which $SEM tells from all others.
+# The process that draws: it has $SEM in its command line.
 DRAWER='$(pgrep -f "^tsem top .*$SEM")'
 
-@test "top: the terminal is restored when it has no memory left, and when something in it exits" {
-  not_under any 'a sanitizer maps memory as it needs it'
+@test "top: the terminal is restored after lack of memory and after exit()" {
+  skip_under any 'a sanitizer maps memory as it needs it'
   tsem create "$SEM"
   TOP=("$SEM")
   on_screen 80x10 'see:1 permit' "until:prlimit --as=1 --pid $DRAWER" restored:125
@@ -252,8 +252,8 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
   on_screen 80x10 'see:1 permit' "until:gdb -nx -batch -p $DRAWER -ex 'call (void)exit(7)' >/dev/null & true" restored:7
 }
 
-@test "top: Ctrl-Z gives the terminal back, and fg takes it again" {
-  not_under thread 'ThreadSanitizer minds that the signal handler of ncurses changes errno'
+@test "top: Ctrl-Z restores the terminal, and fg draws again" {
+  skip_under thread 'ThreadSanitizer minds that the signal handler of ncurses changes errno'
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   tsem create "$SEM"
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^\$' "key:tsem top -d 50ms $SEM\\n" 'see:1 permit, 1 available' \
@@ -262,14 +262,14 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
   expect_status 0
 }
 
-@test "top: it ends with its terminal" {
+@test "top: ends with its terminal" {
   tsem create "$SEM"
   # The terminal vanishes while the program ignores SIGHUP, as under nohup.
   attempt vanishing-terminal.py tsem top "$SEM"
   expect_status 0
 }
 
-@test "top: without a terminal that can be drawn on" {
+@test "top: an unknown terminal type" {
   local term
   tsem create "$SEM"
   for term in TERM= TERM=dumb TERM=no-such-terminal -uTERM; do
@@ -286,7 +286,7 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
   done
 }
 
-@test "top: tables one after the other where there is no terminal" {
+@test "top: tables one after the other without a terminal" {
   tsem create -j 2 "$SEM"
   hold
   attempt tsem top -i 3 -d 20ms "$SEM"
@@ -301,7 +301,7 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
   expect_equal 'lines' "$(grep -cE '^(NAME +USE|one +25% +1 +4 +0|two +0% +0 +1 +0) ' attempt.out)" 6
 }
 
-@test "top: each table is there at once, and one that vanishes is no end" {
+@test "top: each table is written at once, and top goes on when a semaphore vanishes" {
   tsem create "$SEM"
   mkfifo pipe
   start bash -c 'exec tsem top -b -d 20ms "$0" >pipe' "$SEM"
@@ -313,11 +313,11 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
     esac
   done <pipe
   ((gone > 0 && there >= 2)) || fail "there $there, gone $gone"
-  finish "$PID" # nobody reads any more
+  finish "$PID" # there is no reader any more
   ((STATUS != 0)) || fail 'a closed pipe is no success'
 }
 
-@test "top: what is wrong is refused" {
+@test "top: bad arguments are refused" {
   tsem create "$SEM"
   refuses "^$SEM.x: no such semaphore" top "$SEM.x"
   attempt script -qec "tsem top $SEM.x" /dev/null

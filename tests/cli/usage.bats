@@ -3,13 +3,13 @@ load helper
 
 mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 
-@test "usage: the verbs of the contract, and no others" {
+@test "usage: the verbs in the help are those of the command" {
   expect_equal verbs "$(printf '%s\n' "${VERBS[@]}" | sort | paste -sd' ')" \
     'acquire cancel create help list post recover release remove run set show take top wait'
 }
 
 @test "usage: no verb at all" {
-  refuses '' # nothing behind 'tsem'
+  refuses '' # without any word
   expect_match 'standard error' "$ERR" '--help'
 }
 
@@ -20,7 +20,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   done
 }
 
-@test "usage: an unknown option is named, in front of the verb and behind it" {
+@test "usage: an unknown option is named, before the verb and after it" {
   refuses "'--nonsense'.*--help" --nonsense
   refuses "'-j3'.*--help" -j3 run "$SEM" true
   local verb
@@ -48,7 +48,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   refuses "missing argument.*'-c'" run "$SEM" -c
 }
 
-@test "usage: an argument for an option that has none" {
+@test "usage: an argument for an option that takes none" {
   tsem create "$SEM"
   refuses "nonblock" take --nonblock=5 "$SEM"
   refuses "exist-ok" create --exist-ok=yes "$SEM"
@@ -63,7 +63,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   refuses 'NAME' run --
 }
 
-@test "usage: surplus words" {
+@test "usage: too many words" {
   local verb
   for verb in "${VERBS[@]}"; do
     [[ $verb != @(run|list) ]] || continue # the rest is a command; there is no NAME
@@ -123,7 +123,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   done
 }
 
-@test "usage: help explains a verb as --help does, and alone lists the verbs" {
+@test "usage: help VERB prints the same as VERB --help, and help alone lists the verbs" {
   local verb
   for verb in "${VERBS[@]}"; do
     attempt tsem help "$verb"
@@ -138,7 +138,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   refuses "'surplus'" help take surplus
 }
 
-@test "usage: --help asks for nothing else, and does nothing" {
+@test "usage: --help ignores the other words, and does nothing" {
   tsem create "$SEM"
   attempt tsem take "$SEM" --help
   expect_status 0
@@ -158,7 +158,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   done
 }
 
-@test "usage: --version behind a verb, as it is one of the common options" {
+@test "usage: --version after a verb" {
   local verb version
   version=$(tsem --version)
   for verb in "${VERBS[@]}"; do
@@ -185,7 +185,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   expect_out a
 }
 
-@test "usage: for run, options end at the first word behind the name that is none" {
+@test "usage: the options of run end at the first word after the name that is none" {
   attempt tsem run "$SEM" -j4 echo -j8 -n -- -k
   expect_status 0
   expect_out '-j8 -n -- -k'
@@ -198,7 +198,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   expect_out a
 }
 
-@test "usage: of an option that is given twice, the last one counts" {
+@test "usage: if an option is given twice, the last one counts" {
   attempt tsem create -j 2 -j 3 "$SEM" -j 4
   expect_silence
   expect_shown .permits 4
@@ -210,7 +210,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   refuses '-n.*-w|-w.*-n' run -w 1 "$SEM" --nonblock true
 }
 
-@test "usage: options joined, as getopt joins them" {
+@test "usage: joined options, as getopt joins them" {
   tsem create -j 3 "$SEM"
   attempt tsem take -nk2 "$SEM"
   expect_silence
@@ -218,7 +218,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   expect_status 7
 }
 
-@test "usage: one line, whatever the words contain" {
+@test "usage: a message is one line, whatever the words contain" {
   local word
   for word in $'two\nlines' $'\e[31mred' $'tab\there' $'\x7f'; do
     refuses '' "$word"
@@ -232,7 +232,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   done
 }
 
-@test "usage: nothing controls the terminal, and what is no character is shown as what it is" {
+@test "usage: no message controls the terminal, and bytes that are no character are shown as bytes" {
   local word
   for word in $'\xff' $'a\xc3' $'\xc3(' $'\xed\xa0\x80' $'\xf5\x80\x80\x80' $'\xc0\x80' $'\x9b31m' $'\xc2\x9b31m' $'\xc2\x85' $'\u202e' $'\u200f' \
     $'\u2028' $'\u2066'; do
@@ -242,12 +242,12 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
     refuses '\\x[0-9a-f]{2}' take -w "$word" "$SEM"
     refuses '\\x[0-9a-f]{2}' run "$SEM" --"$word" true
   done
-  # In a locale in which each byte is a character, so that nothing but the bytes counts.
+  # In this locale each byte is a character, so that only bytes count.
   refuses '\\xc2\\x9b31mä€𝄞\\xff' take $'\xc2\x9b31mä€𝄞\xff'
   if LC_ALL=C grep -qP '\xc2[\x80-\x9f]' attempt.err; then
     fail 'a control character on standard error'
   fi
-  # Cut where the line ends, and not in the middle of a character or of what stands for a byte.
+  # The line is cut at its end, and not within a character or within the form of a byte.
   for word in {1..5}; do
     attempt tsem take "$(printf 'x%.0s' $(seq "$word"))$(printf '𝄞\xff%.0s' {1..600})"
     expect_status 125
@@ -258,7 +258,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   done
 }
 
-@test "usage: a line that fits into one write, however long the words are" {
+@test "usage: a message fits into one write, however long the words are" {
   local word
   word=$(printf 'x%.0s' {1..9000})
   attempt tsem "$word"
@@ -270,13 +270,13 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   ((${#ERR} < 4096)) || fail "${#ERR} characters"
 }
 
-# A copy of the command, so that what lies beside it is the test's.
+# A copy of the command, beside which the test can put files.
 copy_command() {
   mkdir copy
   cp "$(type -P tsem)" copy/
 }
 
-@test "usage: what prints tables is a program beside the command, which gets the same words" {
+@test "usage: a program beside the command prints tables, with the same words" {
   copy_command
   # shellcheck disable=SC2016 # expanded in there
   printf '#!/bin/sh\nprintf "%%s\\n" "${0##*/}" "$@"\nexit 3\n' >copy/tsem-view
@@ -301,11 +301,11 @@ copy_command() {
   expect_match 'standard error' "$ERR" "^tsem: cannot start '$program/tsem-view', .*: No such file.*\(install tsem again\)$"
   attempt copy/tsem top
   expect_match 'standard error' "$ERR" "'$program/tsem-top'"
-  attempt copy/tsem help show # needs none
+  attempt copy/tsem help show # needs no other program
   expect_status 0
 }
 
-@test "usage: the programs beside the command do the verbs they are for, and no others" {
+@test "usage: the programs beside the command have their own verbs only" {
   local program
   for program in tsem-view tsem-top; do
     attempt "$(dirname "$(type -P tsem)")/$program" run "$SEM" true

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-# The sleeper has said that it waits, and sleeps.
+# The process has printed that it waits, and sleeps.
 sleeps() {
   grep -q futex "/proc/$1/wchan"
 }
 
-@test "wait: nobody holds or waits: at once" {
+@test "wait: returns at once without holders and waiters" {
   tsem create "$SEM"
   attempt tsem wait "$SEM"
   expect_silence
 }
 
-@test "wait: until the last of those who hold and wait has ended" {
+@test "wait: until the last holder and waiter has ended" {
   tsem create "$SEM"
   mkfifo gate
   start tsem run "$SEM" sh -c 'read -r _ <gate; echo 1 >>ended'
@@ -24,11 +24,11 @@ sleeps() {
   echo >gate
   finish "$PID"
   expect_status 0
-  expect_equal 'those who had ended' "$(<seen)" $'1\n2'
+  expect_equal 'processes that had ended' "$(<seen)" $'1\n2'
   finish "$first"
 }
 
-@test "wait: --holders does not mind those who wait" {
+@test "wait: --holders ignores waiters" {
   tsem create "$SEM"
   hold
   tsem set "$SEM" -j 0
@@ -43,7 +43,7 @@ sleeps() {
   expect_silence 75
 }
 
-@test "wait: a holder killed with SIGKILL holds no more" {
+@test "wait: a holder that is killed holds no more" {
   tsem create "$SEM"
   hold
   start tsem wait "$SEM"
@@ -53,7 +53,7 @@ sleeps() {
   expect_status 0
 }
 
-@test "wait: permits that were taken and not posted back are out" {
+@test "wait: permits that were taken and not posted count as held" {
   tsem create "$SEM"
   tsem take "$SEM"
   attempt tsem wait -w 50ms "$SEM"
@@ -68,7 +68,7 @@ sleeps() {
   expect_status 0
 }
 
-@test "wait: what it refuses" {
+@test "wait: bad arguments are refused" {
   refuses "^$SEM: no such semaphore" wait "$SEM"
   tsem create "$SEM"
   refuses "^$SEM: -n and -w exclude each other" wait -n -w 1 "$SEM"

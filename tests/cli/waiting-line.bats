@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The line that says how a wait is going, on an emulated screen with a shell (see screen.py), and elsewhere.
+# The line that a waiter shows, in an interactive shell on an emulated screen (see screen.py), and elsewhere.
 load helper
 
-# in_shell COLUMNSxROWS STEP...: in an interactive shell, which is left at the end.
+# in_shell COLUMNSxROWS STEP...: runs the steps in an interactive shell, which exits at the end.
 in_shell() {
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$1" 'see:^\$' "${@:2}" 'key:exit 3\n' restored:3 \
@@ -10,14 +10,14 @@ in_shell() {
   expect_status 0
 }
 
-# One more in front of what is typed: a command that holds, from when it is its turn until it is killed. Its command is
+# Adds one more holder before the waiter that the steps start. It waits, then holds until it is killed. Its command is
 # SECOND_PID once it holds.
 enqueue_holder() {
   enqueue tsem run "$SEM" sleep 1000
   NEXT=$PID
 }
 
-@test "waiting line: place, holder and times are renewed, and nothing of it stays" {
+@test "waiting line: place, holder and times are updated, and the line disappears" {
   tsem create "$SEM"
   hold
   enqueue_holder
@@ -31,10 +31,10 @@ enqueue_holder() {
     "until:pkill -TERM -P $NEXT" 'see:^my turn' 'gone:waiting' 'see:^\$$'
 }
 
-@test "waiting line: it keeps to one line of the screen, however narrow that becomes" {
+@test "waiting line: it fits into one line of the screen, however narrow that becomes" {
   tsem create "$SEM"
   hold
-  # Twice on the screen: it has gone on to another line.
+  # Twice on the screen: the text would have wrapped.
   in_shell 60x12 "key:tsem run $SEM echo my turn\\n" "see:^tsem: $SEM: waiting for 1 s" 'see: waiting for 2 s' 'see: waiting for 3 s' \
     'gone:(?s)tsem: bats.*tsem: bats' \
     size:45x12 'see: waiting for 4 s' 'see: waiting for 5 s' 'gone:(?s)tsem: bats.*tsem: bats' 'gone:place|queue|held' \
@@ -42,7 +42,7 @@ enqueue_holder() {
     "until:kill -TERM $COMMAND_PID" 'see:^my turn' 'gone:waiting' 'see:^\$$'
 }
 
-@test "waiting line: Ctrl-C takes it away" {
+@test "waiting line: Ctrl-C removes it" {
   tsem create "$SEM"
   tsem take "$SEM"
   in_shell 70x10 "key:tsem run $SEM touch ran\\n" 'see:waiting for [1-9]' 'key:\x03' 'see:^\$$' 'gone:waiting|tsem: '
@@ -50,7 +50,7 @@ enqueue_holder() {
   [[ ! -e ran ]]
 }
 
-@test "waiting line: Ctrl-Z takes it away, fg brings it back, at the same place" {
+@test "waiting line: Ctrl-Z removes it, fg shows it again, at the same place" {
   tsem create "$SEM"
   tsem take "$SEM"
   in_shell 70x10 "key:tsem run $SEM echo my turn\\n" 'see:waiting for [1-9]' 'key:\x1a' 'see:Stopped' 'see:^\$$' \
@@ -60,7 +60,7 @@ enqueue_holder() {
   expect_shown '[.held, .waiting] | @csv' 0,0
 }
 
-@test "waiting line: a job in the background does not write into what is in the foreground" {
+@test "waiting line: a background job does not write over the foreground job" {
   tsem create "$SEM"
   tsem take "$SEM"
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run "$SEM" true &\n' \
@@ -71,7 +71,7 @@ enqueue_holder() {
   expect_at_rest 1
 }
 
-@test "waiting line: a terminal that is not known, or none, sees no control sequence" {
+@test "waiting line: an unknown terminal, or none, gets no control sequence" {
   tsem create "$SEM"
   tsem take "$SEM"
   local term
@@ -87,7 +87,8 @@ enqueue_holder() {
     "tsem: $SEM: waiting for 0 s, place 1 in the queue"$'\n'"tsem: $SEM: not enough permits came free in time"
 }
 
-# says TEXT COMMAND...: the first line that COMMAND prints while it waits ends so; it goes on waiting, as PID.
+# says TEXT COMMAND...: the first line that COMMAND prints while it waits ends with TEXT. COMMAND goes on waiting, as
+# PID.
 says() {
   rm -f said
   start bash -c 'exec "$@" 2>said' bash "${@:2}"
@@ -126,21 +127,21 @@ says() {
   expect_status 0
 }
 
-@test "waiting line: more permits are wanted than the capacity is now" {
+@test "waiting line: more permits are wanted than the capacity has now" {
   tsem create -j 3 "$SEM"
   tsem set -j 1 "$SEM"
   says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set')" tsem run -v -k 3 "$SEM" true
   says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set')" tsem run -v "$SEM" true
 }
 
-@test "waiting line: permits that are taken, and for which nobody is recorded" {
+@test "waiting line: permits that were taken without a recorded holder" {
   tsem create "$SEM"
   tsem take "$SEM"
   says 'no holder is recorded' tsem run -v "$SEM" true
   says 'no holder is recorded' tsem take -v "$SEM"
 }
 
-@test "waiting line: more permits are held than the capacity is now" {
+@test "waiting line: more permits are held than the capacity has now" {
   tsem create -j 3 "$SEM"
   hold -k 2
   tsem set -j 1 "$SEM"

@@ -45,7 +45,7 @@ need_chosen_pids() {
 # ---- what others see ----
 
 # No permit is free for a process that is started with these words in front.
-expect_not_robbed() {
+expect_none_available() {
   attempt "$@" tsem recover "$SEM" &&
     expect_status 0 &&
     expect_out 0 &&

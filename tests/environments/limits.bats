@@ -46,7 +46,7 @@ acquire: 0
 }
 
 @test "limits: RLIMIT_FSIZE: no SIGXFSZ, and what exists can be used" {
-  need_to_count_nothing
+  skip_under_coverage
   attempt limited -f 16 tsem create "$SEM"
   expect_failure "^$SEM: .*file size limit.*ulimit -f"
   attempt limited -f 1 tsem run -j 1 "$SEM" touch ran
@@ -60,7 +60,7 @@ acquire: 0
   attempt limited -f 1 tsem run "$SEM" echo ran
   expect_out ran
   expect_at_rest 1
-  not_under thread 'ThreadSanitizer makes a file of its own'
+  skip_under thread 'ThreadSanitizer makes a file of its own'
   attempt limited -f 0 tsem take -n "$SEM"
   expect_silence
   attempt limited -f 0 tsem post "$SEM"
@@ -69,18 +69,18 @@ acquire: 0
 }
 
 @test "limits: RLIMIT_FSIZE: the table of records cannot grow" {
-  need_to_count_nothing
+  skip_under_coverage
   tsem create -j 100 "$SEM"
   for _ in {1..64}; do
     tsem acquire --owner "$BASHPID" "$SEM"
   done
   local before
-  before=$(books)
+  before=$(semaphore_state)
   attempt limited -f 24 tsem acquire --owner "$BASHPID" "$SEM"
   expect_failure "^$SEM: .*file size limit.*ulimit -f"
   attempt limited -f 24 tsem run "$SEM" touch ran
   expect_failure "^$SEM: .*file size limit.*ulimit -f"
-  expect_equal 'the semaphore afterwards' "$(books)" "$before"
+  expect_equal 'the semaphore afterwards' "$(semaphore_state)" "$before"
   expect_shown '[.available, .held] | @csv' 36,64
   attempt tsem run "$SEM" true
   expect_silence
@@ -89,9 +89,9 @@ acquire: 0
   [[ ! -e ran ]]
 }
 
-@test "limits: RLIMIT_NOFILE: too few to open, too few to judge" {
-  need_to_count_nothing
-  not_under any 'a sanitizer needs descriptors of its own'
+@test "limits: RLIMIT_NOFILE: too few descriptors to open a semaphore, and to check an owner" {
+  skip_under_coverage
+  skip_under any 'a sanitizer needs descriptors of its own'
   tsem create "$SEM"
   attempt limited -n 3 tsem take -n "$SEM"
   expect_failure 'too many open files'
@@ -113,8 +113,8 @@ acquire: 0
   expect_at_rest 1
 }
 
-# few COUNT COMMAND...: with so many descriptors at most, it does its work or says in one line which limit it has met.
-few() {
+# run_limited COUNT COMMAND...: with COUNT descriptors at most, COMMAND succeeds or says in one line which limit it has met.
+run_limited() {
   attempt limited -n "$@"
   # shellcheck disable=SC2153 # attempt sets it
   case $STATUS in
@@ -125,38 +125,38 @@ few() {
 }
 
 @test "limits: RLIMIT_NOFILE: each verb says so, and every permit comes back" {
-  need_to_count_nothing
-  not_under any 'a sanitizer needs descriptors of its own'
+  skip_under_coverage
+  skip_under any 'a sanitizer needs descriptors of its own'
   tsem create -j 2 "$SEM"
   tsem create -j 2 "$SEM.b"
   local descriptors
   for descriptors in {3..7} {10..13}; do
-    few "$descriptors" tsem run "$SEM" true
+    run_limited "$descriptors" tsem run "$SEM" true
     ((descriptors > 4)) || expect_failure "^$SEM: too many open files"
-    few "$descriptors" tsem run -j 2 "$SEM" true
-    few "$descriptors" tsem run "$SEM,$SEM.b" true
-    few "$descriptors" tsem run --any "$SEM,$SEM.b" true
-    few "$descriptors" tsem run --jobserver "$SEM" true
-    few "$descriptors" tsem run --jobserver --jobserver-style fifo "$SEM" true
-    few "$descriptors" tsem acquire --owner $$ "$SEM"
+    run_limited "$descriptors" tsem run -j 2 "$SEM" true
+    run_limited "$descriptors" tsem run "$SEM,$SEM.b" true
+    run_limited "$descriptors" tsem run --any "$SEM,$SEM.b" true
+    run_limited "$descriptors" tsem run --jobserver "$SEM" true
+    run_limited "$descriptors" tsem run --jobserver --jobserver-style fifo "$SEM" true
+    run_limited "$descriptors" tsem acquire --owner $$ "$SEM"
     ((STATUS != 0)) || tsem release --owner $$ "$SEM"
     tsem acquire --owner $$ "$SEM"
-    few "$descriptors" tsem release --owner $$ "$SEM"
+    run_limited "$descriptors" tsem release --owner $$ "$SEM"
     ((STATUS == 0)) || tsem release --owner $$ "$SEM"
-    few "$descriptors" tsem take "$SEM"
+    run_limited "$descriptors" tsem take "$SEM"
     ((STATUS != 0)) || tsem post "$SEM"
     tsem take "$SEM"
-    few "$descriptors" tsem post "$SEM"
+    run_limited "$descriptors" tsem post "$SEM"
     ((STATUS == 0)) || tsem post "$SEM"
-    few "$descriptors" tsem set -j 2 "$SEM"
-    few "$descriptors" tsem cancel "$SEM"
-    few "$descriptors" tsem recover "$SEM"
-    few "$descriptors" tsem wait "$SEM"
-    few "$descriptors" tsem show "$SEM"
-    few "$descriptors" tsem list
-    few "$descriptors" tsem create "$SEM.c"
+    run_limited "$descriptors" tsem set -j 2 "$SEM"
+    run_limited "$descriptors" tsem cancel "$SEM"
+    run_limited "$descriptors" tsem recover "$SEM"
+    run_limited "$descriptors" tsem wait "$SEM"
+    run_limited "$descriptors" tsem show "$SEM"
+    run_limited "$descriptors" tsem list
+    run_limited "$descriptors" tsem create "$SEM.c"
     ((STATUS == 0)) || tsem create "$SEM.c"
-    few "$descriptors" tsem remove "$SEM.c"
+    run_limited "$descriptors" tsem remove "$SEM.c"
     ((STATUS == 0)) || tsem remove "$SEM.c"
     expect_at_rest 2
   done
@@ -181,7 +181,7 @@ expect_clean_end() {
 }
 
 @test "limits: RLIMIT_AS: enough, or a clean error, and never anything in between" {
-  not_under any 'a sanitizer needs more address space than any limit'
+  skip_under any 'a sanitizer needs more address space than any limit'
   local kilobytes CLEAN=0
   tsem create -j 3 "$SEM"
   for ((kilobytes = 1024; kilobytes < 16384; kilobytes += 256)); do

@@ -6,7 +6,7 @@ load environments
 
 # A holder whose first thread has ended and whose other one lives on until something comes through the FIFO: PID.
 start_leaderless() {
-  not_under thread 'ThreadSanitizer does not know a first thread that has ended'
+  skip_under thread 'ThreadSanitizer does not know a first thread that has ended'
   mkfifo fifo
   start sh -c 'exec leaderless "$SEM" <fifo >alone'
   exec 9>fifo
@@ -36,7 +36,7 @@ need_refuse() {
   tsem create "$SEM"
   start_leaderless
   expect_shown '.holders[0].alive' yes
-  expect_not_robbed
+  expect_none_available
   end_leaderless
   expect_recovered
 }
@@ -45,7 +45,7 @@ need_refuse() {
   need_refuse
   tsem create "$SEM"
   start_leaderless
-  expect_not_robbed refuse pidfd_open
+  expect_none_available refuse pidfd_open
   end_leaderless
   expect_recovered refuse pidfd_open
 }
@@ -54,7 +54,7 @@ need_refuse() {
   need_own_time
   tsem create "$SEM"
   start_leaderless
-  expect_not_robbed own-time
+  expect_none_available own-time
   end_leaderless
   expect_recovered own-time
 }
@@ -91,7 +91,7 @@ expect_zombie_recovered() {
   need_refuse
   tsem create "$SEM"
   hold
-  expect_not_robbed refuse pidfd_open,kill
+  expect_none_available refuse pidfd_open,kill
   kill -STOP "$PID"
   kill -KILL "$COMMAND_PID"
   eventually is_zombie "$COMMAND_PID"
@@ -102,7 +102,7 @@ expect_zombie_recovered() {
   tsem create "$SEM"
   hold
   kill -STOP "$PID" "$COMMAND_PID"
-  expect_not_robbed
+  expect_none_available
   expect_shown '.holders[0].alive' yes
   kill -CONT "$COMMAND_PID"
   kill -TERM "$COMMAND_PID"
@@ -120,7 +120,7 @@ expect_zombie_recovered() {
   kill -STOP "$first"
   enqueue tsem run "$SEM" sh -c '[ -e first ] && touch second'
   tsem post "$SEM"
-  expect_not_robbed
+  expect_none_available
   expect_shown '[.holders[].pid, .waiters[].pid] | @csv' "$first,$PID"
   kill -CONT "$first"
   finish "$first"
@@ -135,7 +135,7 @@ expect_zombie_recovered() {
   hold
   need 'mounting on a file in /proc' unshare --mount forged-stat true
   enqueue unshare --mount forged-stat tsem run "$SEM" true
-  expect_not_robbed
+  expect_none_available
   expect_shown '.waiters[0] | [.pid, .alive] | @csv' "$PID,\"yes\""
   kill -TERM "$COMMAND_PID"
   finish "$PID"

@@ -5,7 +5,7 @@
 load environments
 
 need_no_proc() {
-  not_under any 'sanitizers need /proc'
+  skip_under any 'sanitizers need /proc'
   need 'a /proc that is empty' unshare --mount empty-proc sh -c '! test -e /proc/self'
 }
 
@@ -31,8 +31,8 @@ need_no_proc() {
   eventually is_shown .held 1
   kill -KILL "$PID"
   finish "$PID"
-  expect_not_robbed
-  expect_not_robbed unshare --mount empty-proc
+  expect_none_available
+  expect_none_available unshare --mount empty-proc
 }
 
 @test "no proc: who is killed is recovered from, there and from where there is a /proc" {
@@ -48,8 +48,8 @@ expect_killed_recovered() {
   tsem create "$SEM"
   start unshare --mount empty-proc bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
   eventually is_shown .held 1
-  expect_not_robbed
-  expect_not_robbed unshare --mount empty-proc
+  expect_none_available
+  expect_none_available unshare --mount empty-proc
   kill -KILL "$PID"
   finish "$PID"
   expect_recovered "$@"

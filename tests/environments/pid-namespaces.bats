@@ -12,16 +12,16 @@ load environments
   local inside=$PID
   start own-pids tsem run "$SEM" touch ran
   eventually is_shown '[.waiters[].pid] | @csv' 1
-  expect_not_robbed
-  expect_not_robbed own-pids
-  expect_not_robbed own-pids-foreign-proc
+  expect_none_available
+  expect_none_available own-pids
+  expect_none_available own-pids-foreign-proc
   expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown unknown'
 
   # Dead it is no different: nobody here can know. (A new namespace under the number of the old one could, and rightly:
   # the number is free only when all processes of the old one are gone.)
   kill -KILL -- "-$inside"
   finish "$inside"
-  expect_not_robbed
+  expect_none_available
   expect_shown '[.held, .waiting] | @csv' 1,1
   [[ ! -e ran ]]
   tsem post "$SEM" # the way out: somebody who does know
@@ -62,9 +62,9 @@ load environments
   start own-pids bash -c 'echo $((FREE - 1)) >/proc/sys/kernel/ns_last_pid
     sleep 1000 & tsem acquire --owner $! "$SEM"; wait'
   eventually is_shown '[.holders[].pid] | @csv' "$free"
-  expect_not_robbed
-  expect_not_robbed own-pids
-  expect_not_robbed own-pids-foreign-proc
+  expect_none_available
+  expect_none_available own-pids
+  expect_none_available own-pids-foreign-proc
 }
 
 @test "pid namespaces: without a /proc of its own, a live holder with the pid of another one outside" {
@@ -77,8 +77,8 @@ load environments
   eventually test -e log
   expect_equal 'recovered, and the status of take' "$(<log)" $'0\n75'
   expect_equal 'pid of the holder' "$(jq '.holders[0].pid' seen)" "$SAME"
-  expect_not_robbed
-  expect_not_robbed own-pids
+  expect_none_available
+  expect_none_available own-pids
 }
 
 @test "pid namespaces: without a /proc of its own, the dead are known by their absence" {

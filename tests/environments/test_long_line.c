@@ -23,7 +23,7 @@ static pid_t holder;
 static pid_t waiters[WAITERS];
 
 static int
-wait_in_line(void *arg)
+wait_in_queue(void *arg)
 {
 	const uint32_t *number = arg;
 	tsem_hold hold;
@@ -60,7 +60,7 @@ set_up(void **state)
 	holder = start_child(hold_until_killed, sem);
 	EVENTUALLY(tickets() == 1);
 	for (uint32_t i = 0; i < WAITERS; i++) {
-		waiters[i] = start_child(wait_in_line, &i);
+		waiters[i] = start_child(wait_in_queue, &i);
 		EVENTUALLY(tickets() == i + 2);
 	}
 	for (int i = 0; i < LOOKS; i++) {

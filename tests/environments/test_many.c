@@ -23,7 +23,7 @@ struct waiter {
 static uint32_t admitted;
 
 static void *
-wait_in_line(void *arg)
+wait_in_queue(void *arg)
 {
 	struct waiter *waiter = arg;
 	tsem_hold hold;
@@ -42,7 +42,7 @@ start_waiter(struct waiter *waiter, tsem *sem)
 	*waiter = (struct waiter){.sem = sem};
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	const int rc = pthread_create(&waiter->thread, &attributes, wait_in_line, waiter);
+	const int rc = pthread_create(&waiter->thread, &attributes, wait_in_queue, waiter);
 	pthread_attr_destroy(&attributes);
 	return rc == 0;
 }

@@ -30,15 +30,15 @@ now() {
   tsem create "$SEM"
   start own-time tsem run "$SEM" sleep 1000
   eventually is_shown .held 1
-  expect_not_robbed
-  expect_not_robbed own-time
+  expect_none_available
+  expect_none_available own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually tsem run -n "$SEM" true
 
   hold
-  expect_not_robbed
-  expect_not_robbed own-time
+  expect_none_available
+  expect_none_available own-time
 }
 
 @test "time namespaces: the dead of another one are recovered, by their absence" {
@@ -46,8 +46,8 @@ now() {
   tsem create "$SEM"
   start own-time sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
   eventually is_shown .held 1
-  expect_not_robbed
-  expect_not_robbed own-time
+  expect_none_available
+  expect_none_available own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered
@@ -86,8 +86,8 @@ now() {
   # The command of run is unshare itself, which holds on while it turns into sleep, in another time.
   start tsem run "$SEM" unshare --time --boottime 100000 --monotonic 50000 sleep 1000
   eventually is_shown .held 1
-  expect_not_robbed
-  expect_not_robbed own-time
+  expect_none_available
+  expect_none_available own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered
@@ -110,8 +110,8 @@ now() {
   ((STATUS != 77)) || skip "the number of a time namespace did not come back: $number"
   expect_status 0
   expect_out 0
-  expect_not_robbed
-  expect_not_robbed own-time
+  expect_none_available
+  expect_none_available own-time
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered

@@ -13,7 +13,7 @@ under_attack() {
 # The same at a moment that is chosen: see cut.c. The fifth time there is nothing left to read.
 @test "truncation: at any moment of a look" {
   need_private_shm
-  not_under any 'a sanitizer wants to be loaded first'
+  skip_under any 'a sanitizer wants to be loaded first'
   local verb at
   for verb in 'list' 'list -J' "show $SEM" "show -J $SEM" 'top -b -i 1' "top -b -i 1 $SEM"; do
     for at in 1 2 3 4 5; do

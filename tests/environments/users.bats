@@ -19,8 +19,8 @@ load environments
   need_another_user
   tsem create -m 0666 "$SEM"
   hold
-  expect_not_robbed
-  expect_not_robbed as-nobody
+  expect_none_available
+  expect_none_available as-nobody
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
   eventually has_ended "$COMMAND_PID"
@@ -28,9 +28,9 @@ load environments
 
   start as-nobody tsem run "$SEM" sleep 1000
   eventually is_shown '.holders[0].uid' 65534
-  expect_not_robbed
-  expect_not_robbed as-nobody
-  expect_not_robbed as-somebody
+  expect_none_available
+  expect_none_available as-nobody
+  expect_none_available as-somebody
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered as-somebody
@@ -56,7 +56,7 @@ load environments
   tsem create -m 0666 "$SEM"
   as-nobody tsem take "$SEM"
   enqueue tsem run "$SEM" touch ran
-  expect_not_robbed as-nobody
+  expect_none_available as-nobody
   attempt as-nobody tsem post "$SEM"
   finish "$PID"
   [[ -e ran ]]
@@ -70,7 +70,7 @@ load environments
   hold
   attempt unshare --mount hidden-proc as-nobody test -e "/proc/$COMMAND_PID"
   expect_status 1 # it does hide
-  expect_not_robbed unshare --mount hidden-proc as-nobody
+  expect_none_available unshare --mount hidden-proc as-nobody
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
   eventually has_ended "$COMMAND_PID"
@@ -82,13 +82,13 @@ load environments
   tsem create "$SEM"
   start unshare --user --map-root-user tsem run "$SEM" sleep 1000
   eventually is_shown .held 1
-  expect_not_robbed
-  expect_not_robbed unshare --user --map-root-user
+  expect_none_available
+  expect_none_available unshare --user --map-root-user
   kill -KILL -- "-$PID"
   finish "$PID"
   eventually expect_recovered unshare --user --map-root-user
   hold
-  expect_not_robbed unshare --user --map-root-user
+  expect_none_available unshare --user --map-root-user
 }
 
 @test "users: the semaphore of the user with the number that stands for unknown users is his own" {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -S
-"""Gives back other bytes than it has claimed: Ctrl-C, Ctrl-D, Ctrl-S, Ctrl-Z, carriage return and newline mean something to a
+"""Returns other bytes than it has claimed: Ctrl-C, Ctrl-D, Ctrl-S, Ctrl-Z, carriage return and newline mean something to a
 terminal that is not raw."""
 import os
 

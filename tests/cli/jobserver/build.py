@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -S
-"""build.py NAME N: runs N jobs as make does, each with a token but one, which needs none."""
+"""build.py NAME N: runs N jobs as make does, each with a token, except for one, which needs none."""
 import os
 import select
 import signal
@@ -10,7 +10,7 @@ import jobs
 
 tokens, back = jobs.connect(os.O_NONBLOCK)
 todo = [f"{sys.argv[1]}{i}" for i in range(1, int(sys.argv[2]) + 1)]
-running = {}  # the job, and the token that it has; one has none
+running = {}  # each job and its token; one job needs none
 
 ended, wake = os.pipe()
 os.set_blocking(wake, False)

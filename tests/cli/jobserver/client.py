@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -S
-"""client.py FILE N COMMAND...: claims N tokens, says so by making FILE, and becomes COMMAND."""
+"""client.py FILE N COMMAND...: claims N tokens, creates FILE, and executes COMMAND."""
 import os
 import sys
 

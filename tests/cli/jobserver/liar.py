@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -S
-"""Gives back more tokens than it has claimed, claims one, and ends; each when something comes through `gate`."""
+"""Returns more tokens than it has claimed, claims one, and exits. Each step waits for a line through `gate`."""
 import os
 
 import jobs

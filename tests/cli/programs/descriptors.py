@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -IS
-# Writes into the file `seen` which descriptors are open, and what is behind each.
+# Writes into the file `seen` which descriptors are open, and what each refers to.
 import os
 
 lines = []

@@ -1,9 +1,8 @@
 #!/usr/bin/python3 -IS
-# editor.py HOW MODE: stops itself in its own time on Ctrl-Z, as editors do, which tidy the screen first.
-#
-# HOW: `stop` sends SIGSTOP to itself, `self` SIGTSTP to itself, `group` SIGTSTP to its process group.
-# MODE: `cooked` leaves the key to the terminal and ends when there is a file `stop`; `raw` reads the key itself and ends at
-# any other key. Either ends with status 5.
+# editor.py HOW MODE: stops itself on Ctrl-Z, as editors do after tidying the screen.  HOW: `stop` sends SIGSTOP to
+# itself, `self` SIGTSTP to itself, `group` SIGTSTP to its process group. MODE: `cooked` leaves the key to the terminal
+# and exits when there is a file `stop`; `raw` reads the key itself and exits at any other key. Either exits with status
+# 5.
 import os
 import signal
 import sys

@@ -1,5 +1,6 @@
 #!/usr/bin/python3 -IS
-# Notes the name of each signal that it gets in the file `signals`. Once it is ready, the file `parent` has its parent's pid.
+# Appends the name of each signal that it gets to the file `signals`. When it is ready, the file `parent` has its
+# parent's pid.
 import os
 import signal
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -IS
-# Ends with status 5 when there is a file `stop`; the file `pid` has its pid. It is one process alone: a shell that is just
-# starting another process (with vfork) cannot be stopped at that moment.
+# Exits with status 5 when there is a file `stop`; the file `pid` has its pid. It is a single process, because a shell
+# that is just starting another process (with vfork) cannot be stopped at that moment.
 import os
 import time
 
