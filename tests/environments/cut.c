@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * To be preloaded: truncates the file of a semaphore at the moment when the program asks for the CUT_AT-th time what the
- * file system says of such a file. So a peer's truncation comes where it is wanted. Which of the two names of fstat() a
- * program calls depends on _FILE_OFFSET_BITS.
+ * A preload library: truncates the file of a semaphore when the program calls fstat() for such a file for the CUT_AT-th
+ * time. So a test chooses the moment of the truncation. _FILE_OFFSET_BITS decides which of the two names of fstat() a
+ * program calls.
  */
 #undef _FILE_OFFSET_BITS
 #include <fcntl.h>
@@ -28,7 +28,7 @@ cut_if_it_is_time(int fd)
 		dprintf(STDERR_FILENO, "cut\n");
 }
 
-/* What the system call does, without the name that is replaced here. */
+/* fstatat() makes the call, because this function replaces fstat(). */
 int
 fstat(int fd, struct stat *st)
 {

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# Loaded by every file of tests here: the helper of the tests of the command, and surroundings that tsem was not born
-# into, most of them a program of ./programs to put in front of a command. What the system refuses is skipped, and says so.
+# Loaded by every test file here: the helper of the tests of the command, and unusual environments. Most of them are a
+# program of ./programs in front of a command. If the system refuses an environment, the test is skipped with a reason.
 load ../cli/helper
 
 [[ -z ${TSEM_ENVIRONMENTS-} ]] || TSEM_ENVIRONMENTS=$(realpath "$TSEM_ENVIRONMENTS")
 PATH=${TSEM_ENVIRONMENTS:+$TSEM_ENVIRONMENTS:}${BASH_SOURCE[0]%/*}/programs:$PATH # refuse and leaderless are built
 
-# A process whose first thread has ended shows no environment any more, by which the helper finds what is to be ended.
+# The helper finds processes by their environment, which a process without its first thread does not show.
 teardown() {
   local pid
   for pid in "${STARTED[@]}"; do
@@ -17,7 +17,7 @@ teardown() {
   end_all
 }
 
-# What is missing is a failure, what is refused is not.
+# A missing program is a failure; a refused one skips the test.
 need() {
   local status=0
   "${@:2}" 2>/dev/null || status=$?
@@ -35,16 +35,16 @@ need_own_time() {
   need 'a time namespace' own-time true
 }
 
-# Writing here makes the next process of the PID namespace get the pid that follows.
+# A write to ns_last_pid gives the next process of the PID namespace the following pid.
 need_chosen_pids() {
   need_own_pids
   # shellcheck disable=SC2016
   need 'choosing a pid' own-pids sh -c 'echo 4711 >/proc/sys/kernel/ns_last_pid'
 }
 
-# ---- what others see ----
+# ---- what other processes see ----
 
-# No permit is free for a process that is started with these words in front.
+# A process that is started with these words in front finds no permit available.
 expect_none_available() {
   attempt "$@" tsem recover "$SEM" &&
     expect_status 0 &&
@@ -53,7 +53,7 @@ expect_none_available() {
     expect_silence 75
 }
 
-# The one permit is free: a process that is started with these words in front gets it, and the permit comes back.
+# A process that is started with these words in front gets the only permit, which then comes back.
 expect_recovered() {
   attempt "$@" tsem take -n "$SEM" &&
     expect_silence &&

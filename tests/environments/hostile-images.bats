@@ -1,16 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The command on spoilt segments, and on processes with spoilt names: no crash, no hang, and JSON is always JSON.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# The command on damaged segments, and with process names that are not UTF-8: no crash, no hang, and valid JSON.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
-@test "hostile images: every verb ends, and says something sensible" {
+@test "hostile images: every verb ends, with a status and a message of its own" {
   tsem create -j 2 "$SEM"
   tsem acquire --owner "$BASHPID" "$SEM"
   python3 "$BATS_TEST_DIRNAME/hostile-images.py" "$SEM" "${TSEM_IMAGES:-24}"
 }
 
-@test "hostile images: the name of a process is no UTF-8" {
+@test "hostile images: the name of a process is not UTF-8" {
   local sequence
   for sequence in $'\xff\xfe"\\\n\t' $'\xc0\xaf' $'\xed\xa0\x80' $'\xf4\x90\x80\x80' $'\xe2\x82' $'\x1b[31m'; do
     tsem create "$SEM"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hostile-images.py NAME IMAGES: runs every verb of tsem on spoilt images of the semaphore NAME, which must exist.
+"""hostile-images.py NAME IMAGES: runs every verb of tsem on damaged images of the semaphore NAME, which must exist.
 
-Every verb must end soon, with a status of the contract and at most one line on standard error, and what is said to be
-JSON must be JSON in UTF-8. Which bytes are spoilt depends on the number of the image only, so a fault comes again.
+Every verb must end soon, with an exit status that tsem(1) names and at most one line on standard error. Its JSON must be
+valid JSON in UTF-8. The damage depends on the number of the image only, so a fault can be repeated.
 """
 import json
 import os
@@ -46,12 +46,12 @@ def put(image, at, layout, *values):
     struct.pack_into(layout, image, at, *values)
 
 
-def spoil(number):
-    """The image of that number: the first ones with a purpose, the others at random."""
+def damage(number):
+    """Returns image `number`: the first ones are written by hand, the others are random."""
     image = bytearray(good)
     chance = random.Random(number)
     if number == 0:
-        put(image, REMOVED, "<I", 1)  # and yet the name is there
+        put(image, REMOVED, "<I", 1)  # although the name exists
     elif number == 1:
         image[TICKETS:ARRAY] = b"\xff" * (ARRAY - TICKETS)
     elif number == 2:
@@ -61,7 +61,7 @@ def spoil(number):
         put(image, RESERVED, "<I", 0xFFFFFFFF)
         put(image, STATISTICS, "<6Q", *[2**64 - 1] * 6)
     elif number == 4:
-        image[32:40] = struct.pack("<q", 2**62)  # created in some billions of years
+        image[32:40] = struct.pack("<q", 2**62)  # created in the far future
         put(image, RESERVED, "<I", 0)
     elif number == 5:
         image = image[:-1]
@@ -73,10 +73,10 @@ def spoil(number):
             at = chance.randrange(low, high - 8) & ~7
             value = chance.choice((0, 1, 2**64 - 1, 2**63, chance.getrandbits(64), chance.getrandbits(20)))
             put(image, at, "<Q", value)
-        for i in range(chance.choice((0, 5, 64))):  # records that could be: some pid, some state near the counters
-            who = chance.choice((0, 1, 2, 3)) << 62 | chance.choice((1, os.getpid(), 4194303)) << 40
-            what = chance.randrange(0, 3) << 16 | chance.randrange(0, 32)
-            put(image, RECORDS + 64 * i, "<QQII", who, what, 0, chance.choice((0, 1, 2, 2**32 - 1)))
+        for i in range(chance.choice((0, 5, 64))):  # plausible records: some pid, some state near the counters
+            owner = chance.choice((0, 1, 2, 3)) << 62 | chance.choice((1, os.getpid(), 4194303)) << 40
+            state = chance.randrange(0, 3) << 16 | chance.randrange(0, 32)
+            put(image, RECORDS + 64 * i, "<QQII", owner, state, 0, chance.choice((0, 1, 2, 2**32 - 1)))
     return bytes(image)
 
 
@@ -104,7 +104,7 @@ accepted = 0
 for number in range(images):
     for words, allowed in VERBS:
         with open(path + ".new", "wb") as file:
-            file.write(spoil(number))
+            file.write(damage(number))
         os.chmod(path + ".new", 0o600)
         os.rename(path + ".new", path)
         accepted += check(number, words, allowed) != 125

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * leaderless NAME: acquires a permit, and then its main thread ends while another one lives on. That one ends the
- * process when it reads something, or nothing any more, from standard input.
+ * leaderless NAME: acquires a permit, then ends its main thread while another thread lives. That thread ends the
+ * process when standard input has a byte or ends.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "tsem.h"
 
-/* Not on the stack of the thread that ends: a leak checker would not find them there. */
+/* Global, because a leak checker does not search the stack of a thread that has ended. */
 static pthread_t leader;
 static tsem *sem;
 static tsem_hold hold;

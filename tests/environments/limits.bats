@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Little of everything: shared memory, file size, descriptors, address space. Each is a clean error for the one who
-# meets it, nothing for anybody else, and nothing is taken, lost or left behind.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# Limits of shared memory, file size, descriptors and address space. A process that meets a limit reports an error; others
+# are not affected, and nothing is taken, lost or left.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
-@test "limits: shared memory that is too small for a semaphore: ENOSPC, and nothing is left" {
+@test "limits: shared memory that is too small for a semaphore: ENOSPC, and no file is left" {
   need_private_shm
   local size verb
   for size in 4k 20k; do
@@ -17,7 +17,7 @@ load environments
   [[ ! -e ran ]]
 }
 
-@test "limits: shared memory with room for one semaphore and nothing else" {
+@test "limits: shared memory with space for one semaphore only" {
   need_private_shm
   attempt private-shm 32k sh -c 'tsem create "$SEM" && tsem run "$SEM" echo ran && tsem create other; echo $?
     tsem take -n "$SEM"; tsem take -n "$SEM"; echo $?'
@@ -25,9 +25,9 @@ load environments
   expect_message 'other: shared memory is full'
 }
 
-@test "limits: the table of records cannot grow: an error for who needs it, and for nobody else" {
+@test "limits: the table of records cannot grow: an error for processes that need a record only" {
   need_private_shm
-  # 64 records are there from the start, and 32 KiB is all there is. Everything that needs none goes on working.
+  # A segment begins with 64 records, and 32 KiB have space for no more. Verbs that need no record must succeed.
   attempt private-shm 32k full-table
   expect_out 'acquire: 125
 acquire -n: 125
@@ -45,7 +45,7 @@ acquire: 0
   [[ ! -e ran ]]
 }
 
-@test "limits: RLIMIT_FSIZE: no SIGXFSZ, and what exists can be used" {
+@test "limits: RLIMIT_FSIZE: no SIGXFSZ, and an existing semaphore can be used" {
   skip_under_coverage
   attempt limited -f 16 tsem create "$SEM"
   expect_failure "^$SEM: .*file size limit.*ulimit -f"
@@ -95,7 +95,7 @@ acquire: 0
   tsem create "$SEM"
   attempt limited -n 3 tsem take -n "$SEM"
   expect_failure 'too many open files'
-  # With one descriptor, the segment's, the absent are known by kill(), and about others nothing can be told.
+  # The segment takes the only descriptor. kill() then finds processes that are gone; about all others nothing is known.
   hold
   kill -STOP "$PID"
   attempt limited -n 4 tsem take -n "$SEM"
@@ -124,7 +124,7 @@ run_limited() {
   esac
 }
 
-@test "limits: RLIMIT_NOFILE: each verb says so, and every permit comes back" {
+@test "limits: RLIMIT_NOFILE: each verb reports it, and every permit comes back" {
   skip_under_coverage
   skip_under any 'a sanitizer needs descriptors of its own'
   tsem create -j 2 "$SEM"
@@ -166,12 +166,12 @@ has_no_entry() {
   ! kill -0 "$1"
 }
 
-# It has met no limit, or says so in one line; then CLEAN is one more.
+# The command has met no limit, or has reported one in one line; in the second case, CLEAN grows by one.
 expect_clean_end() {
   # shellcheck disable=SC2153 # attempt sets it
   case $STATUS in
   0) ;;
-  126 | 127 | 139) ;; # the kernel or the loader could not even start one of the two programs
+  126 | 127 | 139) ;; # the kernel or the loader could not start one of the two programs
   125)
     expect_message 'not enough memory|cannot start another process'
     CLEAN=$((CLEAN + 1))
@@ -180,7 +180,7 @@ expect_clean_end() {
   esac
 }
 
-@test "limits: RLIMIT_AS: enough, or a clean error, and never anything in between" {
+@test "limits: RLIMIT_AS: success or a clean error" {
   skip_under any 'a sanitizer needs more address space than any limit'
   local kilobytes CLEAN=0
   tsem create -j 3 "$SEM"

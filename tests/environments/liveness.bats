@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Owners that look dead and are not, or the other way round; and judges that are not told all.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# Live owners that look dead, dead owners that look alive, and checks that the system refuses.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
-# A holder whose first thread has ended and whose other one lives on until something comes through the FIFO: PID.
+# Starts a holder whose first thread has ended. Its other thread lives until something comes through the FIFO: PID.
 start_leaderless() {
   skip_under thread 'ThreadSanitizer does not know a first thread that has ended'
   mkfifo fifo
@@ -20,7 +20,7 @@ end_leaderless() {
   expect_status 0
 }
 
-# A holder that has died and that its parent, which is stopped, does not wait for: COMMAND_PID.
+# Leaves a dead holder that its stopped parent does not reap: COMMAND_PID.
 start_zombie() {
   hold
   kill -STOP "$PID"
@@ -79,7 +79,7 @@ expect_zombie_recovered() {
   expect_zombie_recovered refuse pidfd_open own-time
 }
 
-@test "liveness: where nothing may be asked, nobody is dead" {
+@test "liveness: where no check is possible, no process counts as dead" {
   need_refuse
   need 'a PID namespace' own-pids-foreign-proc true
   tsem create "$SEM"
@@ -87,7 +87,7 @@ expect_zombie_recovered() {
   expect_out $'refused: 75\ngone: 0'
 }
 
-@test "liveness: without kill and pidfd_open, /proc still tells the living from the dead" {
+@test "liveness: without kill and pidfd_open, /proc still tells dead processes from live ones" {
   need_refuse
   tsem create "$SEM"
   hold
@@ -112,7 +112,7 @@ expect_zombie_recovered() {
   expect_at_rest 1
 }
 
-@test "liveness: a stopped waiter keeps its place, and its permit once it is enabled" {
+@test "liveness: a stopped waiter keeps its place, and its permit when it is enabled" {
   tsem create "$SEM"
   tsem take "$SEM"
   enqueue tsem run "$SEM" touch first
@@ -129,7 +129,7 @@ expect_zombie_recovered() {
   expect_at_rest 1
 }
 
-@test "liveness: an emulator that makes up what a process reads about itself" {
+@test "liveness: an emulator that invents what a process reads about itself" {
   need 'a mount namespace' unshare --mount true
   tsem create "$SEM"
   hold

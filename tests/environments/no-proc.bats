@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# No /proc at all, as in a chroot that nobody has mounted one in. Linux tells a process its PID namespace without one since 6.11;
-# refuse makes it an older one.
-# shellcheck disable=SC2016,SC2086 # scripts in quotes are for shells inside; words of a prefix are split
+# No /proc at all, as in a chroot without a mounted one. Since 6.11, Linux tells a process its PID namespace without
+# /proc; `refuse` makes it an older one.
+# shellcheck disable=SC2016,SC2086 # scripts in quotes are for inner shells; words of a prefix are split
 load environments
 
 need_no_proc() {
@@ -24,7 +24,7 @@ need_no_proc() {
   done
 }
 
-@test "no proc: an older kernel, where nobody but its parent knows that the holder is dead" {
+@test "no proc: an older kernel, where only the holder's parent can know that the holder is dead" {
   need_no_proc
   tsem create "$SEM"
   start unshare --mount empty-proc refuse pidfd_open bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'
@@ -35,7 +35,7 @@ need_no_proc() {
   expect_none_available unshare --mount empty-proc
 }
 
-@test "no proc: who is killed is recovered from, there and from where there is a /proc" {
+@test "no proc: a killed holder is recovered, with and without a /proc" {
   need_no_proc
   [[ $(printf '%s\n' 6.11 "$(uname -r)" | sort -V | head -n 1) == 6.11 ]] ||
     skip 'this kernel does not tell the PID namespace without /proc'
@@ -43,7 +43,7 @@ need_no_proc() {
   expect_killed_recovered unshare --mount empty-proc
 }
 
-# A holder where there is no /proc is killed, and recovered from with these words in front.
+# Kills a holder without a /proc, and expects that a process with these words in front recovers its hold.
 expect_killed_recovered() {
   tsem create "$SEM"
   start unshare --mount empty-proc bash -c 'tsem acquire --owner $$ "$SEM"; exec sleep 1000'

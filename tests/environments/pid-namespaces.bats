@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# PID namespaces: a pid means something else in each, so across them nothing can be told, and nobody is robbed.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# A pid has another meaning in each PID namespace. So across namespaces no process counts as dead.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
 @test "pid namespaces: holder and waiter in two of them, both process 1" {
@@ -17,20 +17,20 @@ load environments
   expect_none_available own-pids-foreign-proc
   expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown unknown'
 
-  # Dead it is no different: nobody here can know. (A new namespace under the number of the old one could, and rightly:
-  # the number is free only when all processes of the old one are gone.)
+  # After its death it is the same: no process here can know of it. (A process in a new namespace that got the number of
+  # the old one could, and would be right: the number is free only when all processes of the old namespace have ended.)
   kill -KILL -- "-$inside"
   finish "$inside"
   expect_none_available
   expect_shown '[.held, .waiting] | @csv' 1,1
   [[ ! -e ran ]]
-  tsem post "$SEM" # the way out: somebody who does know
+  tsem post "$SEM" # the remedy: a process that knows of the death posts
   finish "$PID"
   expect_status 0
   [[ -e ran ]]
 }
 
-@test "pid namespaces: inside of one the dead are recovered, and the living are not" {
+@test "pid namespaces: inside a namespace, dead owners are recovered, and live ones are not" {
   need_own_pids
   tsem create "$SEM"
   attempt own-pids pid-namespace run_dies
@@ -53,7 +53,7 @@ load environments
   expect_silence 75
 }
 
-@test "pid namespaces: a live holder whose pid nobody has outside" {
+@test "pid namespaces: a live holder whose pid no process outside has" {
   need_chosen_pids
   tsem create "$SEM"
   local free=$BASHPID
@@ -67,7 +67,7 @@ load environments
   expect_none_available own-pids-foreign-proc
 }
 
-@test "pid namespaces: without a /proc of its own, a live holder with the pid of another one outside" {
+@test "pid namespaces: without a /proc of its own, a live holder with the pid of another process outside" {
   need_chosen_pids
   tsem create "$SEM"
   start sleep 1000
@@ -81,7 +81,7 @@ load environments
   expect_none_available own-pids
 }
 
-@test "pid namespaces: without a /proc of its own, the dead are known by their absence" {
+@test "pid namespaces: without a /proc of its own, dead owners are known by their absence" {
   need 'a PID namespace' own-pids-foreign-proc true
   tsem create "$SEM"
   attempt own-pids-foreign-proc pid-namespace owner_dies
@@ -89,11 +89,11 @@ load environments
   expect_at_rest 1
 }
 
-@test "pid namespaces: a command that makes one holds on outside of it" {
+@test "pid namespaces: a command that creates one still holds outside of it" {
   need_own_pids
   tsem create "$SEM"
   attempt tsem run "$SEM" own-pids sh -c 'tsem take -n "$SEM"; echo $?'
   expect_status 0
-  expect_out 75 # unshare holds it, outside
+  expect_out 75 # unshare holds the permit, outside
   expect_at_rest 1
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A pid that has been given to another process: the start time tells the two apart.
+# The pid of a dead process is given to another one: the start time tells them apart.
 load environments
 
-# Each case is a function of the program pid-reuse.
+# Runs a case: a function of the program pid-reuse.
 reuse() {
   attempt own-pids pid-reuse "$1"
 }
 
-@test "pid reuse: of the owner of an acquired hold" {
+@test "pid reuse: the owner of an acquired hold" {
   need_chosen_pids
   tsem create "$SEM"
   reuse acquired_hold
@@ -17,7 +17,7 @@ reuse() {
   expect_at_rest 1
 }
 
-@test "pid reuse: of the command of run" {
+@test "pid reuse: the command of run" {
   need_chosen_pids
   tsem create "$SEM"
   reuse command_of_run
@@ -26,7 +26,7 @@ reuse() {
   expect_at_rest 1
 }
 
-@test "pid reuse: of a waiter, whose place is skipped" {
+@test "pid reuse: a waiter, which is skipped" {
   need_chosen_pids
   tsem create "$SEM"
   tsem take "$SEM"
@@ -36,7 +36,7 @@ reuse() {
   expect_at_rest 1
 }
 
-@test "pid reuse: the one that has the pid now holds nothing, and can acquire for itself" {
+@test "pid reuse: the new process with the pid holds nothing, and can acquire for itself" {
   need_chosen_pids
   tsem create -j 2 "$SEM"
   reuse acquire_again
@@ -44,7 +44,7 @@ reuse() {
   expect_at_rest 2
 }
 
-@test "pid reuse: of the owner, while acquire waits" {
+@test "pid reuse: the owner, while acquire waits" {
   need_chosen_pids
   tsem create "$SEM"
   tsem take "$SEM"
@@ -55,7 +55,7 @@ reuse() {
   expect_at_rest 1
 }
 
-@test "pid reuse: release leaves alone what an earlier process of that number has" {
+@test "pid reuse: release does not release a hold of an earlier process with the pid" {
   need_chosen_pids
   tsem create -j 2 "$SEM"
   reuse release_before_recovery
@@ -63,7 +63,7 @@ reuse() {
   expect_at_rest 2
 }
 
-@test "pid reuse: of an owner in another time namespace" {
+@test "pid reuse: an owner in another time namespace" {
   need_chosen_pids
   need_own_time
   tsem create "$SEM"

@@ -21,7 +21,7 @@ static const struct {
 
 enum { CALLS = sizeof(calls) / sizeof(calls[0]), FILTER_MAX = 2 * CALLS + 2 };
 
-/* The number of the call, or -1. */
+/* Returns the number of the call, or -1. */
 static long
 find_call(const char *name, size_t length)
 {

@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A semaphore whose file is deleted, and made anew, while others hold it and wait for it.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# The file of a semaphore is deleted or renamed while processes hold the semaphore and wait for it.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
-# Does what is said, and expects the processes named behind -- to end within a second of it, not counting how much
-# later than asked for this machine wakes up a sleeper.
+# Runs a command, and expects the processes after -- to end within a second. The time by which this machine wakes a
+# sleeper late is allowed in addition.
 expect_end_within_a_second() {
   local began=${EPOCHREALTIME/./} ended woken late
   "$@"
@@ -19,7 +19,7 @@ expect_end_within_a_second() {
   ((ended - began <= 1000000 + late)) || fail "it ended only after $((ended - began)) us"
 }
 
-@test "removal: the file deleted: waiters fail within a second" {
+@test "removal: the file is deleted: waiters fail within a second" {
   local verb
   for verb in take run; do
     tsem create "$SEM"
@@ -34,7 +34,7 @@ expect_end_within_a_second() {
   done
 }
 
-@test "removal: deleted and made anew: the new one has nothing to do with the old one" {
+@test "removal: deleted and created again: the new semaphore is independent of the old one" {
   tsem create "$SEM"
   hold
   local holder=$PID command=$COMMAND_PID
@@ -53,7 +53,7 @@ expect_end_within_a_second() {
   expect_at_rest 2
 }
 
-@test "removal: run -j goes on with a new one" {
+@test "removal: run -j goes on with a new semaphore" {
   tsem create "$SEM"
   hold
   enqueue tsem run -j 1 "$SEM" touch ran
@@ -64,7 +64,7 @@ expect_end_within_a_second() {
   expect_at_rest 1
 }
 
-@test "removal: renamed away: its users go on, and the name is free" {
+@test "removal: the file is renamed: its users go on, and the name is free" {
   tsem create "$SEM"
   hold
   local command=$COMMAND_PID

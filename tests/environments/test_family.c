@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parents, children and threads: what fork() and exec() do to holds, and to the records that threads keep. */
+/* What fork() and exec() do to holds, and to the records that threads cache. */
 #include "support.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ struct inherited {
 	tsem_hold hold;
 };
 
-/* The child has the memory of a hold, and no hold. */
+/* The child has the memory of a hold, but does not hold. */
 static int
 use_inherited(void *arg)
 {
@@ -53,7 +53,7 @@ test_a_child_cannot_release(void **state)
 
 static int pipe_to_parent[2];
 
-/* Acquires, forks a child that lives on without exec, and dies. */
+/* Acquires, forks a child that lives without exec(), and dies. */
 static int
 hold_fork_and_die(void *arg)
 {
@@ -83,7 +83,7 @@ test_a_living_child_does_not_keep_its_dead_parents_hold(void **state)
 	tsem_close(sem);
 }
 
-/* The parent's thread has kept a record; the child must not take it for its own. */
+/* The parent's thread has cached a record; the child must not use it. */
 static int
 acquire_and_die(void *arg)
 {
@@ -92,7 +92,7 @@ acquire_and_die(void *arg)
 }
 
 static void
-test_a_child_does_not_use_a_record_that_its_parent_keeps(void **state)
+test_a_child_does_not_use_a_record_that_its_parent_caches(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -101,7 +101,7 @@ test_a_child_does_not_use_a_record_that_its_parent_keeps(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 	const pid_t child = start_child(acquire_and_die, sem);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0); /* meanwhile */
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0); /* while the child runs */
 	assert_int_equal(end_of_child(child), 0);
 	assert_int_equal(tsem_recover(sem, &recovered), 0);
 	assert_int_equal(recovered, 1);
@@ -135,7 +135,7 @@ acquire_and_release(void *arg)
 	return NULL;
 }
 
-/* A child that was born in the middle of everything uses the same handle; every other one dies as a holder. */
+/* Uses the handle in a child that was forked at a random moment. Every second child dies while it holds. */
 static int
 use_handle(void *arg)
 {
@@ -170,7 +170,7 @@ test_forks_among_busy_threads(void **state)
 
 /* ---- exec ---- */
 
-/* What the program does when it is started as `program read`: says that it is there, and lives until its input ends. */
+/* Runs as `program read`: writes a byte, and lives until its input ends. */
 static int
 live_until_end_of_input(void)
 {
@@ -204,7 +204,7 @@ hold_and_exec(void *arg)
 	return 1;
 }
 
-/* exec() by another thread than the first: it takes over the first one's id, and the process stays what it was. */
+/* exec() by a thread that is not the first: it takes over the first thread's id, and the process keeps its identity. */
 static int
 hold_and_exec_in_a_thread(void *arg)
 {
@@ -226,14 +226,14 @@ hold_survives_exec(int (*body)(void *arg))
 	const pid_t child = start_child(body, sem);
 	close(input[0]);
 	close(output[1]);
-	assert_int_equal(read(output[0], &byte, 1), 1); /* behind the exec */
+	assert_int_equal(read(output[0], &byte, 1), 1); /* after the exec */
 	assert_int_equal(tsem_recover(sem, NULL), 0);
 	assert_int_equal(try_once(sem), -EAGAIN);
 	assert_int_equal(stat_of(sem).recovered, 0);
 	close(input[1]);
 	close(output[0]);
 	assert_int_equal(end_of_child(child), 0);
-	assert_int_equal(tsem_recover(sem, NULL), 0); /* a try so soon behind another one does not look again */
+	assert_int_equal(tsem_recover(sem, NULL), 0); /* a try soon after another one does not look for the dead again */
 	assert_int_equal(stat_of(sem).recovered, 1);
 	assert_int_equal(try_once(sem), 0);
 	tsem_close(sem);
@@ -259,7 +259,7 @@ main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_child_cannot_release),
 		cmocka_unit_test(test_a_living_child_does_not_keep_its_dead_parents_hold),
-		cmocka_unit_test(test_a_child_does_not_use_a_record_that_its_parent_keeps),
+		cmocka_unit_test(test_a_child_does_not_use_a_record_that_its_parent_caches),
 		cmocka_unit_test(test_forks_among_busy_threads),
 		cmocka_unit_test(test_a_hold_survives_exec),
 		cmocka_unit_test(test_a_hold_survives_exec_by_another_thread),

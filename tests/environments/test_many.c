@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Very many: waiters, time-outs, and holds, up to the end of the record table. */
+/* Large numbers of waiters, time-outs, and holds, up to the end of the record table. */
 #include "support.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 enum { WAITERS = 10000, TIMEOUTS = 40000, STACK_BYTES = 65536 };
 
-/* A thread that acquires when it is told to, and where it came in the order of those admitted. */
+/* A thread that acquires, and its place in the order of admission. */
 struct waiter {
 	tsem *sem;
 	pthread_t thread;
@@ -30,7 +30,7 @@ wait_in_queue(void *arg)
 	waiter->result = tsem_acquire(waiter->sem, 1, NULL, &hold);
 	if (waiter->result != 0)
 		return NULL;
-	waiter->admitted = ++admitted; /* whoever holds the permit is alone: the witness, and a race if it is not so */
+	waiter->admitted = ++admitted; /* the holder is alone: a second one would be a data race and a wrong order */
 	waiter->result = tsem_release(&hold);
 	return NULL;
 }
@@ -47,7 +47,7 @@ start_waiter(struct waiter *waiter, tsem *sem)
 	return rc == 0;
 }
 
-/* Tickets issued, which says that one more stands in line, and costs no scan as counting the waiters would. */
+/* The number of tickets, which grows with each waiter. A count of the waiters would cost a scan. */
 static uint64_t
 tickets(tsem *sem)
 {
@@ -84,9 +84,12 @@ test_10000_waiters_are_admitted_in_order(void **state)
 	}
 }
 
-/* Places given up behind a live waiter stay taken until the line reaches them; when there are no more, that is EUSERS. */
+/*
+ * Tickets that were given up behind a live waiter stay in use until the front of the queue reaches them. When there are
+ * no more, the result is EUSERS.
+ */
 static void
-test_40000_timeouts_behind_a_patient_waiter(void **state)
+test_40000_timeouts_behind_a_waiter_without_deadline(void **state)
 {
 	(void)state;
 	static const struct timespec past = {0};
@@ -116,7 +119,7 @@ test_40000_timeouts_behind_a_patient_waiter(void **state)
 	assert_int_equal(stat_of(sem).held, 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &other), 0);
 	assert_int_equal(tsem_release(&other), 0);
-	for (uint32_t i = 0; i < RECORDS_MAX; i++) /* IDLE, or kept */
+	for (uint32_t i = 0; i < RECORDS_MAX; i++) /* IDLE, or cached */
 		assert_in_range(state_kind(LOAD_SEQ(&sem->segment.records[i].state)), STATE_IDLE, STATE_CLAIMED);
 	tsem_close(sem);
 }
@@ -144,14 +147,14 @@ test_the_record_table_full(void **state)
 		assert_int_equal(tsem_try_acquire(sem, 1, &holds[i]), 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &another), -EUSERS);
 	assert_int_equal(tsem_acquire(sem, 1, &soon, &another), -EUSERS);
-	/* Taking needs no record while it need not wait. */
+	/* A take that need not wait needs no record. */
 	assert_int_equal(tsem_take(sem, 10, NULL), 0);
 	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
 	assert_int_equal(tsem_take(sem, 1, &soon), -EUSERS);
 	assert_int_equal(tsem_post(sem, 10, NULL), 0);
 	assert_int_equal(stat_of(sem).held, RECORDS_MAX);
 
-	/* A place that becomes free is found by who waits for one. */
+	/* A waiter for a record finds one that becomes free. */
 	assert_int_equal(pthread_create(&thread, NULL, release_one, &holds[4711]), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &another), 0);
 	pthread_join(thread, &released);
@@ -171,7 +174,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_record_table_full),
 		cmocka_unit_test(test_10000_waiters_are_admitted_in_order),
-		cmocka_unit_test(test_40000_timeouts_behind_a_patient_waiter),
+		cmocka_unit_test(test_40000_timeouts_behind_a_waiter_without_deadline),
 	};
 	support_start(500);
 	return cmocka_run_group_tests(tests, NULL, NULL);

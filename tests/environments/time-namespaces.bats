@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Time namespaces: clocks that run ahead. Deadlines are right, and nobody is taken for dead because of a start time.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# Clocks of time namespaces run ahead. Deadlines are right, and no owner counts as dead because of its start time.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
-# In nanoseconds, by a clock that is the same in all time namespaces.
+# The time in nanoseconds, by a clock that is the same in all time namespaces.
 now() {
   date +%s%N
 }
@@ -41,7 +41,7 @@ now() {
   expect_none_available own-time
 }
 
-@test "time namespaces: the dead of another one are recovered, by their absence" {
+@test "time namespaces: dead owners of another namespace are recovered, because they are absent" {
   need_own_time
   tsem create "$SEM"
   start own-time sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
@@ -80,10 +80,10 @@ now() {
   eventually expect_at_rest 1
 }
 
-@test "time namespaces: an owner that moved into one after it acquired" {
+@test "time namespaces: an owner that moves into one after it has acquired" {
   need_own_time
   tsem create "$SEM"
-  # The command of run is unshare itself, which holds on while it turns into sleep, in another time.
+  # The command of run is unshare, which holds and then executes sleep in another time namespace.
   start tsem run "$SEM" unshare --time --boottime 100000 --monotonic 50000 sleep 1000
   eventually is_shown .held 1
   expect_none_available
@@ -96,7 +96,7 @@ now() {
 @test "time namespaces: a live owner whose time namespace has ended, and another one has its number" {
   need_own_time
   tsem create "$SEM"
-  # The shell is in a time namespace, acquires there, and turns into sleep in another one.
+  # The shell is in a time namespace, acquires there, and executes sleep in another one.
   start unshare --time --boottime 100000 sh -c 'readlink /proc/self/ns/time >number &&
     tsem acquire --owner $$ "$SEM" && exec unshare --time --boottime 200000 sleep 1000'
   eventually grep -qx sleep "/proc/$PID/comm"

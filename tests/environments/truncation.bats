@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A user who may write the files of semaphores truncates them, again and again, while another user looks at them.
-# shellcheck disable=SC2016,SC2153 # the scripts in quotes are for shells inside; STATUS is set in the helper
+# A user with write permission truncates the files of semaphores in a loop, while another user reads them.
+# shellcheck disable=SC2016,SC2153 # the scripts in quotes are for inner shells; STATUS is set in the helper
 load environments
 
 under_attack() {
@@ -10,8 +10,8 @@ under_attack() {
   attempt unshare --mount fresh-shm 8m under-attack "$@"
 }
 
-# The same at a moment that is chosen: see cut.c. The fifth time there is nothing left to read.
-@test "truncation: at any moment of a look" {
+# The same at a chosen moment: see cut.c. At the fifth one, all has been read.
+@test "truncation: at any moment of a read" {
   need_private_shm
   skip_under any 'a sanitizer wants to be loaded first'
   local verb at
@@ -26,7 +26,7 @@ under_attack() {
   done
 }
 
-@test "truncation: list passes over what is damaged, and shows the rest" {
+@test "truncation: list skips damaged semaphores, and shows the others" {
   under_attack 30 look-often tsem list
   expect_status 0
   expect_match 'the last list' "$(<out)" "(^|"$'\n'")$SEM +1 +1 +0 "
@@ -48,7 +48,7 @@ under_attack() {
   expect_equal 'tables' "$(grep -c "^$SEM  *0%" attempt.out)" 100
 }
 
-@test "truncation: top, on a terminal, which is as it was" {
+@test "truncation: top, on a terminal, which it restores" {
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   under_attack 30 python3 "$BATS_TEST_DIRNAME/../cli/screen.py" 100x40 "see:^$SEM " 'see:that cannot be read' \
     restored:0 -- tsem top -i 100 -d 10ms

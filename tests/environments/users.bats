@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Other users, with and without permission, and what they can tell about each other's processes.
+# Other users, with and without permission, and what they can find out about each other's processes.
 load environments
 
 @test "users: without permission nothing happens" {
@@ -15,7 +15,7 @@ load environments
   expect_at_rest 1
 }
 
-@test "users: a semaphore of root's, for all: nobody is robbed, and the dead are recovered both ways" {
+@test "users: a semaphore of root for all users: live owners keep their permits, and dead ones are recovered both ways" {
   need_another_user
   tsem create -m 0666 "$SEM"
   hold
@@ -30,22 +30,22 @@ load environments
   eventually is_shown '.holders[0].uid' 65534
   expect_none_available
   expect_none_available as-nobody
-  expect_none_available as-somebody
+  expect_none_available as-other-user
   kill -KILL -- "-$PID"
   finish "$PID"
-  eventually expect_recovered as-somebody
+  eventually expect_recovered as-other-user
 }
 
-@test "users: a semaphore of another user's is used only if that is asked for" {
+@test "users: another user's semaphore is used only with --foreign" {
   need_another_user
-  as-somebody tsem create -m 0666 "$SEM"
-  local who
-  for who in env as-nobody; do # env: as this user
-    attempt "$who" tsem take -n "$SEM"
+  as-other-user tsem create -m 0666 "$SEM"
+  local prefix
+  for prefix in env as-nobody; do # env: as this user
+    attempt "$prefix" tsem take -n "$SEM"
     expect_failure 'belongs to another user'
-    attempt "$who" tsem take -n --foreign "$SEM"
+    attempt "$prefix" tsem take -n --foreign "$SEM"
     expect_silence
-    attempt "$who" tsem post --foreign "$SEM"
+    attempt "$prefix" tsem post --foreign "$SEM"
     expect_silence
   done
   expect_at_rest 1
@@ -63,13 +63,13 @@ load environments
   expect_at_rest 1
 }
 
-@test "users: where /proc hides other users' processes, nobody is robbed, and the dead are still known" {
+@test "users: where /proc hides other users' processes, live owners keep their permits, and dead ones are still found" {
   need_another_user
   need 'a /proc that hides' unshare --mount hidden-proc true
   tsem create -m 0666 "$SEM"
   hold
   attempt unshare --mount hidden-proc as-nobody test -e "/proc/$COMMAND_PID"
-  expect_status 1 # it does hide
+  expect_status 1 # the process is hidden
   expect_none_available unshare --mount hidden-proc as-nobody
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
@@ -77,7 +77,7 @@ load environments
   eventually expect_recovered unshare --mount hidden-proc as-nobody
 }
 
-@test "users: in a user namespace of one's own" {
+@test "users: in a user namespace" {
   need 'a user namespace' unshare --user --map-root-user true
   tsem create "$SEM"
   start unshare --user --map-root-user tsem run "$SEM" sleep 1000
@@ -91,7 +91,7 @@ load environments
   expect_none_available unshare --user --map-root-user
 }
 
-@test "users: the semaphore of the user with the number that stands for unknown users is his own" {
+@test "users: the user with the number that stands for unknown users may use a semaphore of its own" {
   need_another_user
   as-nobody tsem create "$SEM"
   attempt as-nobody tsem take -n "$SEM"
@@ -100,16 +100,16 @@ load environments
   expect_failure 'belongs to another user'
 }
 
-@test "users: where all users look alike, another user's semaphore is still another user's" {
+@test "users: where all users look alike, another user's semaphore is still refused" {
   need_another_user
   need 'a user namespace' unshare --user true
-  as-somebody tsem create -m 0666 "$SEM"
+  as-other-user tsem create -m 0666 "$SEM"
   attempt unshare --user tsem take -n "$SEM"
   expect_failure 'belongs to another user'
   expect_at_rest 1
 }
 
-@test "users: fs.protected_regular=2: a semaphore of another user's can be used, since it is never opened with O_CREAT" {
+@test "users: fs.protected_regular=2: another user's semaphore can be used, because it is never opened with O_CREAT" {
   need_another_user
   local setting
   setting=$(</proc/sys/fs/protected_regular)
@@ -124,7 +124,7 @@ load environments
   expect_at_rest 1
 }
 
-@test "users: a link to a semaphore of root's, made by a user who may write to it, is not trusted" {
+@test "users: a link to a semaphore of root, made by a user with write permission, is not trusted" {
   need_another_user
   tsem create -j 8 -m 0666 "$SEM"
   as-nobody tsem take -k 8 "$SEM"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # The counters pass 2^48 while processes wait.
-# shellcheck disable=SC2016 # the scripts in quotes are for shells inside
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 
-@test "wrap: waiters in line across the end of the counters leave in order" {
+@test "wrap: waiters on both sides of the counters' end leave in order" {
   tsem create "$SEM"
-  set-counters.py "$FILE" -10 -10 # below their end
+  set-counters.py "$FILE" -10 -10 # below the end
   expect_at_rest 1
   hold
   local holder=$COMMAND_PID waiters=() i
@@ -24,9 +24,9 @@ load environments
   expect_at_rest 1
 }
 
-@test "wrap: the dead who hold on both sides of the end" {
+@test "wrap: dead holders on both sides of the counters' end" {
   tsem create -j 4 "$SEM"
-  set-counters.py "$FILE" -2 -2 # below their end
+  set-counters.py "$FILE" -2 -2 # below the end
   local dead=()
   for _ in 1 2 3 4; do
     hold
@@ -45,16 +45,16 @@ load environments
   expect_at_rest 4
 }
 
-@test "wrap: a line that would be longer than the counters tell is refused" {
+@test "wrap: a queue that is too long for the counters is refused" {
   tsem create "$SEM"
-  set-counters.py "$FILE" $(((1 << 46) + 1)) 0 # so many tickets drawn, and no grant
+  set-counters.py "$FILE" $(((1 << 46) + 1)) 0 # tickets, and no grant
   local before
   before=$(semaphore_state)
   for words in "take $SEM" "acquire --owner $$ $SEM" "run $SEM touch ran"; do
     # shellcheck disable=SC2086
     refuses "^$SEM: the counters cannot go that far" $words
   done
-  attempt tsem take -n "$SEM" # a try is not in line
+  attempt tsem take -n "$SEM" # a try takes no ticket
   expect_silence 75
   expect_equal 'the semaphore afterwards' "$(semaphore_state)" "$before"
   [[ ! -e ran ]]

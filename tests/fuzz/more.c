@@ -69,7 +69,7 @@ more_acquire_all(struct session *session, uint32_t count)
 	}
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (tsem_stat(neighbour.sem, &stat) != 0 || stat.available != (count & 1) || stat.waiting != 0)
-		broken("the semaphore_state of the good one", (long)stat.available);
+		broken("the permits of the good semaphore", (long)stat.available);
 	tsem_close(neighbour.sem);
 }
 

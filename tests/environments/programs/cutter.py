@@ -1,5 +1,6 @@
 #!/usr/bin/python3 -IS
-# Truncates all semaphores whose names have a dot, and writes them anew, again and again. It writes a line to descriptor 5 first.
+# Truncates all semaphores whose names have a dot, and writes them again, in a loop. It writes a line to descriptor 5
+# first.
 import glob
 import os
 

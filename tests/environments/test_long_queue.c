@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of 300 processes, most of which wake up but rarely; many are killed at one blow: who lives is admitted, in order. */
+/* In a queue of 300 processes, most wake up rarely. Many are killed at once: the others are admitted, in order. */
 #include "support.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 enum { WAITERS = 300 };
 
-/* Who was admitted, in order; written by whoever has the only permit. */
+/* The waiters in the order of their admission. Only the holder of the only permit writes it. */
 struct order {
 	uint32_t n;
 	uint32_t owner[WAITERS];
@@ -49,7 +49,10 @@ last_look(void)
 	return LOAD_SEQ(&sem->segment.header->scanned);
 }
 
-/* One permit, its holder, and all waiters fast asleep: each has looked around since the line stopped growing. */
+/*
+ * Starts a holder of the only permit, and waiters. Each of them has looked for the dead since the queue stopped
+ * growing, and sleeps.
+ */
 static int
 set_up(void **state)
 {
@@ -80,9 +83,11 @@ tear_down(void **state)
 	return 0;
 }
 
-/* Kills all waiters but those from `first` on, `n` of them, and then the holder: the rest comes in, one after another. */
+/*
+ * Kills all waiters except `n` of them from `first` on, and then the holder: the others are admitted one after another.
+ */
 static void
-only_these_live(uint32_t first, uint32_t n)
+kill_all_but(uint32_t first, uint32_t n)
 {
 	for (uint32_t i = 0; i < WAITERS; i++) {
 		if (i < first || i >= first + n)
@@ -94,7 +99,7 @@ only_these_live(uint32_t first, uint32_t n)
 	assert_int_equal(order->n, n);
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(order->owner[i], first + i);
-	/* Places of the dead behind the last one who lived are there until somebody comes. */
+	/* Dead waiters behind the last live one stay in the queue until a process recovers them. */
 	assert_int_equal(tsem_recover(sem, NULL), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 	assert_int_equal(stat_of(sem).held, 0);
@@ -105,49 +110,49 @@ static void
 the_holder_dies(void **state)
 {
 	(void)state;
-	only_these_live(0, WAITERS);
+	kill_all_but(0, WAITERS);
 }
 
 static void
 and_the_first_200(void **state)
 {
 	(void)state;
-	only_these_live(200, WAITERS - 200);
+	kill_all_but(200, WAITERS - 200);
 }
 
 static void
 and_all_but_the_last(void **state)
 {
 	(void)state;
-	only_these_live(WAITERS - 1, 1);
+	kill_all_but(WAITERS - 1, 1);
 }
 
 static void
 and_all_but_the_first(void **state)
 {
 	(void)state;
-	only_these_live(0, 1);
+	kill_all_but(0, 1);
 }
 
-/* Of two neighbours one looks at the next tick. */
+/* Of two neighbours one looks for the dead at the next tick. */
 static void
 and_all_but_two_in_the_middle(void **state)
 {
 	(void)state;
-	only_these_live(150, 2);
+	kill_all_but(150, 2);
 }
 
-/* Later than that, but not never. */
+/* That takes longer, but it happens. */
 static void
 and_all_but_one_in_the_middle(void **state)
 {
 	(void)state;
-	only_these_live(150, 1);
+	kill_all_but(150, 1);
 }
 
-/* Whoever let the first one in died before it woke it; the others follow. */
+/* The process that admitted the first waiter died before it woke it; the others follow. */
 static void
-the_first_is_let_in_and_not_woken(void **state)
+the_first_is_admitted_and_not_woken(void **state)
 {
 	(void)state;
 	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
@@ -158,7 +163,7 @@ the_first_is_let_in_and_not_woken(void **state)
 }
 
 static void
-all_are_told_to_give_up_and_nobody_is_woken(void **state)
+all_are_cancelled_and_none_is_woken(void **state)
 {
 	(void)state;
 	ADD_SEQ(&sem->segment.header->cancels, 1);
@@ -179,8 +184,8 @@ main(void)
 		TEST(and_all_but_the_first),
 		TEST(and_all_but_two_in_the_middle),
 		TEST(and_all_but_one_in_the_middle),
-		TEST(the_first_is_let_in_and_not_woken),
-		TEST(all_are_told_to_give_up_and_nobody_is_woken),
+		TEST(the_first_is_admitted_and_not_woken),
+		TEST(all_are_cancelled_and_none_is_woken),
 	};
 	support_start(300);
 	return cmocka_run_group_tests(tests, NULL, NULL);
