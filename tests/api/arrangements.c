@@ -11,30 +11,30 @@
 #include <unistd.h>
 
 static void
-begin(struct scene *scene, int (*body)(void *arg), void *arg)
+begin(struct setup *setup, int (*body)(void *arg), void *arg)
 {
-	scene->processes[scene->n++] = start_child(body, arg);
+	setup->processes[setup->n++] = start_child(body, arg);
 }
 
 void
-nothing(struct scene *scene)
+nothing(struct setup *setup)
 {
-	(void)scene;
+	(void)setup;
 }
 
 void
-held(struct scene *scene)
+held(struct setup *setup)
 {
-	begin(scene, hold_until_killed, scene->sem);
-	EVENTUALLY(stat_of(scene->sem).held == 1);
+	begin(setup, hold_until_killed, setup->sem);
+	EVENTUALLY(stat_of(setup->sem).held == 1);
 }
 
 void
-held_by_the_dead(struct scene *scene)
+held_by_the_dead(struct setup *setup)
 {
-	held(scene);
-	kill(scene->processes[0], SIGKILL);
-	await_zombie(scene->processes[0]);
+	held(setup);
+	kill(setup->processes[0], SIGKILL);
+	await_zombie(setup->processes[0]);
 }
 
 static void *
@@ -69,74 +69,74 @@ state_of(pid_t pid)
 }
 
 void
-held_without_first_thread(struct scene *scene)
+held_without_first_thread(struct setup *setup)
 {
-	begin(scene, hold_without_first_thread, scene->sem);
-	EVENTUALLY(state_of(scene->processes[0]) == 'Z');
-	assert_int_equal(stat_of(scene->sem).held, 1);
+	begin(setup, hold_without_first_thread, setup->sem);
+	EVENTUALLY(state_of(setup->processes[0]) == 'Z');
+	assert_int_equal(stat_of(setup->sem).held, 1);
 }
 
 void
-process_beside(struct scene *scene)
+process_beside(struct setup *setup)
 {
-	begin(scene, stay_until_killed, NULL);
+	begin(setup, stay_until_killed, NULL);
 }
 
 void
-lent_to_the_dead(struct scene *scene)
+lent_to_the_dead(struct setup *setup)
 {
 	tsem_process process;
-	process_beside(scene);
-	assert_int_equal(tsem_acquire(scene->sem, 1, NULL, &scene->lent), 0);
-	assert_int_equal(tsem_find_process(scene->processes[0], &process), 0);
-	assert_int_equal(tsem_lend(&scene->lent, &process), 0);
-	kill(scene->processes[0], SIGKILL);
-	await_zombie(scene->processes[0]);
+	process_beside(setup);
+	assert_int_equal(tsem_acquire(setup->sem, 1, NULL, &setup->lent), 0);
+	assert_int_equal(tsem_find_process(setup->processes[0], &process), 0);
+	assert_int_equal(tsem_lend(&setup->lent, &process), 0);
+	kill(setup->processes[0], SIGKILL);
+	await_zombie(setup->processes[0]);
 }
 
 void
-waited_for(struct scene *scene)
+waited_for(struct setup *setup)
 {
-	assert_int_equal(tsem_take(scene->sem, 1, NULL), 0);
-	begin(scene, hold_until_killed, scene->sem);
-	EVENTUALLY(stat_of(scene->sem).waiting == 1);
+	assert_int_equal(tsem_take(setup->sem, 1, NULL), 0);
+	begin(setup, hold_until_killed, setup->sem);
+	EVENTUALLY(stat_of(setup->sem).waiting == 1);
 }
 
 void
-waited_for_and_given_up(struct scene *scene)
+waited_for_and_given_up(struct setup *setup)
 {
 	const struct timespec deadline = {0};
-	waited_for(scene);
-	assert_int_equal(tsem_take(scene->sem, 1, &deadline), -ETIMEDOUT);
+	waited_for(setup);
+	assert_int_equal(tsem_take(setup->sem, 1, &deadline), -ETIMEDOUT);
 }
 
 void
-both_held(struct scene *scene)
+both_held(struct setup *setup)
 {
-	held(scene);
-	begin(scene, hold_until_killed, scene->other);
-	EVENTUALLY(stat_of(scene->other).held == 1);
+	held(setup);
+	begin(setup, hold_until_killed, setup->other);
+	EVENTUALLY(stat_of(setup->other).held == 1);
 }
 
 void
-capacity_raised(struct scene *scene)
+capacity_raised(struct setup *setup)
 {
-	assert_int_equal(tsem_set(scene->sem, CAPACITY), 0);
+	assert_int_equal(tsem_set(setup->sem, CAPACITY), 0);
 }
 
 void
-locked(struct scene *scene)
+locked(struct setup *setup)
 {
-	tsem_close(new_semaphore_named(scene->unused, 1, 0));
-	scene->lock = open(file_of(scene->unused), O_RDONLY | O_CLOEXEC);
-	assert_true(scene->lock >= 0);
-	assert_int_equal(flock(scene->lock, LOCK_SH), 0);
+	tsem_close(new_semaphore_named(setup->unused, 1, 0));
+	setup->lock = open(file_of(setup->unused), O_RDONLY | O_CLOEXEC);
+	assert_true(setup->lock >= 0);
+	assert_int_equal(flock(setup->lock, LOCK_SH), 0);
 }
 
 void
-no_semaphore_at_all(struct scene *scene)
+no_semaphore_at_all(struct setup *setup)
 {
-	FILE *file = fopen(file_of(scene->unused), "wxe");
+	FILE *file = fopen(file_of(setup->unused), "wxe");
 	assert_non_null(file);
 	assert_true(fputs("no semaphore", file) >= 0);
 	assert_int_equal(fclose(file), 0);

@@ -28,7 +28,7 @@ error_of(Action action)
 
 #define THROWS(action, expected) assert_true(error_of([&] { action; }) == (expected))
 
-/* An exception that a test did not expect ends the program, but the names are removed. */
+/* An unexpected exception ends the program, after the names are removed. */
 inline void
 say_and_exit()
 {

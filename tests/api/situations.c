@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every function of the library, called by a thread for which pthread_cancel() is pending. */
+/* Calls every function of the library in a thread for which pthread_cancel() is pending. */
 #include "situations.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 
 enum { RECORDS_AT_FIRST = 64, ADOPTED = 77 };
 
-/* Calls a function with the cancellation pending. False to the caller: it returned something else. */
+/* Calls a function while the cancellation is pending. Returns false from the caller if the result is another one. */
 #define CALL(expected, call)                     \
 	do {                                         \
-		scene->line = __LINE__;                  \
-		scene->returned = false;                 \
+		setup->line = __LINE__;                  \
+		setup->returned = false;                 \
 		pthread_cancel(pthread_self());          \
 		const bool same_ = (call) == (expected); \
-		scene->returned = true;                  \
+		setup->returned = true;                  \
 		if (!same_)                              \
 			return false;                        \
 	} while (0)
@@ -26,7 +26,7 @@ static const struct timespec long_ago;
 
 static const struct tsem_config one_permit = {.size = sizeof(one_permit), .permits = 1};
 
-/* ---- the functions of the program's that the library calls: cancellation points, each of them ---- */
+/* ---- functions of the program that the library calls: each is a cancellation point ---- */
 
 static int
 test_and_give_up(void *calls, uint32_t position)
@@ -58,35 +58,35 @@ test_at_name(const char *name, void *calls)
 /* ---- handles and names ---- */
 
 static bool
-create(struct scene *scene)
+create(struct setup *setup)
 {
 	tsem *sem = NULL;
 	struct tsem_config config = one_permit;
-	CALL(0, tsem_create(scene->unused, &config, &sem));
-	CALL(-EEXIST, tsem_create(scene->unused, &config, NULL));
+	CALL(0, tsem_create(setup->unused, &config, &sem));
+	CALL(-EEXIST, tsem_create(setup->unused, &config, NULL));
 	config.flags = TSEM_EXIST_OK;
-	CALL(0, tsem_create(scene->unused, &config, NULL));
+	CALL(0, tsem_create(setup->unused, &config, NULL));
 	tsem_close(sem);
-	return tsem_remove(scene->unused, 0) == 0;
+	return tsem_remove(setup->unused, 0) == 0;
 }
 
 static bool
-open_(struct scene *scene)
+open_(struct setup *setup)
 {
 	tsem *sem = NULL;
-	CALL(0, tsem_open(scene->name, 0, &sem));
+	CALL(0, tsem_open(setup->name, 0, &sem));
 	tsem_close(sem);
-	CALL(0, tsem_open(scene->name, TSEM_READ_ONLY, &sem));
+	CALL(0, tsem_open(setup->name, TSEM_READ_ONLY, &sem));
 	tsem_close(sem);
-	CALL(-ENOENT, tsem_open(scene->unused, 0, &sem));
+	CALL(-ENOENT, tsem_open(setup->unused, 0, &sem));
 	return true;
 }
 
 static bool
-close_(struct scene *scene)
+close_(struct setup *setup)
 {
 	tsem *sem = NULL;
-	if (tsem_open(scene->name, 0, &sem) != 0)
+	if (tsem_open(setup->name, 0, &sem) != 0)
 		return false;
 	CALL(0, (tsem_close(sem), 0));
 	CALL(0, (tsem_close(NULL), 0));
@@ -94,40 +94,40 @@ close_(struct scene *scene)
 }
 
 static bool
-remove_(struct scene *scene)
+remove_(struct setup *setup)
 {
-	if (tsem_create(scene->unused, &one_permit, NULL) != 0)
+	if (tsem_create(setup->unused, &one_permit, NULL) != 0)
 		return false;
-	CALL(0, tsem_remove(scene->unused, 0));
-	CALL(-ENOENT, tsem_remove(scene->unused, 0));
+	CALL(0, tsem_remove(setup->unused, 0));
+	CALL(-ENOENT, tsem_remove(setup->unused, 0));
 	return true;
 }
 
 static bool
-fail_to_remove(struct scene *scene)
+fail_to_remove(struct setup *setup)
 {
-	CALL(-EBUSY, tsem_remove(scene->name, 0));
+	CALL(-EBUSY, tsem_remove(setup->name, 0));
 	return true;
 }
 
 static bool
-remove_locked(struct scene *scene)
+remove_locked(struct setup *setup)
 {
-	CALL(0, tsem_remove(scene->unused, 0));
+	CALL(0, tsem_remove(setup->unused, 0));
 	return true;
 }
 
 static bool
-remove_by_force(struct scene *scene)
+remove_by_force(struct setup *setup)
 {
 	tsem *sem;
-	CALL(-EBADMSG, tsem_open(scene->unused, 0, &sem));
-	CALL(0, tsem_remove(scene->unused, TSEM_FORCE));
+	CALL(-EBADMSG, tsem_open(setup->unused, 0, &sem));
+	CALL(0, tsem_remove(setup->unused, TSEM_FORCE));
 	return true;
 }
 
 static bool
-in_own_memory(struct scene *scene)
+in_own_memory(struct setup *setup)
 {
 	const size_t size = tsem_size_at(1);
 	void *memory = shared_memory(size);
@@ -144,130 +144,130 @@ in_own_memory(struct scene *scene)
 /* ---- take and post ---- */
 
 static bool
-take(struct scene *scene)
+take(struct setup *setup)
 {
-	CALL(0, tsem_take(scene->sem, 1, NULL));
-	CALL(0, tsem_post(scene->sem, 1, NULL));
+	CALL(0, tsem_take(setup->sem, 1, NULL));
+	CALL(0, tsem_post(setup->sem, 1, NULL));
 	return true;
 }
 
 static bool
-take_from_the_dead(struct scene *scene)
+take_from_the_dead(struct setup *setup)
 {
-	CALL(0, tsem_take(scene->sem, 1, NULL));
+	CALL(0, tsem_take(setup->sem, 1, NULL));
 	return true;
 }
 
 static bool
-take_in_vain(struct scene *scene)
+take_in_vain(struct setup *setup)
 {
 	const struct timespec soon = deadline_in(5);
-	CALL(-ETIMEDOUT, tsem_take(scene->sem, 1, &long_ago));
-	CALL(-ETIMEDOUT, tsem_take(scene->sem, 1, &soon));
+	CALL(-ETIMEDOUT, tsem_take(setup->sem, 1, &long_ago));
+	CALL(-ETIMEDOUT, tsem_take(setup->sem, 1, &soon));
 	return true;
 }
 
 static bool
-take_wait(struct scene *scene)
+take_wait(struct setup *setup)
 {
 	int calls = 0;
 	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
-	CALL(-ECANCELED, tsem_take_wait(scene->sem, 1, &wait));
+	CALL(-ECANCELED, tsem_take_wait(setup->sem, 1, &wait));
 	return calls == 1;
 }
 
 static bool
-try_take(struct scene *scene)
+try_take(struct setup *setup)
 {
-	CALL(-EAGAIN, tsem_try_take(scene->sem, 1));
+	CALL(-EAGAIN, tsem_try_take(setup->sem, 1));
 	return true;
 }
 
 static bool
-try_take_from_the_dead(struct scene *scene)
+try_take_from_the_dead(struct setup *setup)
 {
-	CALL(0, tsem_try_take(scene->sem, 1));
+	CALL(0, tsem_try_take(setup->sem, 1));
 	return true;
 }
 
 static bool
-post(struct scene *scene)
+post(struct setup *setup)
 {
-	CALL(0, tsem_post(scene->sem, 1, NULL));
+	CALL(0, tsem_post(setup->sem, 1, NULL));
 	return true;
 }
 
 static bool
-post_two(struct scene *scene)
+post_two(struct setup *setup)
 {
-	CALL(0, tsem_post(scene->sem, 2, NULL));
+	CALL(0, tsem_post(setup->sem, 2, NULL));
 	return true;
 }
 
 static bool
-post_and_take(struct scene *scene)
+post_and_take(struct setup *setup)
 {
-	CALL(0, tsem_post_and_take(scene->sem, scene->sem));
+	CALL(0, tsem_post_and_take(setup->sem, setup->sem));
 	return true;
 }
 
 static bool
-post_and_take_in_vain(struct scene *scene)
+post_and_take_in_vain(struct setup *setup)
 {
 	int calls = 0;
 	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
-	CALL(-ECANCELED, tsem_post_and_take_wait(scene->other, scene->sem, &wait));
+	CALL(-ECANCELED, tsem_post_and_take_wait(setup->other, setup->sem, &wait));
 	return calls == 1;
 }
 
 /* ---- acquire and release ---- */
 
 static bool
-acquire(struct scene *scene)
+acquire(struct setup *setup)
 {
 	tsem_hold hold;
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	CALL(0, tsem_release(&hold));
 	return true;
 }
 
-/* One more than there are records in a new semaphore. */
+/* One more than the records of a new semaphore. */
 static bool
-acquire_many(struct scene *scene)
+acquire_many(struct setup *setup)
 {
 	tsem_hold holds[RECORDS_AT_FIRST + 1];
 	for (size_t i = 0; i <= RECORDS_AT_FIRST; i++)
-		CALL(0, tsem_acquire(scene->sem, 1, NULL, &holds[i]));
+		CALL(0, tsem_acquire(setup->sem, 1, NULL, &holds[i]));
 	for (size_t i = 0; i <= RECORDS_AT_FIRST; i++)
 		CALL(0, tsem_release(&holds[i]));
 	return true;
 }
 
 static bool
-acquire_in_vain(struct scene *scene)
+acquire_in_vain(struct setup *setup)
 {
 	tsem_hold hold;
 	const struct timespec soon = deadline_in(5);
-	CALL(-ETIMEDOUT, tsem_acquire(scene->sem, 1, &long_ago, &hold));
-	CALL(-ETIMEDOUT, tsem_acquire(scene->sem, 1, &soon, &hold));
+	CALL(-ETIMEDOUT, tsem_acquire(setup->sem, 1, &long_ago, &hold));
+	CALL(-ETIMEDOUT, tsem_acquire(setup->sem, 1, &soon, &hold));
 	return true;
 }
 
 static bool
-acquire_wait(struct scene *scene)
+acquire_wait(struct setup *setup)
 {
 	tsem_hold hold;
 	int calls = 0;
 	struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
-	CALL(-ECANCELED, tsem_acquire_wait(scene->sem, 1, &wait, &hold));
+	CALL(-ECANCELED, tsem_acquire_wait(setup->sem, 1, &wait, &hold));
 	wait.every_ms = 0;
-	CALL(-ECANCELED, tsem_acquire_wait(scene->sem, 1, &wait, &hold));
+	CALL(-ECANCELED, tsem_acquire_wait(setup->sem, 1, &wait, &hold));
 	return calls == 2;
 }
 
-/* The progress function is called by a wait for a record, too. */
+/* A wait for a record calls the progress function as well. */
 static bool
-acquire_wait_for_record(struct scene *scene)
+acquire_wait_for_record(struct setup *setup)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = 3};
 	const size_t size = tsem_size_at(1); /* two records */
@@ -286,35 +286,35 @@ acquire_wait_for_record(struct scene *scene)
 }
 
 static bool
-try_acquire(struct scene *scene)
+try_acquire(struct setup *setup)
 {
 	tsem_hold hold;
-	CALL(-EAGAIN, tsem_try_acquire(scene->sem, 1, &hold));
+	CALL(-EAGAIN, tsem_try_acquire(setup->sem, 1, &hold));
 	return true;
 }
 
 static bool
-acquire_from_the_dead(struct scene *scene)
+acquire_from_the_dead(struct setup *setup)
 {
 	tsem_hold hold;
-	CALL(0, tsem_try_acquire(scene->sem, 1, &hold));
+	CALL(0, tsem_try_acquire(setup->sem, 1, &hold));
 	CALL(true, tsem_hold_recovered(&hold));
 	CALL(0, tsem_release(&hold));
 	return true;
 }
 
 static bool
-acquire_and_drop(struct scene *scene)
+acquire_and_drop(struct setup *setup)
 {
 	tsem_hold hold;
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	return true;
 }
 
 static bool
-acquire_all(struct scene *scene)
+acquire_all(struct setup *setup)
 {
-	tsem *const sems[] = {scene->sem, scene->other};
+	tsem *const sems[] = {setup->sem, setup->other};
 	tsem_hold holds[2];
 	CALL(0, tsem_acquire_all(sems, 2, NULL, holds));
 	CALL(0, tsem_release(&holds[0]));
@@ -323,20 +323,20 @@ acquire_all(struct scene *scene)
 }
 
 static bool
-acquire_all_in_vain(struct scene *scene)
+acquire_all_in_vain(struct setup *setup)
 {
-	tsem *const sems[] = {scene->sem, scene->other};
+	tsem *const sems[] = {setup->sem, setup->other};
 	tsem_hold holds[2];
 	int calls = 0;
 	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
 	CALL(-ECANCELED, tsem_acquire_all(sems, 2, &wait, holds));
-	return calls == 1 && stat_of(scene->other).available == 1;
+	return calls == 1 && stat_of(setup->other).available == 1;
 }
 
 static bool
-acquire_any(struct scene *scene)
+acquire_any(struct setup *setup)
 {
-	tsem *const sems[] = {scene->sem, scene->other};
+	tsem *const sems[] = {setup->sem, setup->other};
 	tsem_hold hold;
 	size_t which = 2;
 	CALL(0, tsem_acquire_any(sems, 2, NULL, &hold, &which));
@@ -345,9 +345,9 @@ acquire_any(struct scene *scene)
 }
 
 static bool
-acquire_any_in_vain(struct scene *scene)
+acquire_any_in_vain(struct setup *setup)
 {
-	tsem *const sems[] = {scene->sem, scene->other};
+	tsem *const sems[] = {setup->sem, setup->other};
 	tsem_hold hold;
 	size_t which;
 	int calls = 0;
@@ -355,10 +355,10 @@ acquire_any_in_vain(struct scene *scene)
 	CALL(-ETIMEDOUT, tsem_acquire_any(sems, 2, &wait, &hold, &which));
 	wait = (struct tsem_wait){.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
 	CALL(-ECANCELED, tsem_acquire_any(sems, 2, &wait, &hold, &which));
-	return calls == 1 && stat_of(scene->other).waiting == 0;
+	return calls == 1 && stat_of(setup->other).waiting == 0;
 }
 
-/* The test itself must not be cancelled while it waits for other processes. */
+/* The test must not be cancelled while it waits for other processes. */
 static void
 await_waiters(tsem *sem, uint32_t waiting)
 {
@@ -371,23 +371,23 @@ await_waiters(tsem *sem, uint32_t waiting)
 }
 
 static bool
-release_to_another_process(struct scene *scene)
+release_to_another_process(struct setup *setup)
 {
 	tsem_hold hold;
-	if (tsem_acquire(scene->sem, 1, NULL, &hold) != 0)
+	if (tsem_acquire(setup->sem, 1, NULL, &hold) != 0)
 		return false;
-	start_child(hold_until_killed, scene->sem); /* which dies with this thread */
-	await_waiters(scene->sem, 1);
+	start_child(hold_until_killed, setup->sem); /* the key ends with the thread */
+	await_waiters(setup->sem, 1);
 	CALL(0, tsem_release(&hold));
 	return true;
 }
 
 static bool
-slots(struct scene *scene)
+slots(struct setup *setup)
 {
 	tsem_hold hold;
 	uint32_t slot = TSEM_NO_SLOT;
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	CALL(0, tsem_hold_slot(&hold));
 	CALL(1, tsem_hold_slots(&hold, &slot, 1));
 	CALL(0, tsem_release(&hold));
@@ -397,41 +397,41 @@ slots(struct scene *scene)
 /* ---- another owner ---- */
 
 static bool
-hand_over(struct scene *scene)
+hand_over(struct setup *setup)
 {
 	tsem_hold hold;
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
-	CALL(0, tsem_hand_over(&hold, scene->processes[0]));
-	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
+	CALL(0, tsem_hand_over(&hold, setup->processes[0]));
+	CALL(0, tsem_release_for(setup->sem, setup->processes[0]));
 	return true;
 }
 
 static bool
-hand_over_to(struct scene *scene)
+hand_over_to(struct setup *setup)
 {
 	struct tsem_process process;
 	tsem_hold hold;
-	CALL(0, tsem_find_process(scene->processes[0], &process));
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_find_process(setup->processes[0], &process));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	CALL(0, tsem_hand_over_to(&hold, &process));
-	CALL(0, tsem_release_for(scene->sem, scene->processes[0]));
+	CALL(0, tsem_release_for(setup->sem, setup->processes[0]));
 	return true;
 }
 
 static bool
-lend(struct scene *scene)
+lend(struct setup *setup)
 {
 	tsem_process process;
 	tsem_hold hold;
-	CALL(0, tsem_find_process(scene->processes[0], &process));
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_find_process(setup->processes[0], &process));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	CALL(0, tsem_lend(&hold, &process));
 	CALL(-EBUSY, tsem_reap(&hold, 0));
 	CALL(0, tsem_release(&hold));
 	return true;
 }
 
-/* How the child ended that was to adopt the hold. */
+/* How the child ended that should have adopted the hold. */
 static int
 end_of(pid_t child)
 {
@@ -444,12 +444,12 @@ end_of(pid_t child)
 	return info.si_status;
 }
 
-/* The child inherits the cancellation that is pending. */
+/* The child inherits the pending cancellation. */
 static bool
-adopt(struct scene *scene)
+adopt(struct setup *setup)
 {
 	tsem_hold hold;
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	const pid_t child = fork();
 	if (child == 0)
 		_exit(tsem_adopt(&hold) == 0 ? ADOPTED : 1);
@@ -458,12 +458,12 @@ adopt(struct scene *scene)
 	return true;
 }
 
-/* The child is in the thread of its parent, so to speak. */
+/* The child of vfork() shares the thread of its parent. */
 static bool
-adopt_after_vfork(struct scene *scene)
+adopt_after_vfork(struct setup *setup)
 {
 	static tsem_hold hold;
-	CALL(0, tsem_acquire(scene->sem, 1, NULL, &hold));
+	CALL(0, tsem_acquire(setup->sem, 1, NULL, &hold));
 	const pid_t child = vfork();
 	if (child == 0)
 		_exit(tsem_adopt(&hold) == 0 ? ADOPTED : 1);
@@ -472,44 +472,44 @@ adopt_after_vfork(struct scene *scene)
 	return true;
 }
 
-/* ---- governing, looking and repairing ---- */
+/* ---- other functions ---- */
 
 static bool
-set(struct scene *scene)
+set(struct setup *setup)
 {
-	CALL(0, tsem_set(scene->sem, 2));
-	CALL(0, tsem_set(scene->sem, 0));
-	CALL(0, tsem_set(scene->sem, 1));
+	CALL(0, tsem_set(setup->sem, 2));
+	CALL(0, tsem_set(setup->sem, 0));
+	CALL(0, tsem_set(setup->sem, 1));
 	return true;
 }
 
 static bool
-idle(struct scene *scene)
+idle(struct setup *setup)
 {
 	const struct timespec soon = deadline_in(5);
-	CALL(-ETIMEDOUT, tsem_wait_idle(scene->sem, 0, &soon));
-	CALL(0, tsem_wait_idle(scene->other, TSEM_HOLDERS, NULL));
+	CALL(-ETIMEDOUT, tsem_wait_idle(setup->sem, 0, &soon));
+	CALL(0, tsem_wait_idle(setup->other, TSEM_HOLDERS, NULL));
 	return true;
 }
 
 static bool
-cancel_all(struct scene *scene)
+cancel_all(struct setup *setup)
 {
-	CALL(0, tsem_cancel(scene->sem));
-	await_waiters(scene->sem, 0);
+	CALL(0, tsem_cancel(setup->sem));
+	await_waiters(setup->sem, 0);
 	return true;
 }
 
 static bool
-recover(struct scene *scene)
+recover(struct setup *setup)
 {
 	uint32_t recovered = 0;
-	CALL(0, tsem_recover(scene->sem, &recovered));
+	CALL(0, tsem_recover(setup->sem, &recovered));
 	return recovered == 1;
 }
 
 static bool
-look_at(struct scene *scene, tsem *sem)
+look_at(struct setup *setup, tsem *sem)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	int calls = 0;
@@ -520,31 +520,31 @@ look_at(struct scene *scene, tsem *sem)
 }
 
 static bool
-look(struct scene *scene)
+look(struct setup *setup)
 {
-	return look_at(scene, scene->sem);
+	return look_at(setup, setup->sem);
 }
 
-/* A handle that only looks maps nothing, and reads the file in each call. */
+/* A read-only handle maps nothing: each call reads the file. */
 static bool
-look_only(struct scene *scene)
+look_only(struct setup *setup)
 {
 	tsem *sem = NULL;
-	CALL(0, tsem_open(scene->name, TSEM_READ_ONLY, &sem));
-	const bool looked = look_at(scene, sem);
+	CALL(0, tsem_open(setup->name, TSEM_READ_ONLY, &sem));
+	const bool looked = look_at(setup, sem);
 	CALL(0, (tsem_close(sem), 0));
 	return looked;
 }
 
 static bool
-list(struct scene *scene)
+list(struct setup *setup)
 {
 	int calls = 0;
 	CALL(0, tsem_list(test_at_name, &calls));
 	return calls >= 2;
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
 const struct situation situations[] = {
 	{"tsem_create", "new, and there", nothing, create, 0},

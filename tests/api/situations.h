@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Situations in which a thread is cancelled that calls the library. */
+/* Situations in which the library is called by a thread that is being cancelled. */
 #ifndef TSEM_TESTS_SITUATIONS_H
 #define TSEM_TESTS_SITUATIONS_H
 
@@ -7,9 +7,9 @@
 
 enum { CAPACITY = 100, PROCESSES_MAX = 3 };
 
-/* What a situation consists of, in memory that the test shares with the process that acts in it. */
-struct scene {
-	tsem *sem; /* opened before the process was forked, which therefore has to find out who it is */
+/* The data of a situation, in memory that the test shares with the process that runs the situation. */
+struct setup {
+	tsem *sem; /* opened before the process was forked, so the process has to find out its identity */
 	tsem *other;
 	const char *name;
 	const char *unused; /* a name that no semaphore has */
@@ -17,7 +17,7 @@ struct scene {
 	pid_t processes[PROCESSES_MAX];
 	uint32_t n;
 	int lock; /* a descriptor */
-	/* What became of it. */
+	/* The results. */
 	int line; /* of the last call */
 	bool returned;
 	bool as_expected;
@@ -28,46 +28,46 @@ struct scene {
 struct situation {
 	const char *function;
 	const char *what;
-	void (*arrange)(struct scene *scene);
-	bool (*act)(struct scene *scene);
-	uint32_t held; /* of scene->sem, afterwards */
+	void (*arrange)(struct setup *setup);
+	bool (*act)(struct setup *setup);
+	uint32_t held; /* of the semaphore, at the end */
 };
 
 extern const struct situation situations[];
 extern const size_t situation_count;
 
-/* One needs another process for it that is not a child of ThreadSanitizer's vfork(). */
+/* The situation needs a process that is not a child of ThreadSanitizer's vfork(). */
 bool needs_vfork(const struct situation *situation);
 
 /* ---- arrangements of a semaphore with one permit ---- */
 
-void nothing(struct scene *scene);
-void held(struct scene *scene);
+void nothing(struct setup *setup);
+void held(struct setup *setup);
 
-/* The holder is a zombie: its pid is still there, and /proc says that it is dead. */
-void held_by_the_dead(struct scene *scene);
+/* The holder is a zombie: its pid exists, and /proc says that it is dead. */
+void held_by_the_dead(struct setup *setup);
 
-/* The holder lives, but /proc shows a zombie, so that a descriptor of the process has to tell. */
-void held_without_first_thread(struct scene *scene);
+/* The holder lives, but /proc shows a zombie, so that only a pidfd can tell that it lives. */
+void held_without_first_thread(struct setup *setup);
 
-void process_beside(struct scene *scene);
-void lent_to_the_dead(struct scene *scene);
+void process_beside(struct setup *setup);
+void lent_to_the_dead(struct setup *setup);
 
 /* The permit is taken, and another process waits for it. */
-void waited_for(struct scene *scene);
+void waited_for(struct setup *setup);
 
-/* A place that was given up is behind the waiter. */
-void waited_for_and_given_up(struct scene *scene);
+/* A ticket behind the waiter was given up. */
+void waited_for_and_given_up(struct setup *setup);
 
-void both_held(struct scene *scene);
+void both_held(struct setup *setup);
 
 /* To CAPACITY. */
-void capacity_raised(struct scene *scene);
+void capacity_raised(struct setup *setup);
 
-/* There is a semaphore under the unused name, and a process that has nothing to do with it has locked its file. */
-void locked(struct scene *scene);
+/* The unused name has a semaphore whose file another process has locked. */
+void locked(struct setup *setup);
 
-/* There is a file under the unused name. */
-void no_semaphore_at_all(struct scene *scene);
+/* The unused name has a file that is no semaphore. */
+void no_semaphore_at_all(struct setup *setup);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_hold_recovered: what the next holder is told of one that died. */
+/* tsem_hold_recovered(): a hold learns that an earlier holder died. */
 #include "support.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ kill_a_holder(tsem *sem)
 }
 
 static void
-one_is_told(void **state)
+one_learns_it(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -24,7 +24,7 @@ one_is_told(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &told), 0);
 	assert_false(tsem_hold_recovered(&before));
 	assert_true(tsem_hold_recovered(&told));
-	assert_true(tsem_hold_recovered(&told)); /* stays so */
+	assert_true(tsem_hold_recovered(&told)); /* stays true */
 	assert_int_equal(tsem_release(&before), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &after), 0);
 	assert_false(tsem_hold_recovered(&after));
@@ -40,9 +40,9 @@ expect_to_be_told(void *arg)
 	return tsem_hold_recovered(&hold) ? 42 : 0;
 }
 
-/* The one who was told dies of it: the next one is told. */
+/* A holder that has learnt of a death dies itself: the next holder learns it. */
 static void
-told_again(void **state)
+learnt_again(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -51,7 +51,7 @@ told_again(void **state)
 		assert_int_equal(end_of_child(start_child(expect_to_be_told, sem)), 42);
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_true(tsem_hold_recovered(&hold)); /* the last of them ended with its hold */
+	assert_true(tsem_hold_recovered(&hold)); /* the last holder has released */
 	tsem_close(sem);
 }
 
@@ -62,9 +62,9 @@ wait_briefly(void *arg)
 	return tsem_take(arg, 1, &soon) == -ETIMEDOUT ? 0 : 1;
 }
 
-/* Who gives up a place, dies in line, or takes without being recorded has nothing to leave behind. */
+/* A waiter that gives up or dies, and a process that takes anonymously, leave nothing to learn. */
 static void
-nobody_is_told_of_waiters(void **state)
+waiters_leave_nothing_to_learn(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -81,9 +81,9 @@ nobody_is_told_of_waiters(void **state)
 	tsem_close(sem);
 }
 
-/* Those who acquire only to give it back pass the news on. */
+/* A call that acquires and gives back passes on what it has learnt. */
 static void
-news_is_passed_on(void **state)
+it_is_passed_on(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -125,10 +125,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_is_told),
-		cmocka_unit_test(told_again),
-		cmocka_unit_test(nobody_is_told_of_waiters),
-		cmocka_unit_test(news_is_passed_on),
+		cmocka_unit_test(one_learns_it),
+		cmocka_unit_test(learnt_again),
+		cmocka_unit_test(waiters_leave_nothing_to_learn),
+		cmocka_unit_test(it_is_passed_on),
 		cmocka_unit_test(given_back_unused),
 	};
 	support_start(100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_acquire, tsem_try_acquire, tsem_release: the owned pair, and its errors. */
+/* tsem_acquire, tsem_try_acquire, tsem_release: owned holds, and their errors. */
 #include "support.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ a_hold_may_move_in_memory(void **state)
 }
 
 static void
-failures_leave_the_hold_alone(void **state)
+failures_do_not_change_the_hold(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -68,7 +68,7 @@ release_what_the_parent_holds(void *arg)
 }
 
 static void
-releases_that_are_refused(void **state)
+refused_releases(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -82,7 +82,7 @@ releases_that_are_refused(void **state)
 	assert_int_equal(stat_of(sem).available, 1);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(tsem_release(&hold), -EPERM);
-	/* Not even through a copy from before, also when the same record is in use again. */
+	/* Nor through an old copy, even if the same record is in use again. */
 	assert_int_equal(tsem_release(&copy), -EPERM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_release(&copy), -EPERM);
@@ -106,7 +106,7 @@ use_an_inherited_handle(void *arg)
 	return tsem_acquire(sem, 1, NULL, &hold) != 0 ? 3 : 0;
 }
 
-/* Parent and child through one handle, and the child leaves a hold behind. */
+/* Parent and child use one handle, and the child leaves a hold. */
 static void
 a_handle_works_in_a_child(void **state)
 {
@@ -114,14 +114,14 @@ a_handle_works_in_a_child(void **state)
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold hold, all;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_release(&hold), 0); /* leaves a record kept, which is not the child's */
+	assert_int_equal(tsem_release(&hold), 0); /* leaves a cached record, which the child must not use */
 	const pid_t child = start_child(use_an_inherited_handle, sem);
 	for (int i = 0; i < 50; i++) {
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 		assert_int_equal(tsem_release(&hold), 0);
 	}
 	assert_int_equal(end_of_child(child), 0);
-	assert_int_equal(tsem_try_acquire(sem, 3, &all), 0); /* recovers before it fails */
+	assert_int_equal(tsem_try_acquire(sem, 3, &all), 0); /* the try recovers before it fails */
 	assert_int_equal(stat_of(sem).recovered, 1);
 	assert_int_equal(tsem_release(&all), 0);
 	tsem_close(sem);
@@ -135,7 +135,7 @@ acquire_two_and_die(void *arg)
 }
 
 static void
-recover_says_what_came_back(void **state)
+recover_returns_the_permits(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(5, 0);
@@ -157,9 +157,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(acquire_and_release),           cmocka_unit_test(a_hold_may_move_in_memory),
-		cmocka_unit_test(failures_leave_the_hold_alone), cmocka_unit_test(releases_that_are_refused),
-		cmocka_unit_test(a_handle_works_in_a_child),     cmocka_unit_test(recover_says_what_came_back),
+		cmocka_unit_test(acquire_and_release),
+		cmocka_unit_test(a_hold_may_move_in_memory),
+		cmocka_unit_test(failures_do_not_change_the_hold),
+		cmocka_unit_test(refused_releases),
+		cmocka_unit_test(a_handle_works_in_a_child),
+		cmocka_unit_test(recover_returns_the_permits),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_adopt and tsem_reap: a hold that a child makes its own. */
+/* tsem_adopt and tsem_reap: a child adopts a hold. */
 #include "support.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static int
 adopt_and_stay(void *arg)
 {
 	struct transfer *transfer = arg;
-	tsem_hold hold = transfer->hold; /* the parent's stays as it is */
+	tsem_hold hold = transfer->hold; /* the parent's hold does not change */
 	const int rc = tsem_adopt(&hold);
 	transfer->pid = getpid();
 	transfer->step = rc == 0 ? 1 : -1;
@@ -58,12 +58,12 @@ adopted_by_a_child(void **state)
 	kill_child(child);
 	assert_int_equal(tsem_reap(&transfer->hold, 0), 0);
 	assert_int_equal(stat_of(transfer->sem).held, 0);
-	assert_int_equal(stat_of(transfer->sem).recovered, 0); /* it ended, nobody died on anybody */
+	assert_int_equal(stat_of(transfer->sem).recovered, 0); /* the child released it, so no holder died */
 	assert_int_equal(tsem_reap(&transfer->hold, 0), -EPERM);
 	free_transfer(transfer);
 }
 
-/* The parent, killed, takes nothing along: the hold is the child's. */
+/* The parent is killed after the adoption: the child keeps the hold. */
 static int
 acquire_and_let_a_child_adopt(void *arg)
 {
@@ -160,7 +160,7 @@ released_by_the_child(void **state)
 	assert_int_equal(tsem_acquire(transfer.sem, 1, NULL, &transfer.hold), 0);
 	assert_int_equal(end_of_child(start_child(adopt_and_release, &transfer)), 0);
 	assert_int_equal(stat_of(transfer.sem).held, 0);
-	/* Somebody else has its permit by now, perhaps in the same record. */
+	/* Another process has the permit by now, possibly in the same record. */
 	assert_int_equal(tsem_acquire(transfer.sem, 2, NULL, &others), 0);
 	assert_int_equal(tsem_reap(&transfer.hold, 0), 0);
 	assert_int_equal(stat_of(transfer.sem).held, 2);
@@ -178,7 +178,7 @@ not_adopted_at_all(void **state)
 	assert_int_equal(tsem_adopt(&none), -EPERM);
 	assert_int_equal(tsem_reap(&none, 0), -EPERM);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_int_equal(tsem_adopt(&hold), -EPERM); /* it is the caller's own already */
+	assert_int_equal(tsem_adopt(&hold), -EPERM); /* it belongs to the caller already */
 	assert_int_equal(tsem_reap(&hold, 0), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 	tsem_close(sem);
@@ -188,8 +188,8 @@ enum { REFUSED_HERE = 77 };
 
 struct elsewhere {
 	tsem *sem;
-	int namespaces; /* that children are born into */
-	int error;      /* that they get */
+	int namespaces; /* the namespace of later children */
+	int error;      /* the namespace that they get */
 };
 
 static int
@@ -204,12 +204,12 @@ let_a_child_adopt_elsewhere(void *arg)
 	if (child == 0)
 		_exit(-tsem_adopt(&transfer.hold));
 	CHECK(end_of_child(child) == elsewhere->error);
-	/* It is still the parent's, or ended with the child. */
+	/* The hold is still the parent's, or ended with the child. */
 	CHECK(elsewhere->error == 0 || stat_of(transfer.sem).held == 1);
 	return -(elsewhere->error == 0 ? tsem_reap(&transfer.hold, 0) : tsem_release(&transfer.hold));
 }
 
-/* In another PID namespace the child's number would mean nothing to the others. What the clock says does not matter. */
+/* In another PID namespace, the child's number would mean nothing to other processes. The clock does not matter. */
 static void
 not_into_another_pid_namespace(void **state)
 {
@@ -228,7 +228,7 @@ not_into_another_pid_namespace(void **state)
 		refused += status == REFUSED_HERE;
 		assert_true(status == 0 || status == REFUSED_HERE);
 		tsem_hold hold;
-		EVENTUALLY(tsem_try_acquire(sem, 1, &hold) == 0); /* at rest again */
+		EVENTUALLY(tsem_try_acquire(sem, 1, &hold) == 0); /* all permits are back */
 		assert_int_equal(tsem_release(&hold), 0);
 	}
 	tsem_close(sem);
@@ -263,7 +263,7 @@ adopted_in_a_child_of_vfork(void **state)
 	assert_int_equal(tsem_reap(&hold, 0), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 
-	/* The parent is itself again: its next hold is its own. */
+	/* The parent has its own identity again: its next hold is its own. */
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 	tsem_close(sem);

@@ -66,7 +66,7 @@ whichever_is_granted(void **state)
 		EVENTUALLY(lines->granted == round + 1);
 		for (int i = 0; i < LINES; i++) {
 			EVENTUALLY(stat_of(lines->sems[i]).waiting == 0);
-			assert_int_equal(stat_of(lines->sems[i]).held, 1); /* nobody took one from the others */
+			assert_int_equal(stat_of(lines->sems[i]).held, 1); /* the other semaphores lost no permit */
 		}
 		kill_child(child);
 		assert_int_equal(tsem_take(lines->sems[round], 1, NULL), 0);
@@ -76,7 +76,10 @@ whichever_is_granted(void **state)
 	munmap(lines, sizeof(*lines));
 }
 
-/* Permits come on several lines at the same time; each goes to somebody, and none gets lost with those who have one. */
+/*
+ * Several semaphores get permits at the same time. Each permit goes to a waiter; a waiter that has one loses none of
+ * the others.
+ */
 static int
 acquire_any_often(void *arg)
 {
@@ -111,7 +114,7 @@ any_loses_nothing(void **state)
 	munmap(lines, sizeof(*lines));
 }
 
-/* The end of one line ends the wait in all. */
+/* The removal of one semaphore ends the wait for all. */
 static void
 any_is_cancelled(void **state)
 {
@@ -133,16 +136,16 @@ any_is_cancelled(void **state)
 }
 
 static int
-lose_patience(void *arg, uint32_t position)
+give_up_at_once(void *arg, uint32_t position)
 {
 	uint32_t *told = arg;
 	*told = position;
 	return 1;
 }
 
-/* By the clock that was asked for, or with the ticks. */
+/* By its clock, and with ticks. */
 static void
-any_loses_patience(void **state)
+any_gives_up(void **state)
 {
 	(void)state;
 	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
@@ -153,8 +156,11 @@ any_loses_patience(void **state)
 		assert_int_equal(tsem_take(sems[i], 1, NULL), 0);
 	for (uint32_t every_ms = 0; every_ms < 10; every_ms += 5) {
 		uint32_t told = 99;
-		const struct tsem_wait wait = {
-			.size = sizeof(wait), .deadline = &deadline, .progress = lose_patience, .arg = &told, .every_ms = every_ms};
+		const struct tsem_wait wait = {.size = sizeof(wait),
+		                               .deadline = &deadline,
+		                               .progress = give_up_at_once,
+		                               .arg = &told,
+		                               .every_ms = every_ms};
 		assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), -ECANCELED);
 		assert_int_equal(told, every_ms != 0);
 	}
@@ -181,7 +187,7 @@ note_elapsed(const struct tsem_owner *owner, void *arg)
 	return 1;
 }
 
-/* Not since it stood in line. */
+/* Not from the time of its ticket. */
 static void
 any_holds_since_it_was_granted(void **state)
 {
@@ -214,7 +220,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_that_has_one), cmocka_unit_test(whichever_is_granted),
 		cmocka_unit_test(any_loses_nothing),      cmocka_unit_test(any_is_cancelled),
-		cmocka_unit_test(any_loses_patience),     cmocka_unit_test(any_holds_since_it_was_granted),
+		cmocka_unit_test(any_gives_up),           cmocka_unit_test(any_holds_since_it_was_granted),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

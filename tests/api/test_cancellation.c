@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No function is a cancellation point. Each is called by a thread for which pthread_cancel() is pending, in situations in
- * which the library opens files, waits, or calls a function of the program's. The thread comes back from the call with
- * what the function returns, ends where the test wants it to, and the books balance.
+ * No function is a cancellation point. A thread with a pending cancellation calls each function, in situations in which
+ * the library opens files, waits, or calls a function of the program. The call must return its usual result, the thread
+ * must end where the test wants it to, and all permits must be back.
  */
 #include "situations.h"
 
@@ -13,62 +13,62 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- how a situation is played ---- */
+/* ---- how a situation runs ---- */
 
 struct part {
 	const struct situation *situation;
-	struct scene *scene;
+	struct setup *setup;
 };
 
 static void *
 act_and_end(void *arg)
 {
 	struct part *part = arg;
-	part->scene->as_expected = part->situation->act(part->scene);
+	part->setup->as_expected = part->situation->act(part->setup);
 	pthread_testcancel();
 	return NULL;
 }
 
-/* Every situation has a process of its own: the first call of a process looks up more than later ones. */
+/* Each situation has a process of its own, because the first call of a process does more than later ones. */
 static int
 act_in_a_thread(void *arg)
 {
 	struct part *part = arg;
-	struct scene *scene = part->scene;
+	struct setup *setup = part->setup;
 	pthread_t thread;
 	void *result = NULL;
 	alarm(60);
 	CHECK(pthread_create(&thread, NULL, act_and_end, part) == 0);
 	CHECK(pthread_join(thread, &result) == 0);
-	scene->cancelled = result == PTHREAD_CANCELED;
-	scene->stat.size = sizeof(scene->stat);
-	CHECK(tsem_stat(scene->sem, &scene->stat) == 0);
+	setup->cancelled = result == PTHREAD_CANCELED;
+	setup->stat.size = sizeof(setup->stat);
+	CHECK(tsem_stat(setup->sem, &setup->stat) == 0);
 	return 0;
 }
 
-static struct scene *
+static struct setup *
 new_scene(const struct situation *situation)
 {
-	struct scene *scene = shared_memory(sizeof(*scene));
-	scene->lock = -1;
-	scene->name = fresh_name();
-	scene->unused = fresh_name();
-	scene->sem = new_semaphore_named(scene->name, 1, 0);
-	scene->other = new_semaphore(1, 0);
-	situation->arrange(scene);
-	return scene;
+	struct setup *setup = shared_memory(sizeof(*setup));
+	setup->lock = -1;
+	setup->name = fresh_name();
+	setup->unused = fresh_name();
+	setup->sem = new_semaphore_named(setup->name, 1, 0);
+	setup->other = new_semaphore(1, 0);
+	situation->arrange(setup);
+	return setup;
 }
 
 static void
-free_scene(struct scene *scene)
+free_scene(struct setup *setup)
 {
-	for (uint32_t i = 0; i < scene->n; i++)
-		kill_child(scene->processes[i]);
-	if (scene->lock >= 0)
-		close(scene->lock);
-	tsem_close(scene->sem);
-	tsem_close(scene->other);
-	munmap(scene, sizeof(*scene));
+	for (uint32_t i = 0; i < setup->n; i++)
+		kill_child(setup->processes[i]);
+	if (setup->lock >= 0)
+		close(setup->lock);
+	tsem_close(setup->sem);
+	tsem_close(setup->other);
+	munmap(setup, sizeof(*setup));
 }
 
 static void
@@ -77,11 +77,11 @@ every_call_returns(void **state)
 	const struct situation *situation = *state;
 	if (UNDER_THREAD_SANITIZER && needs_vfork(situation))
 		SKIP("ThreadSanitizer turns vfork() into fork()");
-	struct scene *scene = new_scene(situation);
-	struct part part = {.situation = situation, .scene = scene};
+	struct setup *setup = new_scene(situation);
+	struct part part = {.situation = situation, .setup = setup};
 	const int status = end_of_child(start_child(act_in_a_thread, &part));
-	const struct scene seen = *scene;
-	free_scene(scene);
+	const struct setup seen = *setup;
+	free_scene(setup);
 	if (!seen.returned)
 		fail_msg("the call in line %d did not return (the process ended with %d)", seen.line, status);
 	if (!seen.as_expected)
@@ -92,7 +92,7 @@ every_call_returns(void **state)
 	assert_int_equal(seen.stat.waiting, 0);
 }
 
-/* ---- none is forgotten ---- */
+/* ---- completeness ---- */
 
 static bool
 has_situation(const char *function)
@@ -166,7 +166,7 @@ note_end(void *arg)
 }
 
 static void *
-wait_in_line(void *arg)
+wait_in_queue(void *arg)
 {
 	struct waiting *waiting = arg;
 	const struct tsem_wait wait = {.size = sizeof(wait), .progress = count_look, .arg = waiting};
@@ -177,7 +177,7 @@ wait_in_line(void *arg)
 	return NULL;
 }
 
-/* The hold belongs to the process, so another thread releases it. */
+/* The hold belongs to the process, so another thread can release it. */
 static void
 a_cancelled_waiter_keeps_its_place(void **state)
 {
@@ -189,12 +189,12 @@ a_cancelled_waiter_keeps_its_place(void **state)
 	waiting->rc = 1;
 	const pid_t holder = start_child(hold_until_told, waiting);
 	EVENTUALLY(stat_of(waiting->sem).held == 1);
-	assert_int_equal(pthread_create(&thread, NULL, wait_in_line, waiting), 0);
+	assert_int_equal(pthread_create(&thread, NULL, wait_in_queue, waiting), 0);
 	EVENTUALLY(stat_of(waiting->sem).waiting == 1);
 
 	assert_int_equal(pthread_cancel(thread), 0);
 	const int looks = waiting->looks;
-	EVENTUALLY(waiting->looks > looks || waiting->is_back); /* it looks around: whether the holder is alive, too */
+	EVENTUALLY(waiting->looks > looks || waiting->is_back); /* the waiter has looked for dead owners */
 	assert_false(waiting->is_back);
 	waiting->may_release = true;
 	assert_int_equal(end_of_child(holder), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waiter that a post admits closes the handle, or takes the memory away, while the post is still on its way, as
- * POSIX allows after sem_wait(). A post that touches the memory then dies of SIGSEGV.
+ * The waiter that a post admits closes the handle or unmaps the memory while the post has not returned yet. POSIX
+ * allows that after sem_wait(). A post that accesses the memory then dies of SIGSEGV.
  */
 #include "support.h"
 
@@ -16,7 +16,7 @@ enum { ROUNDS = 20000, ROUNDS_QUITTING = 1000, PARTICIPANTS = 4 };
 static const struct tsem_config empty = {.size = sizeof(empty), .permits = 0};
 static size_t size;
 
-/* What the posting thread is to do next. */
+/* The next action of the posting thread. */
 static struct {
 	sem_t go, over;
 	void *memory;
@@ -82,7 +82,7 @@ await_end_of_post(void)
 		;
 }
 
-/* Takes the memory away the moment it is admitted. Its own handle it closes when that is over. */
+/* Unmaps the memory as soon as it is admitted, and closes its own handle later. */
 static void
 one_round(bool share_handle)
 {
@@ -134,7 +134,9 @@ a_named_one_closed_by_the_admitted(void **state)
 	assert_int_equal(tsem_remove(name, 0), 0);
 }
 
-/* A waiter behind the admitted one has given up: its place is skipped, and not by the post. */
+/*
+ * A waiter behind the admitted one has given up. The post must not skip its ticket after it has admitted the first one.
+ */
 static void *
 wait_in_vain(void *sem)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_init_at, tsem_open_at, tsem_size_at: a semaphore in memory of the program's own. */
+/* tsem_init_at, tsem_open_at, tsem_size_at: a semaphore in memory of the program. */
 #include "support.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ the_same_promises(void **state)
 	void *memory = shared_memory(size);
 	tsem *sem, *again;
 	tsem_hold hold;
-	memset(memory, 0xa5, size); /* whatever was there */
+	memset(memory, 0xa5, size); /* the memory need not be zero */
 	assert_int_equal(tsem_init_at(memory, size, &two, &sem), 0);
 	assert_int_equal(tsem_open_at(memory, size - 64, &again), -EINVAL);
 	assert_int_equal(tsem_open_at(memory, size, &again), 0);
@@ -97,9 +97,9 @@ come_and_stay_idle(void *arg)
 	return stay_until_killed(NULL);
 }
 
-/* As many at the same time as it was made for, one: those who are done with it, and live on, are in nobody's way. */
+/* It is made for one hold at a time. A process that has released and lives on must not keep another one out. */
 static void
-who_is_done_keeps_nobody_out(void **state)
+live_processes_keep_no_records(void **state)
 {
 	(void)state;
 	enum { GUESTS = 5 };
@@ -124,7 +124,7 @@ who_is_done_keeps_nobody_out(void **state)
 	munmap(memory, size);
 }
 
-/* It does not grow: at some number of holds, which is not below the one it was made for, there are no more. */
+/* It does not grow: beyond some number of holds, at least the one that it was made for, a hold is refused. */
 static void
 all_records_in_use(void **state)
 {
@@ -144,11 +144,11 @@ all_records_in_use(void **state)
 	assert_in_range(n, ROOM, MOST - 1);
 	assert_int_equal(tsem_try_acquire(sem, 1, &holds[n]), -EUSERS);
 	assert_int_equal(tsem_acquire(sem, 1, &past, &holds[n]), -EUSERS);
-	assert_int_equal(tsem_try_take(sem, 1), 0); /* needs none */
+	assert_int_equal(tsem_try_take(sem, 1), 0); /* a take needs no record */
 	assert_int_equal(tsem_release(&holds[1]), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[1]), 0);
 	for (size_t i = 0; i < 4096; i++)
-		assert_int_equal(memory[size + i], 0x5a); /* nothing of ours beyond the end */
+		assert_int_equal(memory[size + i], 0x5a); /* nothing was written beyond the end */
 	tsem_close(sem);
 	munmap(memory, size + 4096);
 }
@@ -159,7 +159,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(the_same_promises),
-		cmocka_unit_test(who_is_done_keeps_nobody_out),
+		cmocka_unit_test(live_processes_keep_no_records),
 		cmocka_unit_test(all_records_in_use),
 	};
 	support_start(60);

@@ -24,7 +24,7 @@ check() {
 	fi
 }
 
-# A declaration starts at the beginning of a line and has the name before its first parenthesis; a typedef is none.
+# A declaration begins at the start of a line, with the name before its first parenthesis; a typedef is not counted.
 in_order=$(sed -e 's|/\*.*\*/||' "$header" | grep -v '^typedef' | grep -oE '^[a-z][a-z0-9_ *]*\btsem_[a-z_]+\(' |
 	grep -oE 'tsem_[a-z_]+')
 declared=$(sort -u <<<"$in_order")

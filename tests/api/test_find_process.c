@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_find_process, tsem_hand_over_to, tsem_lend: for one process, and not for another one that gets its number. */
+/* tsem_find_process, tsem_hand_over_to, tsem_lend: for one process, and not for a later one with its number. */
 #include "support.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ a_process_that_lives_gets_it(void **state)
 }
 
 static void
-nobody_of_that_number(void **state)
+no_process_has_that_number(void **state)
 {
 	(void)state;
 	static const pid_t pids[] = {0, -1, 4194304};
@@ -54,7 +54,7 @@ nobody_of_that_number(void **state)
 	assert_memory_equal(&process, &before, sizeof(process));
 }
 
-/* Both ways to give it fail, and the hold is still the caller's. */
+/* Both ways to give it fail, and the caller still has the hold. */
 static int
 expect_gone(tsem *sem, const tsem_process *process)
 {
@@ -85,7 +85,7 @@ it_has_ended_meanwhile(void **state)
 	tsem_close(sem);
 }
 
-/* ---- another process of the same number ---- */
+/* ---- a later process with the same number ---- */
 
 enum { REFUSED = 77 };
 
@@ -108,7 +108,7 @@ fork_for_ever(void)
 	return pid;
 }
 
-/* First process of a PID namespace that has its /proc, so that all its processes are this test's. */
+/* Runs as process 1 of a PID namespace with its own /proc, so that all its processes belong to the test. */
 static int
 give_to_a_successor(tsem *sem)
 {
@@ -118,7 +118,7 @@ give_to_a_successor(tsem *sem)
 	kill(first, SIGKILL);
 	CHECK(waitpid(first, NULL, 0) == first);
 
-	/* By then the kernel's clock of hundredths of a second, by which processes are told apart, has moved on. */
+	/* Waits until the clock of 1/100 s has moved on, by which start times differ. */
 	const struct timespec later = deadline_in(40);
 	while (!deadline_has_passed(&later))
 		pause_a_moment();
@@ -127,7 +127,7 @@ give_to_a_successor(tsem *sem)
 	CHECK(fork_for_ever() == first);
 	CHECK(expect_gone(sem, &process) == 0);
 
-	/* By its number the successor is meant, and by what is found now. */
+	/* Its number, and a new search, mean the later process. */
 	tsem_hold hold;
 	CHECK(tsem_acquire(sem, 1, NULL, &hold) == 0 && tsem_hand_over(&hold, first) == 0);
 	CHECK(tsem_release_for(sem, first) == 0);
@@ -169,7 +169,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_lives_gets_it),
-		cmocka_unit_test(nobody_of_that_number),
+		cmocka_unit_test(no_process_has_that_number),
 		cmocka_unit_test(it_has_ended_meanwhile),
 		cmocka_unit_test(another_process_has_its_number),
 	};

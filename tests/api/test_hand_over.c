@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_hand_over and tsem_release_for: a hold for a process that is not asked. */
+/* tsem_hand_over and tsem_release_for: a hold for a process that does nothing. */
 #include "support.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ a_handed_over_hold_ends_with_its_owner(void **state)
 }
 
 static void
-nobody_to_hand_it_to(void **state)
+no_process_to_hand_it_to(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -69,7 +69,7 @@ nobody_to_hand_it_to(void **state)
 	assert_int_equal(tsem_hand_over(&hold, child), -ESRCH);
 	end_of_child(child);
 	assert_int_equal(tsem_hand_over(&hold, child), -ESRCH);
-	/* It is still the caller's. */
+	/* The caller still has it. */
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(stat_of(sem).available, 1);
 	tsem_close(sem);
@@ -96,7 +96,7 @@ a_thread_is_no_process(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_hand_over(&hold, id), -ESRCH);
 	assert_int_equal(tsem_release_for(sem, id), -ESRCH);
-	assert_int_equal(tsem_hand_over(&hold, getpid()), 0); /* by which it means the process */
+	assert_int_equal(tsem_hand_over(&hold, getpid()), 0); /* the number of the thread means the process */
 	assert_int_equal(tsem_release_for(sem, getpid()), 0);
 	pthread_cancel(thread);
 	pthread_join(thread, NULL);
@@ -127,7 +127,7 @@ only_the_owner_hands_over(void **state)
 	tsem_close(transfer.sem);
 }
 
-/* A process's own holds are not "handed over": nobody else releases them. */
+/* A process's own holds are not "handed over": no other process releases them. */
 static void
 release_for_finds_only_what_was_handed_over(void **state)
 {
@@ -153,9 +153,9 @@ acquire_hand_over_and_leave(void *arg)
 	return rc != 0 ? -rc : -tsem_hand_over(&hold, transfer->pid);
 }
 
-/* As a script does it: one process acquires, another one releases, and neither is the owner. */
+/* As in a script: one process acquires, another one releases, and neither is the owner. */
 static void
-anybody_releases_for_the_owner(void **state)
+any_process_releases_for_the_owner(void **state)
 {
 	(void)state;
 	struct transfer transfer = {.sem = new_semaphore(1, 0), .pid = start_child(stay_until_killed, NULL)};
@@ -174,11 +174,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(handed_over_and_released_newest_first),
 		cmocka_unit_test(a_handed_over_hold_ends_with_its_owner),
-		cmocka_unit_test(nobody_to_hand_it_to),
+		cmocka_unit_test(no_process_to_hand_it_to),
 		cmocka_unit_test(a_thread_is_no_process),
 		cmocka_unit_test(only_the_owner_hands_over),
 		cmocka_unit_test(release_for_finds_only_what_was_handed_over),
-		cmocka_unit_test(anybody_releases_for_the_owner),
+		cmocka_unit_test(any_process_releases_for_the_owner),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

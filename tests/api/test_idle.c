@@ -44,11 +44,11 @@ idle_or_not(void **state)
 	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_release(&hold), 0);
-	assert_int_equal(tsem_take(sem, 1, NULL), 0); /* nobody's, and out all the same */
+	assert_int_equal(tsem_take(sem, 1, NULL), 0); /* taken: without a holder, but not available */
 	assert_int_equal(tsem_wait_idle(sem, TSEM_HOLDERS, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_post(sem, 3, NULL), 0);
 	assert_int_equal(tsem_wait_idle(sem, 0, &past), 0);
-	/* More was posted than taken: the counters alone would say that nobody holds. */
+	/* More permits were posted than taken: the counters alone would say that none is held. */
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	assert_int_equal(stat_of(sem).held, 2);
 	assert_int_equal(tsem_wait_idle(sem, 0, &past), -ETIMEDOUT);
@@ -66,7 +66,7 @@ idle_or_not(void **state)
 	tsem_close(sem);
 }
 
-/* Drained, nobody holds, though some wait. */
+/* Drained: no process holds, and some wait. */
 static void
 holders_only(void **state)
 {
@@ -82,7 +82,7 @@ holders_only(void **state)
 	tsem_close(sem);
 }
 
-/* The sleeper is in its futex when the last one goes; its bit in the segment says so, and state S. */
+/* The sleeper is in futex_wait() when the last holder releases: its bit in the segment says so, and its state S. */
 static bool
 sleeps(pid_t pid)
 {
@@ -125,7 +125,7 @@ end_by_post(tsem *sem, tsem_hold *hold)
 }
 
 static void
-the_last_to_go_says_so(void **state)
+the_last_holder_wakes(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -136,9 +136,9 @@ the_last_to_go_says_so(void **state)
 	tsem_close(sem);
 }
 
-/* Nobody else looks for the dead. */
+/* No other process looks for the dead. */
 static void
-the_last_to_go_is_dead(void **state)
+the_last_holder_is_dead(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -165,20 +165,20 @@ take_unless_cancelled(void *arg)
 	int rc = tsem_take(shared->sem, 1, NULL);
 	if (rc == -ECANCELED) {
 		shared->cancelled++;
-		rc = tsem_take(shared->sem, 1, NULL); /* later: waits again */
+		rc = tsem_take(shared->sem, 1, NULL); /* a later call waits again */
 	}
 	return -rc;
 }
 
 static void
-waiters_of_now_give_up(void **state)
+present_waiters_give_up(void **state)
 {
 	(void)state;
 	enum { WAITERS = 5 };
 	struct shared *shared = shared_memory(sizeof(*shared));
 	shared->sem = new_semaphore(1, 0);
 	tsem *sem = shared->sem;
-	assert_int_equal(tsem_cancel(sem), 0); /* of nobody */
+	assert_int_equal(tsem_cancel(sem), 0); /* without waiters */
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	pid_t waiters[WAITERS];
 	for (unsigned i = 0; i < WAITERS; i++) {
@@ -204,9 +204,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idle_or_not),
 		cmocka_unit_test(holders_only),
-		cmocka_unit_test(the_last_to_go_says_so),
-		cmocka_unit_test(the_last_to_go_is_dead),
-		cmocka_unit_test(waiters_of_now_give_up),
+		cmocka_unit_test(the_last_holder_wakes),
+		cmocka_unit_test(the_last_holder_is_dead),
+		cmocka_unit_test(present_waiters_give_up),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,7 +90,7 @@ owners_in_order(void **state)
 	struct arrival arrivals[WAITERS] = {
 		{sem, 2, true, NULL}, {sem, 1, false, NULL}, {sem, 5, true, &late}, {sem, 1, true, NULL}};
 	pid_t children[WAITERS];
-	/* Those who come later have records in front of those who came first: that is not the order that is asked for. */
+	/* Later holders have earlier records: the order must be that of the holds. */
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &second), 0);
 	assert_int_equal(tsem_acquire(sem, 3, NULL, &first), 0);
 	assert_int_equal(tsem_release(&second), 0);
@@ -129,11 +129,11 @@ owners_in_order(void **state)
 	assert_int_equal(stat.held, 4);
 	assert_int_equal(stat.available, 0);
 
-	/* One leaves from the middle: those behind move up. */
+	/* One waiter leaves from the middle: those behind it move up. */
 	kill_child(children[0]);
 	assert_int_equal(tsem_recover(sem, NULL), 0);
 	seen = owners_of(sem);
-	assert_int_equal(seen.n, 4); /* the second one took the permit that was free */
+	assert_int_equal(seen.n, 4); /* the second one took the free permit */
 	assert_int_equal(seen.owners[2].pid, children[2]);
 	assert_int_equal(seen.owners[2].position, 1);
 	assert_int_equal(seen.owners[3].position, 2);
@@ -161,7 +161,7 @@ the_dead_and_the_handed_over(void **state)
 	assert_int_equal(seen.owners[1].pid, getpid());
 	assert_int_equal(seen.owners[1].alive, TSEM_ALIVE);
 	assert_true(seen.owners[1].handed_over);
-	assert_int_equal(stat_of(sem).held, 3); /* looking changes nothing */
+	assert_int_equal(stat_of(sem).held, 3); /* reading changes nothing */
 	tsem_close(sem);
 }
 
@@ -181,9 +181,9 @@ an_enumeration_can_be_ended(void **state)
 
 /* ---- snapshots ---- */
 
-/* Whenever a process looks, the counts are those of the processes that are named. */
+/* In each snapshot, the counts are those of the processes that it names. */
 static void
-counts_and_owners_agree_while_everything_moves(void **state)
+counts_and_owners_agree_in_use(void **state)
 {
 	(void)state;
 	enum { USERS = 3, SNAPSHOTS = 1000 };
@@ -227,7 +227,7 @@ waits_are_counted(void **state)
 	struct tsem_stat stat = stat_of(sem);
 	assert_int_equal(stat.contended, 0);
 	assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
-	const struct timespec soon = deadline_in(100); /* not over before the wait begins, on a slow machine either */
+	const struct timespec soon = deadline_in(100); /* long enough for a slow machine */
 	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
 	stat = stat_of(sem);
 	assert_int_equal(stat.contended, 2);
@@ -237,7 +237,7 @@ waits_are_counted(void **state)
 	uint64_t sum = 0;
 	for (size_t i = 0; i < TSEM_HISTOGRAM_BINS; i++) {
 		sum += stat.histogram[i];
-		if (i > 0 && stat.histogram[i] != 0) /* some bin holds the longest one */
+		if (i > 0 && stat.histogram[i] != 0) /* a bin has the longest wait */
 			assert_true(stat.wait_longest_ns / 1000 >= UINT64_C(1) << (i - 1));
 	}
 	assert_int_equal(sum, 2);
@@ -252,7 +252,7 @@ main(void)
 		cmocka_unit_test(owners_in_order),
 		cmocka_unit_test(the_dead_and_the_handed_over),
 		cmocka_unit_test(an_enumeration_can_be_ended),
-		cmocka_unit_test(counts_and_owners_agree_while_everything_moves),
+		cmocka_unit_test(counts_and_owners_agree_in_use),
 		cmocka_unit_test(a_snapshot_is_refused_as_a_stat_is),
 		cmocka_unit_test(waits_are_counted),
 	};

@@ -35,7 +35,7 @@ skip() {
 	echo "ok $number - $1 # SKIP $2"
 }
 
-# --no-rebuild: a build under way must not be touched from inside a test of it.
+# --no-rebuild: the test must not change the build that it belongs to.
 install_here() {
 	DESTDIR="$directory/root" meson install -C "$build" --no-rebuild
 }
@@ -51,7 +51,7 @@ files_are_there() {
 	done
 }
 
-# What pkg-config says, as if the root were that directory.
+# The output of pkg-config, with that directory as root.
 config() {
 	PKG_CONFIG_PATH="$directory/root$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$directory/root" pkg-config "$@" tsem
 }
@@ -87,7 +87,7 @@ echo 1..17
 check 'installs' install_here
 check 'all that a user needs' files_are_there
 read -ra flags < <(config --cflags --libs)
-# Only libtsem itself is taken from its archive: the rest of the system may have none.
+# Only libtsem is linked from its archive, because other libraries may have none.
 read -ra static < <(config --static --cflags --libs)
 static=("${static[@]/#-ltsem/-l:libtsem.a}")
 check 'C11' compile shared "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${flags[@]}"
@@ -96,7 +96,7 @@ check 'C11 links the shared library' needs_the_library shared
 check 'C11, static' compile static "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${static[@]}"
 check 'C11, static, runs' runs static
 check 'C11, static, needs no shared one' needs_no_library static
-# The headers of C in C++, and what is on top of them.
+# The C headers in C++, and tsem.hpp.
 if command -v "${plus_compiler[0]}" >/dev/null; then
 	check 'tsem.h as C++17' compile plain "${plus_compiler[@]}" -x c++ -std=c++17 "${strict[@]}" "$source" "${flags[@]}"
 	check 'tsem.h as C++17 runs' runs plain

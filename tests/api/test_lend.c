@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_lend, and tsem_release of what was lent: a hold for a command that the caller looks after, as a jobserver does. */
+/* tsem_lend, and tsem_release of a loan: a hold for a command whose end the caller watches, as a jobserver does. */
 #include "support.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ lend(tsem *sem, uint32_t count, pid_t pid, tsem_hold *hold)
 	assert_int_equal(tsem_lend(hold, &process), 0);
 }
 
-/* The counts tell the holds apart: in whichever order, the one that is meant is given back. */
+/* The counts tell the holds apart: in any order, the right one is given back. */
 static void
 each_loan_ends_by_itself(void **state)
 {
@@ -46,9 +46,12 @@ each_loan_ends_by_itself(void **state)
 	tsem_close(sem);
 }
 
-/* A script's `tsem release --owner PID` must not end the permit of a job, nor a jobserver a hold of that process's own. */
+/*
+ * `tsem release --owner PID` of a script must not end the permit of a job, and a jobserver must not end a hold of the
+ * process itself.
+ */
 static void
-loans_and_what_was_handed_over_are_apart(void **state)
+loans_and_handed_over_holds_are_separate(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(7, 0);
@@ -103,7 +106,7 @@ leave_a_scope(void *hold)
 	return tsem_hold_recovered(&scoped);
 }
 
-/* The hold lasts as long as the process that has borrowed it. */
+/* The hold lasts as long as the borrower. */
 static void
 a_loan_outlives_its_lender(void **state)
 {
@@ -138,7 +141,7 @@ a_loan_ends_with_its_scope(void **state)
 }
 
 static void
-what_is_lent_is_good_for_nothing_else(void **state)
+a_lent_hold_has_no_other_use(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -153,7 +156,7 @@ what_is_lent_is_good_for_nothing_else(void **state)
 	assert_int_equal(tsem_lend(&hold, &process), -EPERM);
 	assert_int_equal(tsem_hand_over(&hold, child), -EPERM);
 	assert_int_equal(tsem_reap(&hold, 0), -EBUSY);
-	/* A forked child has a copy of the hold, which is good for nothing there. */
+	/* A forked child has a copy of the hold, which must not work there. */
 	assert_int_equal(end_of_child(start_child(adopt, &hold)), EPERM);
 	assert_int_equal(end_of_child(start_child(release, &hold)), EPERM);
 	assert_int_equal(end_of_child(start_child(leave_a_scope, &hold)), 0);
@@ -193,7 +196,7 @@ is_told(enum end end, int (*give)(tsem_hold *, const tsem_process *))
 	await_zombie(child);
 	assert_int_equal(tsem_try_acquire(sem, 1, &next), 0);
 	const bool result = tsem_hold_recovered(&next);
-	/* The loan has ended, and ending it takes nothing from the next holder. */
+	/* The loan has ended, and tsem_release() takes nothing from the next holder. */
 	assert_int_equal(tsem_release(&hold), give == tsem_lend ? 0 : -EPERM);
 	assert_int_equal(stat_of(sem).held, 1);
 	assert_int_equal(tsem_release(&next), 0);
@@ -204,7 +207,7 @@ is_told(enum end end, int (*give)(tsem_hold *, const tsem_process *))
 }
 
 static void
-only_who_was_killed_has_abandoned_a_loan(void **state)
+only_a_killed_borrower_abandons_a_loan(void **state)
 {
 	(void)state;
 	assert_false(is_told(ENDS_BY_ITSELF, tsem_lend));
@@ -216,12 +219,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_loan_ends_by_itself),
-		cmocka_unit_test(loans_and_what_was_handed_over_are_apart),
-		cmocka_unit_test(what_is_lent_is_good_for_nothing_else),
-		cmocka_unit_test(a_loan_outlives_its_lender),
-		cmocka_unit_test(a_loan_ends_with_its_scope),
-		cmocka_unit_test(only_who_was_killed_has_abandoned_a_loan),
+		cmocka_unit_test(each_loan_ends_by_itself),     cmocka_unit_test(loans_and_handed_over_holds_are_separate),
+		cmocka_unit_test(a_lent_hold_has_no_other_use), cmocka_unit_test(a_loan_outlives_its_lender),
+		cmocka_unit_test(a_loan_ends_with_its_scope),   cmocka_unit_test(only_a_killed_borrower_abandons_a_loan),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

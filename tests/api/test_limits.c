@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system refuses: descriptors, file size, room, memory. Each is an error, and then nothing has changed. */
+/* Limits of descriptors, file size, space, and memory. Each is an error that changes nothing. */
 #include "support.h"
 
 #include <errno.h>
@@ -14,7 +14,10 @@
 
 enum { RECORDS_AT_REST = 64, REFUSED_HERE = 77 };
 
-/* Changes the soft limit, so that it can be raised again. A macro, since C libraries differ about a resource's type. */
+/*
+ * Changes the soft limit, so that the test can raise it again. A macro, because C libraries differ in the type of a
+ * resource.
+ */
 #define EXCHANGE_LIMIT(resource, value)        \
 	do {                                       \
 		struct rlimit limit_;                  \
@@ -27,7 +30,7 @@ enum { RECORDS_AT_REST = 64, REFUSED_HERE = 77 };
 			abort();                           \
 	} while (0)
 
-/* The lowest number that no descriptor has. */
+/* The lowest free descriptor. */
 static rlim_t
 next_descriptor(void)
 {
@@ -36,7 +39,7 @@ next_descriptor(void)
 	return (rlim_t)fd;
 }
 
-/* Uses up the records that there is room for from the start. */
+/* Uses all records that a new semaphore has. */
 static int
 acquire_all_at_rest(tsem *sem, tsem_hold holds[RECORDS_AT_REST])
 {
@@ -72,7 +75,7 @@ struct inherited {
 	tsem_hold hold;
 };
 
-/* A child has to find out who it is, and cannot: it must not become somebody half-known. */
+/* A child has to find out its identity, and cannot: it must not act with half of one. */
 static int
 use_without_a_descriptor(void *arg)
 {
@@ -101,7 +104,7 @@ use_without_a_descriptor(void *arg)
 }
 
 static void
-no_descriptor_to_find_out_who_one_is(void **state)
+no_descriptor_to_find_the_identity(void **state)
 {
 	(void)state;
 	struct inherited inherited = {.sem = new_semaphore(9, 0)};
@@ -128,7 +131,7 @@ no_larger_file(void **state)
 	const int acquired = tsem_acquire(sem, 1, NULL, &more);
 	const int tried = tsem_try_acquire(sem, 1, &more);
 	const int waited = tsem_take(sem, 90, &past);
-	const int taken = tsem_take(sem, 36, NULL); /* needs no record */
+	const int taken = tsem_take(sem, 36, NULL); /* a take needs no record */
 	EXCHANGE_LIMIT(RLIMIT_FSIZE, &limit);
 	assert_int_equal(created, -EFBIG);
 	assert_int_equal(acquired, -EFBIG);
@@ -143,7 +146,7 @@ no_larger_file(void **state)
 	tsem_close(sem);
 }
 
-/* A /dev/shm of one's own, with room for one semaphore at rest and no more. */
+/* A private /dev/shm with space for one idle semaphore. */
 static int
 fill_shared_memory(void *unused)
 {
@@ -167,7 +170,7 @@ fill_shared_memory(void *unused)
 	CHECK(tsem_post(sem, 36, NULL) == 0);
 	CHECK(stat_of(sem).held == RECORDS_AT_REST && stat_of(sem).waiting == 0);
 	CHECK(tsem_release(&holds[7]) == 0);
-	CHECK(tsem_acquire(sem, 1, NULL, &more) == 0); /* in the place of that */
+	CHECK(tsem_acquire(sem, 1, NULL, &more) == 0); /* instead of the record */
 	CHECK(mount(NULL, "/dev/shm", NULL, MS_REMOUNT, "size=36k") == 0);
 	CHECK(tsem_acquire(sem, 1, NULL, &holds[7]) == 0);
 	CHECK(stat_of(sem).held == RECORDS_AT_REST + 1);
@@ -194,7 +197,7 @@ no_address_space(void **state)
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
 	tsem *sem = NULL;
 	tsem_close(new_semaphore_named(name, 1, 0));
-	/* Less than there is in use already; small pieces the allocator has in stock. */
+	/* Less than is in use already; the allocator has small pieces in stock. */
 	rlim_t limit = 1 << 20;
 	EXCHANGE_LIMIT(RLIMIT_AS, &limit);
 	const int opened = tsem_open(name, 0, &sem);
@@ -206,7 +209,7 @@ no_address_space(void **state)
 	assert_int_equal(tsem_remove(name, 0), 0);
 }
 
-/* Whatever is mapped is locked in memory, and not as much may be. */
+/* Each mapping is locked in memory, and the limit is too low for that. */
 static int
 open_with_little_to_lock(void *name)
 {
@@ -248,7 +251,7 @@ open_what_is_leased(void *name)
 	return 0;
 }
 
-/* Another process is asked to give a lease up, and does not. */
+/* Another process is asked to give up a lease, and does not. */
 static void
 no_end_of_a_lease(void **state)
 {
@@ -272,7 +275,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_descriptor_for_a_handle),
-		cmocka_unit_test(no_descriptor_to_find_out_who_one_is),
+		cmocka_unit_test(no_descriptor_to_find_the_identity),
 		cmocka_unit_test(no_larger_file),
 		cmocka_unit_test(no_room),
 		cmocka_unit_test(no_address_space),

@@ -30,7 +30,7 @@ names_are_sorted(void **state)
 	enum { NAMES = 30 };
 	struct listed before = {.sorted = true};
 	tsem *sems[NAMES];
-	/* All of this process's begin alike, up to the second point. */
+	/* All names of this process have the same beginning, up to the second dot. */
 	const char *name = fresh_name();
 	const size_t length = (size_t)(strchr(strchr(name, '.') + 1, '.') - name) + 1;
 	memcpy(before.prefix, name, length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_create, tsem_open, tsem_remove: every error they promise, and that a failure leaves the outputs as they were. */
+/* tsem_create, tsem_open, tsem_remove: all their errors, and that a failure does not change the outputs. */
 #include "support.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ create_without_opening(void **state)
 }
 
 static void
-create_what_exists(void **state)
+create_an_existing_semaphore(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -70,7 +70,7 @@ create_what_exists(void **state)
 }
 
 static void
-create_with_nonsense(void **state)
+create_with_bad_arguments(void **state)
 {
 	(void)state;
 	static const struct tsem_config bad[] = {
@@ -146,7 +146,7 @@ with_small_files_only(void *arg)
 	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
 	CHECK(tsem_create(fresh_name(), &three, &sem) == -EFBIG);
 	CHECK(sem == NULL);
-	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0); /* what counts for coverage is a file */
+	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0); /* a coverage build writes its counts to a file */
 	return 0;
 }
 
@@ -164,7 +164,7 @@ limits_of_the_process(void **state)
 /* ---- open ---- */
 
 static void
-open_what_is_not_there(void **state)
+open_a_missing_semaphore(void **state)
 {
 	(void)state;
 	tsem *const untouched = (tsem *)&three;
@@ -186,7 +186,7 @@ scribble(const char *name, off_t at, unsigned char byte)
 }
 
 static void
-open_what_is_none(void **state)
+open_a_file_that_is_no_semaphore(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -219,7 +219,7 @@ open_as_nobody(void *arg)
 }
 
 static void
-open_what_is_somebody_elses(void **state)
+open_another_users_semaphore(void **state)
 {
 	(void)state;
 	if (geteuid() != 0)
@@ -267,13 +267,13 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(create_and_open),
 		cmocka_unit_test(create_without_opening),
-		cmocka_unit_test(create_what_exists),
-		cmocka_unit_test(create_with_nonsense),
+		cmocka_unit_test(create_an_existing_semaphore),
+		cmocka_unit_test(create_with_bad_arguments),
 		cmocka_unit_test(modes_and_limits),
 		cmocka_unit_test(limits_of_the_process),
-		cmocka_unit_test(open_what_is_not_there),
-		cmocka_unit_test(open_what_is_none),
-		cmocka_unit_test(open_what_is_somebody_elses),
+		cmocka_unit_test(open_a_missing_semaphore),
+		cmocka_unit_test(open_a_file_that_is_no_semaphore),
+		cmocka_unit_test(open_another_users_semaphore),
 		cmocka_unit_test(read_only_handles_change_nothing),
 	};
 	support_start(60);

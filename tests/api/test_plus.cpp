@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem.hpp: holds as C++ has them, which end with their scopes. */
+/* tsem.hpp: holds end with their scopes. */
 #include "plus.hpp"
 
 #include <pthread.h>
@@ -16,10 +16,10 @@ static_assert(!std::is_copy_constructible<semaphore>::value && !std::is_copy_ass
 static_assert(std::is_nothrow_move_constructible<hold>::value && std::is_nothrow_move_assignable<hold>::value, "");
 static_assert(std::is_nothrow_move_constructible<semaphore>::value, "");
 static_assert(std::is_nothrow_move_assignable<semaphore>::value, "");
-/* A temporary semaphore would be gone before its hold. */
+/* A temporary semaphore would be destroyed before its hold. */
 static_assert(!std::is_constructible<hold, semaphore &&>::value, "");
 
-/* In a child: holds a permit until somebody waits. */
+/* In a child: holds a permit until a process waits. */
 static int
 hold_until_someone_waits(void *arg)
 {
@@ -83,7 +83,7 @@ with_the_locks_of_the_standard(void **)
 	assert_true(one.stat().held == 0 && two.stat().held == 0);
 }
 
-/* Times that do not fit are for ever, and those before the beginning of time are over. */
+/* Times that are too large mean for ever; times before the epoch have passed. */
 static void
 extreme_times(void **)
 {
@@ -173,7 +173,7 @@ moving(void **)
 	assert_true(second.owns_lock() && sem.stat().held == 1);
 	THROWS(first.unlock(), std::errc::operation_not_permitted);
 	hold third(sem, 2);
-	third = std::move(second); /* and its own two come back */
+	third = std::move(second); /* and the two of the parent come back */
 	assert_true(third.owns_lock() && third.count() == 1);
 	assert_int_equal(sem.stat().held, 1);
 	hold &same = third;
@@ -234,7 +234,10 @@ struct cancelled {
 	bool left;
 };
 
-/* Destructors, and the functions through which the library calls a lambda, are noexcept: a cancellation inside would end the program. */
+/*
+ * Destructors, and the functions through which the library calls a lambda, are noexcept: a cancellation there would end
+ * the program.
+ */
 static void *
 leave_scope_cancelled(void *arg)
 {

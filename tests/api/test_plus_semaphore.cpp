@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem.hpp: what a semaphore does beside being held, and several of them. */
+/* tsem.hpp: operations on a semaphore other than holds, and on several of them. */
 #include "plus.hpp"
 
 #include <string>
@@ -46,7 +46,7 @@ short_wait()
 }
 
 static void
-whichever_comes_first(void **)
+any_of_several(void **)
 {
 	semaphore one = semaphore::create(fresh_name(), 1);
 	semaphore two = semaphore::create(fresh_name(), 1);
@@ -109,7 +109,7 @@ struct enough {
 };
 
 static void
-looking_around(void **)
+reading(void **)
 {
 	const std::string name = fresh_name();
 	semaphore sem = semaphore::create(name.c_str(), 3);
@@ -122,7 +122,7 @@ looking_around(void **)
 	const struct tsem_stat stat = sem.snapshot([&](const tsem_owner &owner) { counts.push_back(owner.count); });
 	assert_true(stat.held == 3 && counts == std::vector<std::uint32_t>({2, 1}));
 
-	/* What is thrown passes by the library, and ends the look. */
+	/* An exception passes through the library, and ends the enumeration. */
 	int seen = 0;
 	try {
 		sem.owners([&](const tsem_owner &) {
@@ -138,7 +138,7 @@ looking_around(void **)
 	assert_int_equal(seen, 1);
 }
 
-/* With the functions of C for what has no form of its own here. */
+/* Functions of C without a C++ form. */
 static void
 given_to_c_and_back(void **)
 {
@@ -166,7 +166,7 @@ given_to_c_and_back(void **)
 }
 
 static void
-of_the_dead(void **)
+dead_holders(void **)
 {
 	semaphore sem = semaphore::create(fresh_name(), 1);
 	const pid_t child = start_child(hold_an_object_until_killed, &sem);
@@ -186,7 +186,7 @@ of_the_dead(void **)
 }
 
 static void
-in_memory_of_ones_own(void **)
+in_own_memory(void **)
 {
 	const size_t size = tsem_size_at(4);
 	void *memory = shared_memory(size);
@@ -205,10 +205,10 @@ main()
 {
 	std::set_terminate(say_and_exit);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_or_none),    cmocka_unit_test(whichever_comes_first),
-		cmocka_unit_test(anonymous_use),  cmocka_unit_test(posting_and_taking_at_once),
-		cmocka_unit_test(looking_around), cmocka_unit_test(given_to_c_and_back),
-		cmocka_unit_test(of_the_dead),    cmocka_unit_test(in_memory_of_ones_own),
+		cmocka_unit_test(all_or_none),   cmocka_unit_test(any_of_several),
+		cmocka_unit_test(anonymous_use), cmocka_unit_test(posting_and_taking_at_once),
+		cmocka_unit_test(reading),       cmocka_unit_test(given_to_c_and_back),
+		cmocka_unit_test(dead_holders),  cmocka_unit_test(in_own_memory),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, nullptr, nullptr);

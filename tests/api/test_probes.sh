@@ -9,7 +9,7 @@ library=$2
 expected='abandon admit post recover take wait'
 
 notes=$(readelf -n "$library" | sed -n '/Provider: tsem$/{n;s/.*Name: //p}' | sort -u | paste -sd' ')
-# Each as NAME NUMBER, of the arguments.
+# Each of the arguments as NAME NUMBER.
 arguments=$(readelf -n "$library" | sed -n '/Provider: tsem$/{n;s/.*Name: //;h;n;n;s/.*Arguments: *//;H;x;s/\n/ /;p}' |
 	awk '{ print $1, NF - 1 }' | sort -u | paste -sd' ')
 documented=$(sed -n '/^\.Sh PROBES/,/^\.El/s/^\.It Sy //p' "$manual" | sort | paste -sd' ')

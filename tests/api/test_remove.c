@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_remove: not while it is in use, unless forced; and whoever waits is told. */
+/* tsem_remove: not while the semaphore is in use, unless forced; waiters get an error. */
 #include "support.h"
 
 #include <errno.h>
 #include <unistd.h>
 
 static void
-nobody_uses_it(void **state)
+not_in_use(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -26,14 +26,14 @@ nobody_uses_it(void **state)
 	assert_int_equal(tsem_post(sem, 1, NULL), -EIDRM);
 	tsem_close(sem);
 
-	/* The name is free for a new one, which has nothing to do with the old one. */
+	/* The name is free for a new semaphore, which is independent of the old one. */
 	sem = new_semaphore_named(name, 1, 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), 0);
 	tsem_close(sem);
 }
 
 static void
-somebody_holds(void **state)
+held(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -46,15 +46,15 @@ somebody_holds(void **state)
 	assert_int_equal(tsem_take(sem, 3, NULL), 0);
 	assert_int_equal(tsem_remove(name, 0), -EBUSY);
 	assert_int_equal(tsem_post(sem, 3, NULL), 0);
-	/* The refusals have cost nothing. */
+	/* The refusals changed nothing. */
 	assert_int_equal(stat_of(sem).available, 3);
 	assert_int_equal(tsem_remove(name, 0), 0);
 	tsem_close(sem);
 }
 
-/* Posted permits on top of the capacity must not hide the holder. */
+/* Posted permits beyond the capacity must not hide the holder. */
 static void
-somebody_holds_and_somebody_posted(void **state)
+held_and_posted(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -96,7 +96,7 @@ wait_to_take(void *arg)
 }
 
 static void
-waiters_are_told(void **state)
+waiters_get_an_error(void **state)
 {
 	(void)state;
 	enum { WAITERS = 6 };
@@ -139,7 +139,7 @@ acquire_and_die(void *arg)
 }
 
 static void
-the_dead_do_not_hinder(void **state)
+dead_holders_do_not_prevent_it(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -153,13 +153,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_uses_it),
-		cmocka_unit_test(somebody_holds),
-		cmocka_unit_test(somebody_holds_and_somebody_posted),
+		cmocka_unit_test(not_in_use),
+		cmocka_unit_test(held),
+		cmocka_unit_test(held_and_posted),
 		cmocka_unit_test(forced_while_held),
-		cmocka_unit_test(waiters_are_told),
+		cmocka_unit_test(waiters_get_an_error),
 		cmocka_unit_test(waiters_notice_a_deleted_file),
-		cmocka_unit_test(the_dead_do_not_hinder),
+		cmocka_unit_test(dead_holders_do_not_prevent_it),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

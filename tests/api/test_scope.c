@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TSEM_SCOPED_HOLD, TSEM_SCOPED_HANDLE: what ends with its scope. */
+/* TSEM_SCOPED_HOLD, TSEM_SCOPED_HANDLE: they end with their scopes. */
 #include "support.h"
 
 #include <dirent.h>
@@ -40,9 +40,9 @@ out:
 	tsem_close(sem);
 }
 
-/* A void hold is nobody's: neither one that was never acquired, nor one that has ended already. */
+/* A void hold has no owner: one that was never acquired, or one that has ended. */
 static void
-what_is_void_is_left_alone(void **state)
+void_holds_are_ignored(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -51,7 +51,7 @@ what_is_void_is_left_alone(void **state)
 		TSEM_SCOPED_HOLD(released);
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &released), 0);
 		assert_int_equal(tsem_release(&released), 0);
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0); /* in the same record, perhaps */
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0); /* possibly in the same record */
 		TSEM_SCOPED_HOLD(never_acquired);
 		assert_memory_equal(&never_acquired, &(const tsem_hold){{0}}, sizeof(tsem_hold));
 		TSEM_SCOPED_HOLD(refused);
@@ -105,7 +105,7 @@ the_handle_behind_its_hold(void **state)
 	tsem_close(sem);
 }
 
-/* tsem.h allows it, and everything that returns a hold, or keeps many, relies on it. */
+/* tsem.h allows it, and all code that returns or stores holds relies on it. */
 static void
 a_hold_may_be_moved(void **state)
 {
@@ -128,7 +128,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(however_it_is_left),
-		cmocka_unit_test(what_is_void_is_left_alone),
+		cmocka_unit_test(void_holds_are_ignored),
 		cmocka_unit_test(the_handle_behind_its_hold),
 		cmocka_unit_test(a_hold_may_be_moved),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_set: another capacity while others hold, wait, take and post. */
+/* tsem_set: another capacity while other processes hold, wait, take and post. */
 #include "support.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ bad_numbers(void **state)
 }
 
 static void
-a_raise_wakes_whom_it_enables(void **state)
+a_raise_wakes_enabled_waiters(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -60,7 +60,7 @@ a_raise_wakes_whom_it_enables(void **state)
 }
 
 static void
-a_lowering_takes_from_nobody(void **state)
+a_lowering_ends_no_hold(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(3, 0);
@@ -89,7 +89,8 @@ drained(void **state)
 	tsem_hold hold;
 	assert_int_equal(tsem_set(sem, 0), 0);
 	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN);
-	assert_int_equal(tsem_acquire(sem, 2, &past, &hold), -ETIMEDOUT); /* may be waited for: there will be two again */
+	assert_int_equal(tsem_acquire(sem, 2, &past, &hold),
+	                 -ETIMEDOUT); /* may be waited for, because the capacity will be two again */
 	assert_int_equal(tsem_acquire(sem, 3, &past, &hold), -EINVAL);
 	const pid_t waiter = start_child(take_one, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
@@ -107,7 +108,10 @@ acquire_three(void *arg)
 	return -tsem_acquire(arg, 3, NULL, &hold);
 }
 
-/* One who waits for more than there are any more stays, and those behind it; who comes now may ask for what was created. */
+/*
+ * A waiter for more than the new capacity stays, and so do those behind it. A new call may ask for the creator's
+ * number.
+ */
 static void
 counts_beyond_what_is_left(void **state)
 {
@@ -121,7 +125,7 @@ counts_beyond_what_is_left(void **state)
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	const pid_t one = start_child(take_one, sem);
 	EVENTUALLY(stat_of(sem).waiting == 2);
-	assert_int_equal(tsem_set(sem, 1), 0); /* below what is held: taken from nobody */
+	assert_int_equal(tsem_set(sem, 1), 0); /* below what is held: no hold ends */
 	assert_int_equal(stat_of(sem).held, 3);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(stat_of(sem).available, 0);
@@ -135,7 +139,7 @@ counts_beyond_what_is_left(void **state)
 	tsem_close(sem);
 }
 
-/* Permits that were posted to it are all that there is. */
+/* Posted permits are the only ones. */
 static void
 made_without_permits(void **state)
 {
@@ -151,7 +155,7 @@ made_without_permits(void **state)
 	tsem_close(sem);
 }
 
-/* ---- a waiter that the old capacity enabled, and that has not noticed ---- */
+/* ---- a waiter that the old capacity enabled, and that has not noticed it ---- */
 
 static void
 the_enabled_are_admitted(void **state)
@@ -163,19 +167,19 @@ the_enabled_are_admitted(void **state)
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(kill(sleeper, SIGSTOP), 0);
 	assert_int_equal(waitpid(sleeper, NULL, WUNTRACED), sleeper);
-	assert_int_equal(tsem_post(sem, 1, NULL), 0); /* enabled, and cannot know */
+	assert_int_equal(tsem_post(sem, 1, NULL), 0); /* enabled, and has not noticed it */
 	assert_int_equal(tsem_set(sem, 0), 0);
 	assert_int_equal(stat_of(sem).held, 1);
 	assert_int_equal(stat_of(sem).waiting, 0);
 	assert_int_equal(kill(sleeper, SIGCONT), 0);
 	assert_int_equal(tsem_set(sem, 1), 0);
-	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN); /* it has it, and nobody else */
+	assert_int_equal(tsem_try_take(sem, 1), -EAGAIN); /* it holds, and no other process does */
 	kill_child(sleeper);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	tsem_close(sem);
 }
 
-/* ---- all at once ---- */
+/* ---- everything together ---- */
 
 struct crowd {
 	tsem *sem;
@@ -198,7 +202,7 @@ come_and_go(void *arg)
 	return 0;
 }
 
-/* After each lowering, and once those of before have left, there are never more inside than the new capacity. */
+/* After each lowering, once earlier holders have released, never more than the new capacity is held. */
 static void
 up_and_down(void **state)
 {
@@ -217,7 +221,7 @@ up_and_down(void **state)
 			assert_true(crowd->inside <= (int)capacity);
 		if (capacity > 0) {
 			const uint64_t before = stat_of(crowd->sem).ticket;
-			EVENTUALLY(stat_of(crowd->sem).ticket != before); /* they go on */
+			EVENTUALLY(stat_of(crowd->sem).ticket != before); /* the workers go on */
 		}
 	}
 	crowd->done = true;
@@ -234,8 +238,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bad_numbers),
-		cmocka_unit_test(a_raise_wakes_whom_it_enables),
-		cmocka_unit_test(a_lowering_takes_from_nobody),
+		cmocka_unit_test(a_raise_wakes_enabled_waiters),
+		cmocka_unit_test(a_lowering_ends_no_hold),
 		cmocka_unit_test(drained),
 		cmocka_unit_test(counts_beyond_what_is_left),
 		cmocka_unit_test(made_without_permits),

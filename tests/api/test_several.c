@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_acquire_all, and what of several semaphores cannot be asked for. */
+/* tsem_acquire_all, and what its arguments may not be. */
 #include "support.h"
 
 #include <errno.h>
@@ -34,9 +34,9 @@ mistakes(void **state)
 	tsem_close(b);
 }
 
-/* None of them twice, so it is their number alone. */
+/* All different, so that only their number is wrong. */
 static void
-one_more_than_may_be_named(void **state)
+too_many_semaphores(void **state)
 {
 	(void)state;
 	enum { MORE = TSEM_SEMAPHORES_MAX + 1 };
@@ -59,7 +59,7 @@ one_more_than_may_be_named(void **state)
 	}
 }
 
-/* Whichever it is. */
+/* Any of them. */
 static void
 one_of_them_is_gone(void **state)
 {
@@ -102,7 +102,7 @@ all_or_none(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal(stat_of(sems[i]).available, 0);
 		assert_int_equal(tsem_release(&holds[i]), 0);
-		assert_int_equal(stat_of(sems[i]).available, 1); /* each hold is that of its semaphore */
+		assert_int_equal(stat_of(sems[i]).available, 1); /* each hold belongs to its semaphore */
 		tsem_close(sems[i]);
 	}
 }
@@ -131,7 +131,7 @@ dine(void *arg)
 	return 0;
 }
 
-/* Each names the left one first, which in this order would end in a circle. */
+/* Each philosopher names the left fork first: acquired in this order, they would wait in a circle. */
 static void
 philosophers(void **state)
 {
@@ -155,11 +155,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mistakes),
-		cmocka_unit_test(one_more_than_may_be_named),
-		cmocka_unit_test(one_of_them_is_gone),
-		cmocka_unit_test(all_or_none),
-		cmocka_unit_test(philosophers),
+		cmocka_unit_test(mistakes),    cmocka_unit_test(too_many_semaphores), cmocka_unit_test(one_of_them_is_gone),
+		cmocka_unit_test(all_or_none), cmocka_unit_test(philosophers),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

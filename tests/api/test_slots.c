@@ -20,11 +20,11 @@ the_lowest_that_is_free(void **state)
 	tsem_hold a, b, c;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &a), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &b), 0);
-	assert_int_equal(tsem_hold_slot(&b), 0); /* given when asked for */
+	assert_int_equal(tsem_hold_slot(&b), 0); /* the call assigns it */
 	assert_int_equal(tsem_hold_slot(&a), 1);
 	assert_int_equal(tsem_release(&b), 0);
 	assert_int_equal(tsem_hold_slot(&b), TSEM_NO_SLOT);
-	assert_int_equal(tsem_hold_slot(&a), 1); /* stays */
+	assert_int_equal(tsem_hold_slot(&a), 1); /* does not change */
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &b), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &c), 0);
 	assert_int_equal(tsem_hold_slot(&c), 0);
@@ -49,7 +49,7 @@ one_for_each_permit(void **state)
 	assert_int_equal(slots[2], UINT32_MAX);
 	assert_int_equal(tsem_hold_slots(&some, NULL, 0), 3);
 
-	/* More than there are: as many as there are. */
+	/* More than the hold has: all that it has. */
 	assert_int_equal(tsem_acquire(sem, 1500, NULL, &many), 0);
 	assert_int_equal(tsem_hold_slots(&many, slots, 2000), TSEM_SLOTS_MAX - 4);
 	for (uint32_t i = 0; i < TSEM_SLOTS_MAX - 4; i++)
@@ -62,7 +62,7 @@ one_for_each_permit(void **state)
 	tsem_close(sem);
 }
 
-/* ---- of one hold, by several threads ---- */
+/* ---- one hold, several threads ---- */
 
 enum { ASKING = 2, WANTED = 8, TIMES = 2000 };
 
@@ -82,7 +82,7 @@ ask(void *arg)
 	return NULL;
 }
 
-/* They are told the same ones, and no others are taken. */
+/* They get the same slots, and no others are assigned. */
 static void
 threads_that_ask_at_once(void **state)
 {
@@ -117,7 +117,7 @@ ask_in_a_child(void *hold)
 	return (int)tsem_hold_slots(hold, NULL, 0);
 }
 
-/* A copy of the hold in a child sees what its owner has, and takes none for it. */
+/* A copy of the hold in a child shows the slots of its owner, and assigns none. */
 static void
 only_the_owner_takes_any(void **state)
 {
@@ -132,7 +132,7 @@ only_the_owner_takes_any(void **state)
 	tsem_close(sem);
 }
 
-/* ---- shown ---- */
+/* ---- output ---- */
 
 struct seen {
 	uint32_t slots[8];
@@ -156,7 +156,7 @@ take_one(void *arg)
 }
 
 static void
-shown(void **state)
+slots_are_shown(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(4, 0);
@@ -171,7 +171,7 @@ shown(void **state)
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(tsem_owners(sem, note_slot, &seen), 0);
 	assert_int_equal(seen.n, 4);
-	assert_int_equal(seen.slots[0], TSEM_NO_SLOT); /* has not asked */
+	assert_int_equal(seen.slots[0], TSEM_NO_SLOT); /* it has not asked */
 	assert_int_equal(seen.slots[1], 102);
 	assert_int_equal(seen.slots[2], 0);
 	assert_int_equal(seen.slots[3], TSEM_NO_SLOT);
@@ -179,7 +179,7 @@ shown(void **state)
 	tsem_close(sem);
 }
 
-/* ---- each its own, whoever dies ---- */
+/* ---- different slots, although holders die ---- */
 
 enum { PERMITS = 4, MEMBERS = 10, ROUNDS = 400 };
 
@@ -189,7 +189,7 @@ struct crowd {
 	_Atomic int rounds;
 };
 
-/* Some die with their slot. */
+/* Some die while they have a slot. */
 static int
 use_slots(void *arg)
 {
@@ -213,7 +213,7 @@ use_slots(void *arg)
 }
 
 static void
-no_two_have_one(void **state)
+no_two_have_the_same(void **state)
 {
 	(void)state;
 	struct crowd *crowd = shared_memory(sizeof(*crowd));
@@ -238,12 +238,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_lowest_that_is_free),
-		cmocka_unit_test(one_for_each_permit),
-		cmocka_unit_test(threads_that_ask_at_once),
-		cmocka_unit_test(only_the_owner_takes_any),
-		cmocka_unit_test(shown),
-		cmocka_unit_test(no_two_have_one),
+		cmocka_unit_test(the_lowest_that_is_free),  cmocka_unit_test(one_for_each_permit),
+		cmocka_unit_test(threads_that_ask_at_once), cmocka_unit_test(only_the_owner_takes_any),
+		cmocka_unit_test(slots_are_shown),          cmocka_unit_test(no_two_have_the_same),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

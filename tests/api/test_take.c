@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_take, tsem_try_take, tsem_post, both in one: the anonymous pair and its errors. */
+/* tsem_take, tsem_try_take, tsem_post, tsem_post_and_take: anonymous permits and their errors. */
 #include "support.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ take_and_post(void **state)
 }
 
 static void
-counts_that_can_never_be(void **state)
+impossible_counts(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(3, 5);
@@ -39,7 +39,7 @@ counts_that_can_never_be(void **state)
 	assert_int_equal(tsem_try_take(sem, 6), -EINVAL);
 	assert_int_equal(tsem_post(sem, 0, &previous), -EINVAL);
 	assert_int_equal(previous, 99);
-	/* Five may come together by posting. */
+	/* Five can come together by posts. */
 	assert_int_equal(tsem_take(sem, 5, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
 	assert_int_equal(tsem_take(sem, 5, &past), 0);
@@ -70,7 +70,7 @@ deadlines(void **state)
 	tsem *sem = new_semaphore(1, 0);
 	const struct timespec soon = deadline_in(20);
 	const struct timespec past = {.tv_sec = -5};
-	assert_int_equal(tsem_take(sem, 1, &past), 0); /* there is one: no reason to look at the clock */
+	assert_int_equal(tsem_take(sem, 1, &past), 0); /* a permit is available: the clock is not read */
 	assert_int_equal(tsem_take(sem, 1, &past), -ETIMEDOUT);
 	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
 	assert_true(deadline_has_passed(&soon));
@@ -81,7 +81,7 @@ deadlines(void **state)
 }
 
 static void
-structures_that_are_none(void **state)
+bad_structures(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -96,7 +96,7 @@ structures_that_are_none(void **state)
 		{.size = sizeof(struct tsem_wait), .deadline = &too_many},
 		{.size = sizeof(struct tsem_wait), .deadline = &negative},
 	};
-	/* Whether there is a permit or not. */
+	/* With and without an available permit. */
 	for (int round = 0; round < 2; round++) {
 		for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 			tsem_hold hold;
@@ -124,7 +124,7 @@ take_three_times(void *arg)
 }
 
 static void
-a_post_lets_a_waiter_in(void **state)
+a_post_admits_a_waiter(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -157,7 +157,7 @@ post_in_handler(int signal_number)
 	posts++;
 }
 
-/* The handler comes in between any two instructions of everything else. */
+/* The handler interrupts the rest of the program between any two instructions. */
 static void
 posts_from_a_signal_handler(void **state)
 {
@@ -170,7 +170,7 @@ posts_from_a_signal_handler(void **state)
 	posted_by_handler = sem;
 	sigaction(SIGPROF, &action, NULL);
 	setitimer(ITIMER_PROF, &often, NULL);
-	/* The kernel may round the time between two signals up to its tick, so there are some raised by hand, too. */
+	/* The kernel may round the time between two signals up to its tick, so the test raises some itself. */
 	assert_int_equal(tsem_post(sem, 1, NULL), 0); /* three are needed at once */
 	for (int i = 0; posts < POSTS; i++) {
 		tsem_hold hold;
@@ -199,7 +199,7 @@ be_posted_by_oneself(void *arg)
 	return rc != 0 ? -rc : failed != 0 || posts != 1;
 }
 
-/* Its own handler, in the middle of its own wait: nobody else could end that. */
+/* The thread's own handler posts while it waits: no other process could end the wait. */
 static void
 a_handler_posts_for_its_own_wait(void **state)
 {
@@ -231,7 +231,7 @@ post_and_take(void **state)
 	assert_int_equal(tsem_post_and_take(other, full), 0);
 	assert_int_equal(stat_of(other).available, 2);
 	assert_int_equal(stat_of(full).available, 0);
-	/* Not posted when there is no place to be had; and no place kept when the post fails. */
+	/* It does not post if it cannot get a ticket; and it keeps no ticket if the post fails. */
 	assert_int_equal(tsem_post(full, 1, NULL), 0);
 	assert_int_equal(tsem_post_and_take(full, other), -EOVERFLOW);
 	assert_int_equal(stat_of(other).available, 2);
@@ -241,7 +241,7 @@ post_and_take(void **state)
 	assert_int_equal(tsem_post_and_take_wait(other, full, &at_once), -ETIMEDOUT);
 	assert_int_equal(stat_of(other).available, 3);
 	assert_int_equal(stat_of(full).waiting, 0);
-	/* With itself: to the end of the line. */
+	/* With one semaphore twice: the caller moves to the end of the queue. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(tsem_take(other, 1, NULL), 0);
 	const pid_t waiter = start_child(take_one, other);
@@ -262,11 +262,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(take_and_post),
-		cmocka_unit_test(counts_that_can_never_be),
+		cmocka_unit_test(impossible_counts),
 		cmocka_unit_test(a_maximum),
 		cmocka_unit_test(deadlines),
-		cmocka_unit_test(structures_that_are_none),
-		cmocka_unit_test(a_post_lets_a_waiter_in),
+		cmocka_unit_test(bad_structures),
+		cmocka_unit_test(a_post_admits_a_waiter),
 		cmocka_unit_test(posts_from_a_signal_handler),
 		cmocka_unit_test(a_handler_posts_for_its_own_wait),
 		cmocka_unit_test(post_and_take),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads and processes through one handle: never more than the capacity inside, and nothing lost. */
+/* Threads and processes use one handle: never more holders than the capacity, and no permit is lost. */
 #include "support.h"
 
 #include <pthread.h>
@@ -9,8 +9,8 @@
 
 enum { CAPACITY = 3, THREADS = 12, ROUNDS = 2000, PROCESSES = 3 };
 
-/* Counted by those inside, independently of the semaphore; shared with children. */
-struct witness {
+/* The holders count themselves here, independently of the semaphore; shared with children. */
+struct counts {
 	tsem *sem;
 	_Atomic uint32_t inside;
 	_Atomic uint32_t most;
@@ -18,85 +18,85 @@ struct witness {
 	_Atomic uint32_t failures;
 };
 
-static struct witness *
-new_witness(void)
+static struct counts *
+new_counts(void)
 {
-	struct witness *witness = shared_memory(sizeof(*witness));
-	witness->sem = new_semaphore(CAPACITY, 0);
-	return witness;
+	struct counts *counts = shared_memory(sizeof(*counts));
+	counts->sem = new_semaphore(CAPACITY, 0);
+	return counts;
 }
 
 static void
-enter(struct witness *witness, uint32_t count)
+enter(struct counts *counts, uint32_t count)
 {
-	const uint32_t now = atomic_fetch_add(&witness->inside, count) + count;
-	uint32_t most = atomic_load(&witness->most);
-	while (now > most && !atomic_compare_exchange_weak(&witness->most, &most, now))
+	const uint32_t now = atomic_fetch_add(&counts->inside, count) + count;
+	uint32_t most = atomic_load(&counts->most);
+	while (now > most && !atomic_compare_exchange_weak(&counts->most, &most, now))
 		;
 }
 
 static void
-leave(struct witness *witness, uint32_t count)
+leave(struct counts *counts, uint32_t count)
 {
-	atomic_fetch_sub(&witness->inside, count);
-	atomic_fetch_add(&witness->rounds, 1);
+	atomic_fetch_sub(&counts->inside, count);
+	atomic_fetch_add(&counts->rounds, 1);
 }
 
-/* Holds and takes of one to three permits, by turns. */
+/* Alternates between holds and takes of one to three permits. */
 static void *
 work(void *arg)
 {
-	struct witness *witness = arg;
+	struct counts *counts = arg;
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		const uint32_t count = i % CAPACITY + 1;
 		tsem_hold hold;
 		int rc;
 		if (i % 4 == 3) {
-			rc = tsem_take(witness->sem, count, NULL);
-			enter(witness, count);
-			leave(witness, count);
-			rc |= tsem_post(witness->sem, count, NULL);
+			rc = tsem_take(counts->sem, count, NULL);
+			enter(counts, count);
+			leave(counts, count);
+			rc |= tsem_post(counts->sem, count, NULL);
 		} else {
-			rc = tsem_acquire(witness->sem, count, NULL, &hold);
-			enter(witness, count);
-			leave(witness, count);
+			rc = tsem_acquire(counts->sem, count, NULL, &hold);
+			enter(counts, count);
+			leave(counts, count);
 			rc |= tsem_release(&hold);
 		}
 		if (rc != 0)
-			atomic_fetch_add(&witness->failures, 1);
+			atomic_fetch_add(&counts->failures, 1);
 	}
 	return NULL;
 }
 
 static void
-run_threads(struct witness *witness)
+run_threads(struct counts *counts)
 {
 	pthread_t threads[THREADS];
 	size_t started = 0;
-	while (started < THREADS && pthread_create(&threads[started], NULL, work, witness) == 0)
+	while (started < THREADS && pthread_create(&threads[started], NULL, work, counts) == 0)
 		started++;
 	for (size_t i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }
 
 static void
-expect_balance(struct witness *witness, uint32_t rounds)
+expect_balance(struct counts *counts, uint32_t rounds)
 {
-	assert_int_equal(witness->failures, 0);
-	assert_int_equal(witness->rounds, rounds);
-	assert_in_range(witness->most, 1, CAPACITY);
-	expect_at_rest(witness->sem, CAPACITY);
-	tsem_close(witness->sem);
-	munmap(witness, sizeof(*witness));
+	assert_int_equal(counts->failures, 0);
+	assert_int_equal(counts->rounds, rounds);
+	assert_in_range(counts->most, 1, CAPACITY);
+	expect_at_rest(counts->sem, CAPACITY);
+	tsem_close(counts->sem);
+	munmap(counts, sizeof(*counts));
 }
 
 static void
 threads_share_a_handle(void **state)
 {
 	(void)state;
-	struct witness *witness = new_witness();
-	run_threads(witness);
-	expect_balance(witness, THREADS * ROUNDS);
+	struct counts *counts = new_counts();
+	run_threads(counts);
+	expect_balance(counts, THREADS * ROUNDS);
 }
 
 static int
@@ -110,16 +110,16 @@ static void
 processes_with_threads_share_a_semaphore(void **state)
 {
 	(void)state;
-	struct witness *witness = new_witness();
+	struct counts *counts = new_counts();
 	pid_t children[PROCESSES];
 	for (size_t i = 0; i < PROCESSES; i++)
-		children[i] = start_child(run_threads_in_a_child, witness);
+		children[i] = start_child(run_threads_in_a_child, counts);
 	for (size_t i = 0; i < PROCESSES; i++)
 		assert_int_equal(end_of_child(children[i]), 0);
-	expect_balance(witness, PROCESSES * THREADS * ROUNDS);
+	expect_balance(counts, PROCESSES * THREADS * ROUNDS);
 }
 
-/* ---- a hold passes between threads ---- */
+/* ---- one thread acquires, another one releases ---- */
 
 static void *
 release_it(void *arg)
@@ -145,34 +145,34 @@ one_thread_acquires_another_releases(void **state)
 	tsem_close(sem);
 }
 
-/* ---- while others look on ---- */
+/* ---- reads while others use the semaphore ---- */
 
 static _Atomic bool stop;
 
 static void *
-look_on(void *arg)
+read_in_a_loop(void *arg)
 {
-	struct witness *witness = arg;
+	struct counts *counts = arg;
 	while (!stop) {
 		struct tsem_stat stat = {.size = sizeof(stat)};
-		if (tsem_stat(witness->sem, &stat) != 0 || stat.available > CAPACITY || tsem_recover(witness->sem, NULL) != 0)
-			atomic_fetch_add(&witness->failures, 1);
+		if (tsem_stat(counts->sem, &stat) != 0 || stat.available > CAPACITY || tsem_recover(counts->sem, NULL) != 0)
+			atomic_fetch_add(&counts->failures, 1);
 	}
 	return NULL;
 }
 
 static void
-looking_on_disturbs_nobody(void **state)
+reads_have_no_effect(void **state)
 {
 	(void)state;
-	struct witness *witness = new_witness();
-	pthread_t looker;
+	struct counts *counts = new_counts();
+	pthread_t reader;
 	stop = false;
-	assert_int_equal(pthread_create(&looker, NULL, look_on, witness), 0);
-	run_threads(witness);
+	assert_int_equal(pthread_create(&reader, NULL, read_in_a_loop, counts), 0);
+	run_threads(counts);
 	stop = true;
-	pthread_join(looker, NULL);
-	expect_balance(witness, THREADS * ROUNDS);
+	pthread_join(reader, NULL);
+	expect_balance(counts, THREADS * ROUNDS);
 }
 
 int
@@ -182,7 +182,7 @@ main(void)
 		cmocka_unit_test(threads_share_a_handle),
 		cmocka_unit_test(processes_with_threads_share_a_semaphore),
 		cmocka_unit_test(one_thread_acquires_another_releases),
-		cmocka_unit_test(looking_on_disturbs_nobody),
+		cmocka_unit_test(reads_have_no_effect),
 	};
 	support_start(110);
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads do with their holds whatever is allowed: hold several at once, give them back in any order and in each other's
- * place, hand them over, and end with or without them; while signal handlers post, or while whole processes are killed.
- * Never more than the capacity inside, and nothing lost.
+ * Threads do with their holds whatever is allowed: have several, release them in any order and for each other, hand
+ * them over, and end with or without them. Meanwhile signal handlers post, or processes are killed. Never more holders
+ * than the capacity, and no permit is lost.
  */
 #include "support.h"
 
@@ -16,22 +16,24 @@
 
 enum { CAPACITY = 7, PROCESSES = 4, THREADS = 4, LIVES = 12, STEPS = 100, HOLDS = 3, KILLS = 24, STEPS_PER_KILL = 500 };
 
-/* Shared by all processes, and unknown to the semaphore. */
-struct witness {
+/* Shared by all processes, and independent of the semaphore. */
+struct counts {
 	tsem *sem;
-	_Atomic uint64_t inside; /* how many permits each process has, 8 bits for each, so that one look sees one instant */
-	_Atomic uint32_t doomed; /* bit mask: what these have does not count any more, for they may be dead */
-	_Atomic uint32_t births; /* of successors, which may make `inside` and `doomed` of different times */
+	_Atomic uint64_t
+		inside; /* permits of each process, 8 bits for each, so that one load reads all of them at one instant */
+	_Atomic uint32_t doomed; /* bit mask of processes that may be dead: their permits do not count */
+	_Atomic uint32_t
+		births; /* successors of killed processes: after one, `inside` and `doomed` may belong to different times */
 	_Atomic uint32_t steps;
-	_Atomic int wrong; /* line of the first thing that was not as it must be */
+	_Atomic int wrong; /* line of the first violation */
 	_Atomic int pids[PROCESSES];
 	_Atomic bool stop;
 	bool posts_in_handlers;
 };
 
-static struct witness *witness;
+static struct counts *counts;
 
-/* Of this process. */
+/* In this process. */
 static unsigned self;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
@@ -39,33 +41,33 @@ static unsigned running;
 static struct parcel {
 	tsem_hold hold;
 	uint32_t count;
-} left_behind; /* a hold for whoever comes to give it back; count 0: none */
+} left_behind; /* a hold that any thread may release; count 0: none */
 static _Atomic int to_be_posted;
 
-#define MUST(condition)                                                        \
-	do {                                                                       \
-		int none_ = 0;                                                         \
-		if (!(condition))                                                      \
-			atomic_compare_exchange_strong(&witness->wrong, &none_, __LINE__); \
+#define MUST(condition)                                                       \
+	do {                                                                      \
+		int none_ = 0;                                                        \
+		if (!(condition))                                                     \
+			atomic_compare_exchange_strong(&counts->wrong, &none_, __LINE__); \
 	} while (0)
 
 static void
 enter(uint32_t count)
 {
-	const uint32_t births = atomic_load(&witness->births);
+	const uint32_t births = atomic_load(&counts->births);
 	const uint64_t more = (uint64_t)count << 8 * self;
-	const uint64_t inside = atomic_fetch_add(&witness->inside, more) + more;
-	const uint32_t doomed = atomic_load(&witness->doomed);
+	const uint64_t inside = atomic_fetch_add(&counts->inside, more) + more;
+	const uint32_t doomed = atomic_load(&counts->doomed);
 	uint32_t sum = 0;
 	for (unsigned i = 0; i < PROCESSES; i++)
 		sum += (doomed >> i & 1) != 0 ? 0 : (uint32_t)(inside >> 8 * i) & 0xff;
-	MUST(sum <= CAPACITY || atomic_load(&witness->births) != births);
+	MUST(sum <= CAPACITY || atomic_load(&counts->births) != births);
 }
 
 static void
 leave(uint32_t count)
 {
-	atomic_fetch_sub(&witness->inside, (uint64_t)count << 8 * self);
+	atomic_fetch_sub(&counts->inside, (uint64_t)count << 8 * self);
 }
 
 static void
@@ -92,7 +94,7 @@ draw(struct worker *worker, unsigned below)
 	return (unsigned)rand_r(&worker->seed) % below;
 }
 
-/* Waits only with empty hands, or all might wait for each other. */
+/* Waits only when it holds nothing, because otherwise all threads could wait for each other. */
 static void
 acquire(struct worker *worker)
 {
@@ -101,8 +103,8 @@ acquire(struct worker *worker)
 	struct parcel *parcel = &worker->parcels[worker->n];
 	const uint32_t count = draw(worker, 4) == 0 ? 2 : 1;
 	const struct timespec deadline = deadline_in(5);
-	const int rc = worker->n == 0 ? tsem_acquire(witness->sem, count, &deadline, &parcel->hold)
-	                              : tsem_try_acquire(witness->sem, count, &parcel->hold);
+	const int rc = worker->n == 0 ? tsem_acquire(counts->sem, count, &deadline, &parcel->hold)
+	                              : tsem_try_acquire(counts->sem, count, &parcel->hold);
 	MUST(rc == 0 || rc == (worker->n == 0 ? -ETIMEDOUT : -EAGAIN));
 	if (rc != 0)
 		return;
@@ -111,7 +113,7 @@ acquire(struct worker *worker)
 	worker->n++;
 }
 
-/* One of them, which it has no more. */
+/* Removes one of its holds, and returns it. */
 static struct parcel
 pick(struct worker *worker)
 {
@@ -121,7 +123,7 @@ pick(struct worker *worker)
 	return parcel;
 }
 
-/* Leaves a hold for another thread, and gives back the one that lay there. */
+/* Leaves a hold for another thread, and releases the one that was there. */
 static void
 swap(struct worker *worker)
 {
@@ -136,13 +138,15 @@ swap(struct worker *worker)
 		give_back(&other);
 }
 
-/* To any of the processes, which may be dead by now, and then back from it, by whatever hold it was given last. */
+/*
+ * Hands a hold over to a random process, which may be dead, and releases for that process whatever it was given last.
+ */
 static void
 hand_over(struct worker *worker)
 {
 	struct parcel parcel = pick(worker);
 	tsem_hold copy = parcel.hold;
-	const pid_t pid = atomic_load(&witness->pids[draw(worker, PROCESSES)]);
+	const pid_t pid = atomic_load(&counts->pids[draw(worker, PROCESSES)]);
 	leave(parcel.count);
 	int rc = tsem_hand_over(&parcel.hold, pid);
 	MUST(rc == 0 || rc == -ESRCH);
@@ -151,7 +155,7 @@ hand_over(struct worker *worker)
 		return;
 	}
 	MUST(tsem_release(&copy) == -EPERM);
-	rc = tsem_release_for(witness->sem, pid);
+	rc = tsem_release_for(counts->sem, pid);
 	MUST(rc == 0 || rc == -ESRCH || rc == -ENOENT);
 }
 
@@ -163,15 +167,15 @@ post_one(int signal_number)
 	while (n > 0 && !atomic_compare_exchange_weak(&to_be_posted, &n, n - 1))
 		;
 	if (n > 0)
-		MUST(tsem_post(witness->sem, 1, NULL) == 0);
+		MUST(tsem_post(counts->sem, 1, NULL) == 0);
 }
 
-/* Whichever thread the handler interrupts. A permit is not taken where somebody may die who has it to post. */
+/* Any thread may run this handler. It takes no permit if a process may be killed that has to post it. */
 static void
 take(void)
 {
 	const struct timespec deadline = deadline_in(5);
-	if (!witness->posts_in_handlers || tsem_take(witness->sem, 1, &deadline) != 0)
+	if (!counts->posts_in_handlers || tsem_take(counts->sem, 1, &deadline) != 0)
 		return;
 	atomic_fetch_add(&to_be_posted, 1);
 	kill(getpid(), SIGUSR1);
@@ -195,7 +199,7 @@ work(void *arg)
 			struct parcel parcel = pick(&worker);
 			give_back(&parcel);
 		}
-		atomic_fetch_add(&witness->steps, 1);
+		atomic_fetch_add(&counts->steps, 1);
 	}
 	while (worker.n > 0)
 		swap(&worker);
@@ -208,12 +212,12 @@ work(void *arg)
 
 /* ---- a process ---- */
 
-/* Some threads at a time, each of which ends by itself, and passes its number on, and with it the record that it keeps. */
+/* Starts some threads at a time. Each ends by itself, and passes on its number and, with it, its cached record. */
 static int
 live(void *arg)
 {
 	self = (unsigned)(uintptr_t)arg;
-	atomic_store(&witness->pids[self], getpid());
+	atomic_store(&counts->pids[self], getpid());
 	sigset_t usr1;
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
@@ -222,7 +226,7 @@ live(void *arg)
 	CHECK(pthread_attr_init(&detached) == 0);
 	CHECK(pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED) == 0);
 	unsigned seed = (unsigned)getpid();
-	for (unsigned begun = 0; witness->posts_in_handlers ? begun < THREADS * LIVES : !atomic_load(&witness->stop);
+	for (unsigned begun = 0; counts->posts_in_handlers ? begun < THREADS * LIVES : !atomic_load(&counts->stop);
 	     begun++) {
 		pthread_t thread;
 		pthread_mutex_lock(&mutex);
@@ -249,16 +253,16 @@ static pid_t
 start(unsigned i)
 {
 	const pid_t pid = start_child(live, (void *)(uintptr_t)i);
-	atomic_store(&witness->pids[i], pid);
+	atomic_store(&counts->pids[i], pid);
 	return pid;
 }
 
 static void
 begin(bool posts_in_handlers, pid_t pids[PROCESSES])
 {
-	witness = shared_memory(sizeof(*witness));
-	witness->sem = new_semaphore(CAPACITY, 0);
-	witness->posts_in_handlers = posts_in_handlers;
+	counts = shared_memory(sizeof(*counts));
+	counts->sem = new_semaphore(CAPACITY, 0);
+	counts->posts_in_handlers = posts_in_handlers;
 	for (unsigned i = 0; i < PROCESSES; i++)
 		pids[i] = start(i);
 }
@@ -268,11 +272,11 @@ end(const pid_t pids[PROCESSES])
 {
 	for (unsigned i = 0; i < PROCESSES; i++)
 		assert_int_equal(end_of_child(pids[i]), 0);
-	assert_int_equal(tsem_recover(witness->sem, NULL), 0);
-	assert_int_equal(atomic_load(&witness->wrong), 0);
-	expect_at_rest(witness->sem, CAPACITY);
-	tsem_close(witness->sem);
-	munmap(witness, sizeof(*witness));
+	assert_int_equal(tsem_recover(counts->sem, NULL), 0);
+	assert_int_equal(atomic_load(&counts->wrong), 0);
+	expect_at_rest(counts->sem, CAPACITY);
+	tsem_close(counts->sem);
+	munmap(counts, sizeof(*counts));
 }
 
 static void
@@ -284,7 +288,7 @@ while_signal_handlers_post(void **state)
 	end(pids);
 }
 
-/* What the dead have had is passed over before it dies, and counts again for its successor. */
+/* The victim's permits do not count from before its death until its successor starts. */
 static void
 while_processes_are_killed(void **state)
 {
@@ -293,16 +297,16 @@ while_processes_are_killed(void **state)
 	begin(false, pids);
 	for (unsigned i = 0; i < KILLS; i++) {
 		const unsigned victim = i % PROCESSES;
-		const uint32_t before = atomic_load(&witness->steps);
-		EVENTUALLY(atomic_load(&witness->steps) - before >= STEPS_PER_KILL);
-		atomic_fetch_or(&witness->doomed, 1U << victim);
+		const uint32_t before = atomic_load(&counts->steps);
+		EVENTUALLY(atomic_load(&counts->steps) - before >= STEPS_PER_KILL);
+		atomic_fetch_or(&counts->doomed, 1U << victim);
 		kill_child(pids[victim]);
-		atomic_fetch_and(&witness->inside, ~(UINT64_C(0xff) << 8 * victim));
-		atomic_fetch_add(&witness->births, 1);
-		atomic_fetch_and(&witness->doomed, ~(1U << victim));
+		atomic_fetch_and(&counts->inside, ~(UINT64_C(0xff) << 8 * victim));
+		atomic_fetch_add(&counts->births, 1);
+		atomic_fetch_and(&counts->doomed, ~(1U << victim));
 		pids[victim] = start(victim);
 	}
-	atomic_store(&witness->stop, true);
+	atomic_store(&counts->stop, true);
 	end(pids);
 }
 

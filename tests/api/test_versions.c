@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that were compiled with another version of tsem.h: their structures have another size. */
+/* Programs that were compiled with another version of tsem.h: the sizes of their structures differ. */
 #include "support.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { MORE = 40, SIZE_MAX_KNOWN = 4096 };
 
-/* A structure as a later version has it, and what a function must not read or write behind that. */
+/* A structure of a later version, and the bytes behind it, which a function must neither read nor write. */
 struct later_config {
 	struct tsem_config now;
 	unsigned char more[MORE];
@@ -74,7 +74,7 @@ configurations(void **state)
 	}
 }
 
-/* Each function that waits as the structure says; `sems` has two permits each. */
+/* Each function that takes a struct tsem_wait; `sems` have two permits each. */
 static int
 take(tsem *sems[2], const struct tsem_wait *wait)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user's first program looks like; compiled as C11 and as C++17 against the installed library. */
+/* A user's first program; compiled as C11 and as C++17 with the installed library. */
 #include <tsem.h>
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user's first program in C++ looks like; compiled as C++11 and later against the installed library. */
+/* A user's first program in C++; compiled as C++11 and later with the installed library. */
 #include <tsem.hpp>
 
 #include <iostream>

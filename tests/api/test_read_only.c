@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles that only look: no peer that may write the file can end the process that looks, or keep it from an answer. */
+/* Read-only handles: a peer with write permission can neither end the process that reads, nor keep it from a result. */
 #include "support.h"
 #include "traffic.h"
 
@@ -27,7 +27,7 @@ count_owner(const struct tsem_owner *owner, void *arg)
 	return 0;
 }
 
-/* The three ways to look; all of them have the same result. */
+/* The three functions that read must have the same result. */
 static int
 look(tsem *reader)
 {
@@ -45,21 +45,21 @@ struct cut {
 	tsem *reader;
 };
 
-/* In a child, which is what may die. */
+/* In a child, which may die. */
 static int
 look_at_what_is_cut(void *arg)
 {
 	const struct cut *cut = arg;
 	CHECK(truncate(file_of(cut->name), cut->size) == 0);
 	CHECK(look(cut->reader) == -EBADMSG);
-	/* What comes back is zeros, and no semaphore. */
+	/* The file has zeros then, and is no semaphore. */
 	CHECK(truncate(file_of(cut->name), SEGMENT_BYTES_MIN) == 0);
 	CHECK(look(cut->reader) == (cut->size < 512 ? -EBADMSG : 0));
 	return 0;
 }
 
 static void
-a_file_that_is_cut_is_damaged(void **state)
+a_truncated_file_is_damaged(void **state)
 {
 	(void)state;
 	static const off_t sizes[] = {0, 1, 4095, 4096, 20480, 28672, SEGMENT_BYTES_MIN - 1};
@@ -95,7 +95,7 @@ records_come_and_go(void **state)
 	assert_int_equal(tsem_owners(reader, count_owner, &held), 0);
 	assert_int_equal(held, HOLDS);
 
-	/* Their records are gone, and the counters still say that they hold. */
+	/* Their records are gone, and the counters still count them. */
 	assert_int_equal(stat(file_of(name), &st), 0);
 	assert_true(st.st_size > SEGMENT_BYTES_MIN);
 	assert_int_equal(truncate(file_of(name), SEGMENT_BYTES_MIN), 0);
@@ -105,12 +105,12 @@ records_come_and_go(void **state)
 	assert_int_equal(stat_of(reader).held, HOLDS);
 	tsem_close(reader);
 
-	/* They are released into memory that is there again. */
+	/* They are released into memory that exists again. */
 	assert_int_equal(truncate(file_of(name), st.st_size), 0);
 	tsem_close(sem);
 }
 
-/* ---- a peer that never stops ---- */
+/* ---- a peer that truncates in a loop ---- */
 
 static int
 cut_again_and_again(void *arg)
@@ -152,7 +152,7 @@ look_again_and_again(void *arg)
 }
 
 static void
-a_file_that_is_cut_all_the_time_is_one_or_the_other(void **state)
+a_file_truncated_in_a_loop_is_whole_or_damaged(void **state)
 {
 	(void)state;
 	char name[100];
@@ -165,7 +165,7 @@ a_file_that_is_cut_all_the_time_is_one_or_the_other(void **state)
 
 /* ---- one handle, several threads, and a semaphore in use ---- */
 
-struct looker {
+struct reader {
 	tsem *reader;
 	size_t wrong;
 	size_t busy;
@@ -175,18 +175,18 @@ static void *
 compare_again_and_again(void *arg)
 {
 	enum { SNAPSHOTS = 300 };
-	struct looker *looker = arg;
-	for (int taken = 0; taken < SNAPSHOTS || looker->busy == 0; taken++) {
+	struct reader *reader = arg;
+	for (int taken = 0; taken < SNAPSHOTS || reader->busy == 0; taken++) {
 		struct tsem_stat stat;
-		looker->wrong += !snapshot_adds_up(looker->reader, 2, &stat);
-		looker->busy += stat.waiting > 0; /* sooner or later: there are more users than permits */
+		reader->wrong += !snapshot_adds_up(reader->reader, 2, &stat);
+		reader->busy += stat.waiting > 0; /* at some time: there are more users than permits */
 	}
 	return NULL;
 }
 
-/* A process that contends sleeps now and then, which is an instant that each look can wait for. */
+/* A process that contends sleeps now and then; a read can use that instant. */
 static void
-threads_share_a_handle_while_everything_moves(void **state)
+threads_share_a_handle_in_use(void **state)
 {
 	(void)state;
 	enum { USERS = 3, LOOKERS = 2 };
@@ -195,7 +195,7 @@ threads_share_a_handle_while_everything_moves(void **state)
 	tsem *reader = reader_of(name);
 	pid_t children[USERS];
 	pthread_t threads[LOOKERS];
-	struct looker lookers[LOOKERS] = {{.reader = reader}, {.reader = reader}};
+	struct reader lookers[LOOKERS] = {{.reader = reader}, {.reader = reader}};
 	for (size_t i = 0; i < USERS; i++)
 		children[i] = start_child(acquire_again_and_again, sem);
 	for (size_t i = 0; i < LOOKERS; i++)
@@ -229,7 +229,7 @@ hold_more_and_more(void *arg)
 	return stay_until_killed(NULL);
 }
 
-/* Another process works at full speed, so that no two looks are ever alike, and the file is longer after each. */
+/* Another process works at full speed, so that no two reads are the same, and the file is longer after each. */
 static void
 a_file_that_grows_meanwhile_is_not_damaged(void **state)
 {
@@ -253,12 +253,12 @@ a_file_that_grows_meanwhile_is_not_damaged(void **state)
 /* ---- the descriptor ---- */
 
 static void
-without_its_descriptor_it_sees_nothing(void **state)
+a_handle_needs_its_descriptor(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
-	const int next = dup(STDERR_FILENO); /* the number that the handle gets */
+	const int next = dup(STDERR_FILENO); /* the number of the handle's descriptor */
 	close(next);
 	tsem *reader = reader_of(name);
 	assert_int_equal(close(next), 0);
@@ -267,7 +267,7 @@ without_its_descriptor_it_sees_nothing(void **state)
 	assert_int_equal(other, next);
 	assert_int_equal(look(reader), -EBADF);
 	tsem_close(reader);
-	assert_int_equal(close(other), 0); /* it was not the handle's to close */
+	assert_int_equal(close(other), 0); /* the handle must not close it */
 	tsem_close(sem);
 }
 
@@ -275,12 +275,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_that_is_cut_is_damaged),
+		cmocka_unit_test(a_truncated_file_is_damaged),
 		cmocka_unit_test(records_come_and_go),
-		cmocka_unit_test(a_file_that_is_cut_all_the_time_is_one_or_the_other),
-		cmocka_unit_test(threads_share_a_handle_while_everything_moves),
+		cmocka_unit_test(a_file_truncated_in_a_loop_is_whole_or_damaged),
+		cmocka_unit_test(threads_share_a_handle_in_use),
 		cmocka_unit_test(a_file_that_grows_meanwhile_is_not_damaged),
-		cmocka_unit_test(without_its_descriptor_it_sees_nothing),
+		cmocka_unit_test(a_handle_needs_its_descriptor),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

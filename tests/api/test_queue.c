@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Standing in line: weights and order, ways to end a wait, and as many as there can be. */
+/* The queue: counts and order, ways to end a wait, and the maximum number of waiters. */
 #include "support.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
-/* ---- weights and order ---- */
+/* ---- counts and order ---- */
 
 struct queued {
 	tsem *sem;
@@ -23,9 +23,12 @@ hold_some_until_killed(void *arg)
 	return stay_until_killed(NULL);
 }
 
-/* One permit of three is free, a waiter wants two: who wants one and would fit has to stand behind. */
+/*
+ * One permit of three is available, and a waiter wants two: a waiter for one must wait behind it, although the permit
+ * would be enough.
+ */
 static void
-nobody_overtakes_a_bigger_waiter(void **state)
+no_waiter_overtakes_a_bigger_one(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(3, 0);
@@ -53,7 +56,7 @@ nobody_overtakes_a_bigger_waiter(void **state)
 	tsem_close(sem);
 }
 
-/* Permits that come back one by one are kept together for a waiter for all of them. */
+/* Permits that come back one by one are saved for a waiter for all of them. */
 static void
 a_waiter_for_all_is_not_starved(void **state)
 {
@@ -114,7 +117,7 @@ signals(void **state)
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	const pid_t impatient = start_child(wait_interruptibly, sem);
 	EVENTUALLY(stat_of(sem).waiting == 2);
-	/* Again and again, because the first may come before it sleeps. */
+	/* Several times, because the first signal may come before the waiter sleeps. */
 	EVENTUALLY(kill(patient, SIGUSR1) == 0 && kill(impatient, SIGUSR1) == 0 && stat_of(sem).waiting == 1);
 	assert_int_equal(end_of_child(impatient), EINTR);
 	assert_int_equal(stat_of(sem).timeouts, 1);
@@ -149,7 +152,7 @@ progress_gives_up(void **state)
 	tsem_close(sem);
 }
 
-/* ---- every record there is ---- */
+/* ---- all records in use ---- */
 
 static void
 all_records_in_use(void **state)
@@ -165,7 +168,7 @@ all_records_in_use(void **state)
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &holds[i]), 0);
 	assert_int_equal(tsem_try_acquire(sem, 1, &more), -EUSERS);
 	assert_int_equal(tsem_acquire(sem, 1, &soon, &more), -EUSERS);
-	assert_int_equal(tsem_try_take(sem, 1), 0); /* needs none */
+	assert_int_equal(tsem_try_take(sem, 1), 0); /* a take needs no record */
 	assert_int_equal(stat_of(sem).available, 9);
 	assert_int_equal(tsem_release(&holds[20000]), 0);
 	assert_int_equal(tsem_acquire(sem, 1, &soon, &holds[20000]), 0);
@@ -179,7 +182,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_overtakes_a_bigger_waiter),
+		cmocka_unit_test(no_waiter_overtakes_a_bigger_one),
 		cmocka_unit_test(a_waiter_for_all_is_not_starved),
 		cmocka_unit_test(signals),
 		cmocka_unit_test(progress_gives_up),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No system call without contention: the operations run in a process that the kernel kills if it makes any. Time stamps
- * come from the vDSO, which a process sees as plain memory.
+ * No system call without contention: the operations run in a process that the kernel kills at any system call. Time
+ * stamps come from the vDSO, which is ordinary memory of the process.
  */
 #include "support.h"
 
@@ -12,7 +12,7 @@
 
 enum { REFUSED = 77, ROUNDS = 1000 };
 
-/* From here on only read, write, exit of this thread, and returning from a signal handler are survived. */
+/* Permits only read, write, exit of this thread, and the return from a signal handler from here on. */
 static bool
 forbid_system_calls(void)
 {
@@ -44,7 +44,7 @@ static int
 acquire_and_release(void *arg)
 {
 	tsem_hold hold;
-	/* The first use of a process finds out who it is, and looks for a record. */
+	/* The first use finds the identity of the process, and a record. */
 	int wrong = tsem_acquire(arg, 1, NULL, &hold) != 0 || tsem_release(&hold) != 0;
 	if (!forbid_system_calls())
 		return REFUSED;
@@ -82,7 +82,7 @@ expect_quiet(int (*body)(void *arg))
 	tsem_close(sem);
 	if (status == REFUSED)
 		SKIP("seccomp is refused here");
-	assert_int_equal(status, 0); /* 137: killed for a system call */
+	assert_int_equal(status, 0); /* 137: the kernel killed it because of a system call */
 }
 
 static void
