@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instruction_rounds ROUNDS: that many uncontended rounds of take and post, and of acquire and release, each on a
- * semaphore of its own. tests/bench/instructions counts the instructions of one of them under valgrind; the first rounds, which are
- * cold, fall out of the difference between two numbers of rounds.
+ * instruction_rounds ROUNDS: uncontended rounds of take and post, and of acquire and release, each on a semaphore of
+ * its own. tests/bench/instructions counts the instructions of one of them under valgrind. It takes the difference
+ * between two numbers of rounds, so that the first rounds, which are cold, do not count.
  */
 #include <stdio.h>
 #include <stdlib.h>

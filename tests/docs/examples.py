@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs the examples of README.md, of tsem.h and of the manual pages, and compares what they print with what is written there.
+"""Runs the examples of README.md, of tsem.h and of the manual pages, and compares their output with the text.
 
 Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, names and a shared memory of its own.
 
@@ -26,7 +26,7 @@ DEADLINE = float(os.environ.get("DEADLINE", "40"))
 STAND_INS = "flac large small server backup train rsync make-report scp job upgrade cargo measure".split()
 
 
-# ---- finding them ----
+# ---- finding the examples ----
 
 
 def of_markdown(path):
@@ -37,7 +37,7 @@ def of_markdown(path):
 
 
 def of_manual(path):
-    """Rendered by mandoc, so that what is run is what is read; blocks are told apart in the source."""
+    """Renders the page with mandoc, so that the test runs what a reader sees; the source tells the blocks apart."""
     source = open(path, encoding="utf-8").read()
     number = 0
     for section in re.findall(r"^\.Sh (?:EXAMPLES|PROBES)\n(.*?)(?=^\.Sh |\Z)", source, re.MULTILINE | re.DOTALL):
@@ -53,11 +53,11 @@ def of_header(path):
     yield os.path.basename(path), "c", re.sub(r"^ \*(?:     )?", "", program, flags=re.MULTILINE), None
 
 
-# ---- running them ----
+# ---- running the examples ----
 
 
 class Place:
-    """A directory with stand-ins, and the semaphores that its examples leave."""
+    """A directory with replacements of programs, and the semaphores that its examples leave."""
 
     def __init__(self, tsem, root):
         self.directory = tempfile.mkdtemp(prefix="tsem-examples.")
@@ -80,7 +80,7 @@ class Place:
         )
 
     def start(self, *command, **arguments):
-        # A /dev/shm of its own: the names may be those of real semaphores.
+        # In a private /dev/shm, because the names may be those of real semaphores.
         private = [os.path.join(self.root, "tests/cli/programs/private-shm"), "50%"]
         return subprocess.Popen([*private, *command], cwd=self.directory, env=self.environment, start_new_session=True, **arguments)
 
@@ -122,7 +122,7 @@ def run_c(place, text):
 
 
 def looks_like(line):
-    """A regular expression for that line: numbers, and blanks around them, may differ."""
+    """A regular expression for the line: numbers, and blanks around them, may differ."""
     pattern = ""
     for part in re.split(r"(\d[\d.:]*(?:(?:ms|s|m|h|d)\b[\d.smh]*)?| {2,})", line.rstrip()):
         if re.fullmatch(r" {2,}", part or ""):
@@ -156,7 +156,7 @@ class Session:
         )
 
     def give(self, command):
-        """What it prints, at once or within the deadline."""
+        """Its output, at once or within the deadline."""
         self.shell.stdin.write(f"{command}\necho {self.END}\n".encode())
         printed = b""
         end = time.monotonic() + DEADLINE
@@ -169,7 +169,7 @@ class Session:
                 raise Failure(f"the shell ended in: {command}\n{printed.decode()}")
             printed += data
         lines = printed.decode().replace(f"{self.END}\n", "").splitlines()
-        # That a job was killed, bash says sooner or later, behind one command or another, or behind the end.
+        # Bash reports a killed job at an unknown time: after a later command, or after the last one.
         return [line for line in lines if not re.match(r"bash: line \d+: +\d+ Killed ", line)]
 
     def close(self):
@@ -185,7 +185,7 @@ def matches(printed, expected):
 
 def run_session(place, text):
     session = Session(place)
-    numbers = {}  # written there -> of the process here
+    numbers = {}  # pid in the text -> pid of the process here
     try:
         for command, expected in split_session(text):
             for written, real in numbers.items():
@@ -198,7 +198,7 @@ def run_session(place, text):
                 printed = session.give(command)
             if not matches(printed, expected):
                 raise Failure("\n".join([f"$ {command}", *printed, "should be like", *expected]))
-            # Processes that are named in a later command.
+            # A later command names these processes.
             for line, wanted in zip(printed, expected):
                 real = re.search(r"^(?:holds|waits) +(?:\d+ +)?(\d{2,})", line)
                 written = re.search(r"^(?:holds|waits) +(?:\d+ +)?(\d{2,})", wanted)
@@ -232,7 +232,7 @@ def main():
     failed = False
     for number, (name, kind, text, reason) in enumerate(examples, 1):
         if reason is not None or text.startswith(("cc ", "bpftrace ", "perf ")):
-            print(f"ok {number} - {name} # SKIP {reason or 'needs what is not there in a test'}", flush=True)
+            print(f"ok {number} - {name} # SKIP {reason or 'needs what a test does not have'}", flush=True)
             continue
         place = Place(tsem, root)
         try:

@@ -16,7 +16,7 @@ def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
-# ---- what the command says ----
+# ---- the command ----
 
 
 class Help:
@@ -36,7 +36,7 @@ def verbs_of(tsem):
     return re.findall(r"^  ([a-z]+) +[A-Z]", output(tsem, "--help"), re.MULTILINE)
 
 
-# ---- what the manual says ----
+# ---- the manual page ----
 
 
 class Manual:
@@ -48,12 +48,12 @@ class Manual:
         self.options = list(self.parse_options(text.split(".Ss Options\n")[1].split(".Ss ")[0]))
         columns = text.split(".Ss Columns\n")[1].split(".Ss ")[0]
         self.columns = self.parse_columns(columns)
-        # The sentence behind the list, for verbs that have one.
+        # The sentence after the list, for verbs that have one.
         self.others = re.findall(r"^All but ([A-Z, and]+) are printed by default", columns, re.MULTILINE)
 
     @staticmethod
     def flags(line):
-        """Those of a line of macros: -j for Fl j, --permits for Fl -permits."""
+        """The options of a line of macros: -j for Fl j, --permits for Fl -permits."""
         return ["-" + flag for flag in re.findall(r"\bFl (-?[A-Za-z][a-z-]*)", line)]
 
     def parse_synopsis(self, text):

@@ -12,7 +12,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-sys.dont_write_bytecode = True  # nothing is left in the source tree
+sys.dont_write_bytecode = True  # no file is left in the source tree
 from screen import Terminal, do  # noqa: E402
 
 COLORS = {"red": "#e06c75", "green": "#98c379", "brown": "#e5c07b", "yellow": "#e5c07b"}
@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 8.43, 18
 
 
 def runs_of(line, columns):
-    """Neighbouring characters that look alike, as (column, text, appearance)."""
+    """Runs of characters with the same appearance, as (column, text, appearance)."""
     run = None
     for x in range(columns):
         char = line[x]
@@ -78,7 +78,7 @@ def main():
     if "--inside" not in sys.argv:
         os.execvp("unshare", ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--map-root-user",
                               os.path.join(HERE, "..", "cli", "programs", "fresh-shm"), "50%", *sys.argv, "--inside"])
-    subprocess.run([os.path.join(HERE, "scene.sh")], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([os.path.join(HERE, "picture_jobs.sh")], check=True, stderr=subprocess.DEVNULL)
     picture(os.path.join(directory, "show.svg"), "96x10", ["tsem", "show", "encode"], "restored:0")
     picture(os.path.join(directory, "top.svg"), "96x9", ["tsem", "top", "-d", "100ms"], "see:^gpu", "see:██$",
             "until:tsem run encode -- flac e &", "see:encode .* 3 ", "see:█████$", "until:tsem run encode -- flac f & tsem run disk.sda true &",

@@ -4,7 +4,7 @@ load ../cli/helper
 
 EXAMPLES=$BATS_TEST_DIRNAME/../../examples
 
-# start_with TEXT COMMAND...: with that on its standard input, which a background job has none of otherwise.
+# start_with TEXT COMMAND...: the same as start, with TEXT on standard input.
 start_with() {
   local input
   input=$(mktemp input.XXXXXX)
@@ -15,32 +15,32 @@ start_with() {
 
 # ---- job_pool.sh ----
 
-# The program job in the test's directory, and the room for it.
-bring_job() {
+# Copies the program job into the test's directory, and creates its directory.
+prepare_job() {
   cp "$BATS_TEST_DIRNAME/job" .
-  mkdir room
+  mkdir running
 }
 
-@test "job pool: so many at a time, all in the end, each with a slot of its own" {
-  bring_job
+@test "job pool: a limited number at a time, all in the end, each with its own slot" {
+  prepare_job
   start_with "$(printf './job %s\n' {1..7})" "$EXAMPLES/job_pool.sh" "$SEM" 3
   eventually is_shown '[.held, .waiting] | @csv' 3,4
-  eventually full_room
-  expect_equal 'slots' "$(cd room && echo *)" '0 1 2'
+  eventually three_run
+  expect_equal 'slots' "$(cd running && echo *)" '0 1 2'
   touch go
   finish "$PID"
   expect_status 0
-  expect_equal 'jobs that are over' "$(sort -n over | tr '\n' ' ')" '1 2 3 4 5 6 7 '
-  expect_equal 'most in the room' "$(sort -n seen | tail -n 1)" 3
+  expect_equal 'finished jobs' "$(sort -n finished | tr '\n' ' ')" '1 2 3 4 5 6 7 '
+  expect_equal 'most at once' "$(sort -n seen | tail -n 1)" 3
   expect_at_rest 3
 }
 
-full_room() {
-  [[ $(find room -mindepth 1 | wc -l) == 3 ]]
+three_run() {
+  [[ $(find running -mindepth 1 | wc -l) == 3 ]]
 }
 
-@test "job pool: two that name the same pool share its limit" {
-  bring_job
+@test "job pool: two pools of the same name share the limit" {
+  prepare_job
   start_with $'./job a\n./job b\n./job c' "$EXAMPLES/job_pool.sh" "$SEM" 2
   local first=$PID
   eventually is_shown '[.held, .waiting] | @csv' 2,1
@@ -51,10 +51,10 @@ full_room() {
   expect_status 0
   finish "$first"
   expect_status 0
-  expect_equal 'jobs that are over' "$(sort over | tr -d '\n')" abcde
+  expect_equal 'finished jobs' "$(sort finished | tr -d '\n')" abcde
 }
 
-@test "job pool: says which commands failed; a killed one costs no permit" {
+@test "job pool: prints which commands failed; a killed one costs no permit" {
   attempt "$EXAMPLES/job_pool.sh" "$SEM" 1 < <(printf '%s\n' 'exit 3' true 'kill -KILL $$' 'echo out')
   expect_status 1
   expect_out out
@@ -62,7 +62,7 @@ full_room() {
   expect_at_rest 1
 }
 
-@test "job pool: ended by a signal, it ends its jobs" {
+@test "job pool: a signal that ends it ends its jobs" {
   start_with $'exec sleep 1000\nexec sleep 1000' "$EXAMPLES/job_pool.sh" "$SEM" 1
   eventually is_shown '[.held, .waiting] | @csv' 1,1
   kill -TERM "$PID"
@@ -73,7 +73,7 @@ full_room() {
 
 # ---- spool.sh ----
 
-# Against hanging: an item that never comes would be waited for for ever.
+# With a deadline, because the wait for an item that never comes would not end.
 spool() {
   timeout 30 "$EXAMPLES/spool.sh" "$1" "$SEM" spool "${@:2}"
 }
@@ -103,7 +103,7 @@ get_ten() {
   [[ ! -e $FILE.items && ! -e $FILE.places ]]
 }
 
-@test "spool: full, it makes producers wait; empty, consumers" {
+@test "spool: a full one makes producers wait, an empty one consumers" {
   spool make 2
   spool put <<<1
   spool put <<<2
@@ -126,7 +126,7 @@ waits_at() {
   [[ $(tsem show -J "$SEM.$1" | jq .waiting) == "$2" ]]
 }
 
-@test "spool: every item of several producers gets to one of several consumers" {
+@test "spool: each item of several producers goes to one of several consumers" {
   spool make 3
   local pids=() pid i
   for i in 1 2 3; do
@@ -152,7 +152,7 @@ waits_at() {
 
 # ---- once.sh ----
 
-@test "once: skips while the one before runs, and says what that is" {
+@test "once: skips while the earlier one runs, and prints its command" {
   attempt "$EXAMPLES/once.sh" "$SEM" echo hello
   expect_status 0
   expect_out hello
@@ -165,7 +165,7 @@ waits_at() {
   [[ ! -e ran ]]
 }
 
-@test "once: the exit status is the command's; a killed one is in nobody's way" {
+@test "once: the exit status is the command's; a killed one does not block the next" {
   attempt "$EXAMPLES/once.sh" "$SEM" sh -c 'exit 75'
   expect_status 75
   start "$EXAMPLES/once.sh" "$SEM" sh -c 'exec sleep 1000'

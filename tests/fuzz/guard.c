@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts a page that nobody may touch before and behind every mapping of a segment, so that an index that leaves it is a
- * fault and not a look at some neighbour. Linked with --wrap of all
- * three; which of the two names of mmap() a file calls depends on _FILE_OFFSET_BITS.
+ * Puts an inaccessible page before and after every mapping of a segment, so that an access outside the mapping is a
+ * fault. Linked with --wrap of all three functions; _FILE_OFFSET_BITS decides which of the two names of mmap() a file
+ * calls.
  */
 #include <stddef.h>
 #include <sys/mman.h>

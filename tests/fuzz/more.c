@@ -8,7 +8,7 @@
 #include "handle.h"
 #include "image.h"
 #include "target.h"
-#include "world.h"
+#include "fake_platform.h"
 
 void
 more_set(struct session *session, uint32_t count)
@@ -26,12 +26,12 @@ more_cancel(struct session *session, uint32_t count)
 void
 more_wait_idle(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	const unsigned flags = (count & 1) != 0 ? TSEM_HOLDERS : TSEM_INTERRUPTIBLE;
 	checked("tsem_wait_idle", tsem_wait_idle(session->sem, flags, &deadline));
 }
 
-/* ---- several, of which one is good ---- */
+/* ---- several semaphores, one of them intact ---- */
 
 struct neighbour {
 	_Alignas(64) unsigned char memory[RECORDS_OFFSET + 2 * sizeof(struct record)];
@@ -57,7 +57,7 @@ void
 more_acquire_all(struct session *session, uint32_t count)
 {
 	static struct neighbour neighbour;
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	open_neighbour(&neighbour, count & 1);
 	tsem *const sems[] = {session->sem, neighbour.sem};
@@ -77,7 +77,7 @@ void
 more_acquire_any(struct session *session, uint32_t count)
 {
 	static struct neighbour neighbour;
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	open_neighbour(&neighbour, count & 1);
 	tsem *const sems[] = {session->sem, neighbour.sem};
@@ -96,7 +96,7 @@ void
 more_post_and_take(struct session *session, uint32_t count)
 {
 	static struct neighbour neighbour;
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	open_neighbour(&neighbour, 1);
 	tsem *const post_to = (count & 1) != 0 ? session->sem : neighbour.sem;
@@ -152,12 +152,12 @@ more_snapshot(struct session *session, uint32_t count)
 void
 more_take_wait(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	checked("tsem_take_wait", tsem_take_wait(session->sem, count, &wait));
 }
 
-/* ---- in memory of one's own ---- */
+/* ---- memory of the program ---- */
 
 static void (*const in_memory[])(struct session *session, uint32_t count) = {
 	more_take_wait, more_set,       more_acquire_all, more_acquire_any, more_post_and_take, more_slots,
@@ -169,12 +169,12 @@ do_everything(tsem *sem, uint32_t count)
 {
 	struct session session = {.sem = sem};
 	for (size_t i = 0; i < sizeof(in_memory) / sizeof(in_memory[0]); i++) {
-		world_new_operation();
+		fake_platform_new_operation();
 		in_memory[i](&session, count + (uint32_t)i);
 	}
 	for (size_t i = 0; i < HOLDS_MAX; i++)
 		checked("tsem_release", tsem_release(&session.holds[i]));
-	world_new_operation();
+	fake_platform_new_operation();
 	uint32_t recovered;
 	checked("tsem_recover", tsem_recover(sem, &recovered));
 }
@@ -189,13 +189,16 @@ open_and_do_everything(void *memory, size_t size, uint32_t count)
 	tsem_close(sem);
 }
 
-/* A copy on the heap, behind whose end a sanitizer looks; or where it is, so that the peer goes on writing to it. */
+/*
+ * A copy on the heap, so that a sanitizer finds accesses beyond its end; or the memory itself, so that the peer still
+ * writes to it.
+ */
 void
 more_embedded(struct session *session, uint32_t count)
 {
 	const struct segment *segment = &session->sem->segment;
 	const size_t size = RECORDS_OFFSET + (count >> 1) % 65 * sizeof(struct record);
-	if (!segment->writable) /* it maps nothing */
+	if (!segment->writable) /* the handle maps nothing */
 		return;
 	if ((count & 1) != 0) {
 		if (!segment->embedded)

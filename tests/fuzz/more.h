@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The operations on more than permits of one semaphore in a file. */
+/* Operations on several semaphores, on holds, and on semaphores in memory of the program. */
 #ifndef TSEM_FUZZ_MORE_H
 #define TSEM_FUZZ_MORE_H
 
@@ -16,7 +16,7 @@ void more_snapshot(struct session *session, uint32_t count);
 void more_take_wait(struct session *session, uint32_t count);
 void more_reap_abandoned(struct session *session, uint32_t count);
 
-/* The same content as memory of one's own, of another size, and everything that can be done there. */
+/* Runs everything that is possible on the same content as memory of the program, with another size. */
 void more_embedded(struct session *session, uint32_t count);
 void more_init_embedded(struct session *session, uint32_t count);
 

@@ -9,7 +9,7 @@
 #include "handle.h"
 #include "more.h"
 #include "target.h"
-#include "world.h"
+#include "fake_platform.h"
 
 /* ---- results ---- */
 
@@ -55,7 +55,7 @@ try_take(struct session *session, uint32_t count)
 static void
 take(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	checked("tsem_take", tsem_take(session->sem, count, &deadline));
 }
 
@@ -75,7 +75,7 @@ try_acquire(struct session *session, uint32_t count)
 static void
 acquire(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	checked("tsem_acquire", tsem_acquire(session->sem, count, &deadline, another_hold(session)));
 }
 
@@ -91,7 +91,7 @@ look_at_position(void *arg, uint32_t position)
 static void
 acquire_impatiently(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = world_deadline();
+	const struct timespec deadline = fake_platform_deadline();
 	uint32_t calls = 0;
 	const struct tsem_wait wait = {
 		.size = sizeof(wait),
@@ -99,7 +99,7 @@ acquire_impatiently(struct session *session, uint32_t count)
 		.flags = TSEM_INTERRUPTIBLE,
 		.progress = look_at_position,
 		.arg = &calls,
-		.every_ms = count & 1, /* 0: without looking up the place */
+		.every_ms = count & 1, /* 0: the library does not look up the position */
 	};
 	checked("tsem_acquire_wait", tsem_acquire_wait(session->sem, count, &wait, another_hold(session)));
 }
@@ -144,7 +144,7 @@ release_for_parent(struct session *session, uint32_t count)
 		checked("tsem_release", tsem_release(latest_hold(session)));
 }
 
-/* As a child would: the record seems to be another process's. */
+/* As a child would do it: the record seems to belong to another process. */
 static void
 adopt(struct session *session, uint32_t count)
 {
@@ -242,7 +242,7 @@ remove_by_force(struct session *session, uint32_t count)
 	checked("tsem_remove", tsem_remove(session->name, TSEM_FORCE));
 }
 
-/* The order is part of the corpus' meaning: append only. */
+/* The corpus depends on this order: append only. */
 static void (*const operations[])(struct session *session, uint32_t count) = {
 	try_take,
 	take,
@@ -283,6 +283,6 @@ const size_t operations_count = sizeof(operations) / sizeof(operations[0]);
 void
 operate(struct session *session, size_t operation, uint32_t count)
 {
-	world_new_operation();
+	fake_platform_new_operation();
 	operations[operation % operations_count](session, count);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything that can be done to a semaphore; each result must be one that the interface knows. */
+/* All operations on a semaphore. Each result must be one that tsem.h documents. */
 #ifndef TSEM_FUZZ_OPERATIONS_H
 #define TSEM_FUZZ_OPERATIONS_H
 
@@ -10,14 +10,14 @@ enum { HOLDS_MAX = 4 };
 struct session {
 	tsem *sem;
 	const char *name;
-	tsem_hold holds[HOLDS_MAX]; /* a newer one takes the place of the oldest */
+	tsem_hold holds[HOLDS_MAX]; /* a new hold replaces the oldest */
 	size_t next;
 };
 
-/* Aborts if it is an error that the interface does not know; otherwise returns it. */
+/* Aborts at an error that tsem.h does not document; otherwise returns it. */
 int checked(const char *state, int rc);
 
-/* The place for another hold; what stood there is given back first, as a program that means well would do. */
+/* The place for another hold. A hold that is there is released first, as a correct program would do. */
 tsem_hold *another_hold(struct session *session);
 tsem_hold *latest_hold(struct session *session);
 

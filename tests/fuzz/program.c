@@ -21,7 +21,7 @@ next_word(struct reader *reader, int bytes)
 	return word;
 }
 
-/* Mostly small, sometimes as large as can be: both ends are where mistakes are made. */
+/* Mostly small, sometimes as large as possible: most faults are at both ends. */
 static uint32_t
 next_count(struct reader *reader)
 {

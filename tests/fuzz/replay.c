@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay FILE...: runs the target over inputs that are files, for the tests and for a look at a fault that was found. A
- * directory stands for all files in it. Without arguments: over standard input, which is what AFL++ wants.
+ * replay FILE...: runs the target on inputs in files, for the tests and to repeat a fault. A directory stands for all
+ * its files. Without arguments it reads standard input, as AFL++ needs.
  *
- * A child does it, so that a fault leaves nothing behind in shared memory. With --apart, one for each processor, which
- * stays there and takes its share of the inputs: what the thread sanitizer keeps for two threads that touch the same memory
- * all the time costs many times more if they do it at the same time, and it finds the same.
+ * A child does the work, so that a fault leaves nothing in shared memory. With --apart, each processor has a child of
+ * its own, bound to it, with a share of the inputs: under the thread sanitizer, two threads that access the same memory
+ * all the time take many times longer if they run at the same time, and the sanitizer finds the same faults.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,25 +26,25 @@
 __AFL_FUZZ_INIT()
 #endif
 
-/* Longer than any image that makes sense. */
+/* Longer than any useful image. */
 enum { INPUT_BYTES_MAX = 1 << 17, SECONDS_MAX = 60, CHILDREN_MAX = 8 };
 
 static uint8_t input[INPUT_BYTES_MAX];
 static unsigned replayed;
 static unsigned share;      /* of this child */
-static unsigned shares = 1; /* how many there are */
+static unsigned shares = 1; /* the number of children */
 static unsigned seen;
 
 static void
 replay_stream(FILE *stream, const char *path)
 {
 	const size_t size = fread(input, 1, sizeof(input), stream);
-	/* A copy of just that size, so that a sanitizer sees a read behind its end. */
+	/* A copy of exactly this size, so that a sanitizer finds a read beyond its end. */
 	uint8_t *copy = malloc(size == 0 ? 1 : size);
 	if (copy == NULL || ferror(stream) != 0)
 		broken(path, errno);
 	memcpy(copy, input, size);
-	alarm(SECONDS_MAX); /* hanging is a fault, too: SIGALRM ends the program */
+	alarm(SECONDS_MAX); /* a hang is a fault, too: SIGALRM ends the program */
 	LLVMFuzzerTestOneInput(copy, size);
 	alarm(0);
 	free(copy);
@@ -60,7 +60,7 @@ replay_path(const char *path)
 	FILE *stream = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "rb") : NULL;
 	if (stream == NULL)
 		broken(path, errno);
-	fprintf(stderr, "replay: %s\n", path); /* the last line tells which one was at fault */
+	fprintf(stderr, "replay: %s\n", path); /* the last line names the input with the fault */
 	replay_stream(stream, path);
 	fclose(stream);
 }

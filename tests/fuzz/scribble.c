@@ -16,7 +16,7 @@ record_of(const struct scribbler *scribbler, uint32_t index)
 	return &records[index % scribbler->records];
 }
 
-/* A few records at the beginning, the same number at the end, and others in between when there are many. */
+/* A few records at the beginning and at the end, and others in between if there are many. */
 static uint32_t
 spread(const struct scribbler *scribbler, uint32_t argument)
 {

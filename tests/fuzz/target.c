@@ -15,7 +15,7 @@
 #include "operations.h"
 #include "program.h"
 #include "segment.h"
-#include "world.h"
+#include "fake_platform.h"
 
 static char name[64];
 static char path[PATH_BYTES];
@@ -41,7 +41,7 @@ unlink_file(void)
 	unlink(path);
 }
 
-/* The image of a fresh semaphore, the same every time: its UUID and time of creation are not what is fuzzed. */
+/* The image of a new semaphore, the same every time: its UUID and time of creation are fixed. */
 static void
 prepare(void)
 {
@@ -61,7 +61,7 @@ prepare(void)
 	segment_detach(&segment);
 }
 
-/* The file of the semaphore, with this content and no other. */
+/* Gives the file of the semaphore exactly this content. */
 static int
 write_file(const void *content, size_t size)
 {
@@ -89,7 +89,7 @@ begin_scribbling(int fd, bool big, const struct program *program, struct scribbl
 		STORE_RLX(&((struct header *)base)->reserved, RECORDS_MAX);
 }
 
-/* Steps up to the first operation make the image that is opened; the number of them. */
+/* The steps before the first operation make the image that is opened. Returns their number. */
 static size_t
 scribble_first(struct scribbler *scribbler)
 {
@@ -111,7 +111,7 @@ run_steps(struct session *session, struct scribbler *scribbler, size_t from)
 		else
 			scribble(scribbler, step, RECORDS_MAX);
 	}
-	/* Then everything else once, the removals last. */
+	/* Runs every other operation once, the removals last. */
 	for (size_t i = 0; i < operations_count; i++)
 		operate(session, i, 1);
 }
@@ -122,7 +122,7 @@ run(const struct program *program, struct scribbler *scribbler, size_t from)
 	struct session session = {.name = name};
 	pthread_t thread;
 	const bool peer = (program->flags & FLAG_PEER) != 0 && program->n > 0;
-	world_begin(scribbler, (program->flags & FLAG_REAL) != 0);
+	fake_platform_begin(scribbler, (program->flags & FLAG_REAL) != 0);
 	if (peer && pthread_create(&thread, NULL, scribble_on, scribbler) != 0)
 		broken("cannot start a thread", errno);
 
@@ -134,7 +134,7 @@ run(const struct program *program, struct scribbler *scribbler, size_t from)
 		STORE_RLX(&scribbler->stop, 1);
 		pthread_join(thread, NULL);
 	}
-	world_end();
+	fake_platform_end();
 }
 
 int

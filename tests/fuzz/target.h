@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is fuzzed: a hostile segment. An input is either the image of a segment, or a small program that scribbles over
- * a good one and calls operations in between; program.h has the encoding. Whatever comes, no operation may crash, hang,
- * or touch memory outside the map.
+ * The target: operations on a hostile segment. An input is either the image of a segment, or a program of steps that
+ * write to a segment and call operations; program.h has the encoding. For any input, no operation may crash, hang, or
+ * access memory outside the mapping.
  *
- * The same target runs under libFuzzer, under AFL++, and in replay.c over the corpus.
+ * libFuzzer, AFL++, and replay.c with the corpus run the same target.
  */
 #ifndef TSEM_FUZZ_TARGET_H
 #define TSEM_FUZZ_TARGET_H
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The semaphore that the process `pid` scribbles over; tests/fuzz/run chooses the first part, to clean up after all. */
+/* The semaphore that the process `pid` uses. tests/fuzz/run chooses the first part, so that it can clean up. */
 void target_name(long pid, char name[64]);
 
 /* Ends the program with SIGABRT, which the fuzzers count as a fault. */

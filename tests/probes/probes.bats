@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# The static probes fire when tsem(7) says so, with the arguments that it names: seen by gdb, by bpftrace, and by perf. The
-# examples of the manual page are run as they stand there, but for the path of the command and the minute that one goes on.
+# The static probes fire as tsem(7) says, with the arguments that it names: gdb, bpftrace and perf see them. The tests
+# run the examples of the manual page, with the path of the command replaced, and without the minute of the last one.
 load ../cli/helper
 
-# ---- gdb, which needs nothing of the kernel but ptrace ----
+# ---- gdb, which needs ptrace only ----
 
-# watched EXPECTED ARGUMENT...: what `tsem ARGUMENT...` meets, a line each.
+# watched EXPECTED ARGUMENT...: the probes that `tsem ARGUMENT...` meets, a line each.
 watched() {
   local expected=$1
   shift
@@ -26,7 +26,7 @@ need_gdb() {
   watched 'take UUID' take -k 2 "$SEM"
   watched 'post UUID' post -k 2 "$SEM"
   watched $'take UUID\npost UUID' run "$SEM" true
-  tsem take -k 3 "$SEM" # tickets 0 to 5 are gone
+  tsem take -k 3 "$SEM" # tickets 0 to 5 are used
   watched $'take UUID\nwait UUID 6 2\nabandon UUID 6 2\npost UUID' take -k 2 -w 50ms "$SEM"
   watched '' take -n "$SEM"
   tsem post -k 3 "$SEM"
@@ -51,16 +51,16 @@ need_gdb() {
   expect_equal 'probes' "$(<probes)" "take $UUID"$'\n'"wait $UUID 2 2"$'\n'"admit $UUID 2 2"
 }
 
-@test "probes: gdb: a command that ended by itself is not recovered, one that was killed is" {
+@test "probes: gdb: a command that ended by itself is not recovered, a killed one is" {
   need_gdb
   tsem create "$SEM"
   UUID=$(field .uuid | tr -d -)
   watched $'take UUID\npost UUID' run "$SEM" true
   watched $'take UUID\npost UUID\nrecover UUID 1 1' run "$SEM" sh -c 'kill -KILL $$'
-  # And one that has ended, but is met by somebody else before its tsem, which is stopped.
+  # A command that has ended by itself, and that another process finds before its stopped tsem does.
   hold
   kill -STOP "$PID"
-  kill -TERM "$COMMAND_PID" # it dies of that: recovered
+  kill -TERM "$COMMAND_PID" # it dies of the signal: recovered
   eventually has_ended "$COMMAND_PID"
   watched $'recover UUID 2 1\npost UUID' recover "$SEM"
   kill -KILL "$PID"
@@ -76,7 +76,7 @@ need_gdb() {
 
 # ---- bpftrace and perf, which need uprobes ----
 
-# With a tracefs that is mounted for us alone.
+# With a private mount of tracefs.
 TRACING=(unshare --mount -- bash -c 'mount -t tracefs tracefs /sys/kernel/tracing && exec "$@"' bash)
 
 need_uprobes() {
@@ -85,7 +85,7 @@ need_uprobes() {
   "${TRACING[@]}" test -w /sys/kernel/tracing/uprobe_events 2>/dev/null || skip 'the kernel has no uprobes, or refuses them'
 }
 
-# example WORD: of the manual page, the example that starts with it.
+# example WORD: the example of the manual page that begins with WORD.
 example() {
   sed -n "/^\\.Sh PROBES/,/^\\.Sh DIFF/{/^\\.Bd/,/^\\.Ed/p}" "$TSEM_MANUAL" | sed -n "/^$1/,/^\\.Ed/{/^\\.Ed/d;p}" |
     sed "s|/usr/bin/tsem|$TSEM_PROBED|g"
@@ -115,7 +115,8 @@ seen() {
   start "${TRACING[@]}" bpftrace -B line -e \
     "usdt:$TSEM_PROBED:tsem:admit /@since[tid]/ { printf(\"seen\\n\"); } $program" >attempt.trace 2>attempt.said
   local bpftrace=$PID
-  # It says that it attaches before it has; and the second one is seen by all that has attached before the first was.
+  # bpftrace reports that it attaches before it has attached; the second wait begins after everything has attached that
+  # attached before the first one.
   while (($(seen) < 2)); do
     one_wait
     if has_ended "$bpftrace"; then
@@ -125,7 +126,7 @@ seen() {
   kill -INT "$bpftrace"
   finish "$bpftrace"
   cat attempt.trace
-  # The histogram, and nothing else beside it.
+  # The histogram and nothing else.
   expect_equal 'maps' "$(grep '^@' attempt.trace)" '@us: '
   local admitted
   admitted=$(sed -n 's/^\[.*) *\([0-9]*\) |.*/\1/p' attempt.trace | awk '{ n += $1 } END { print n + 0 }')
@@ -146,11 +147,11 @@ forget_probes() {
   flock 9 # the kernel has one list of them
   ! has_probes || skip 'somebody uses these probes just now'
   local script
-  export HOME=$PWD # for its cache
+  export HOME=$PWD # for perf's cache
   script=$(example perf)
   [[ $script == *'sleep 60' ]] || fail 'there is no such example'
   tsem create "$SEM"
-  # In the place of the minute: what is to be seen in it.
+  # Replaces the minute of the example: the events to be seen.
   cat >minute <<END
 $TSEM_PROBED run $SEM true
 $TSEM_PROBED run $SEM bash -c 'kill -KILL \$\$'

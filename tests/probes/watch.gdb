@@ -1,5 +1,5 @@
-# Stops at each static probe that a run of TSEM_PROBED meets, and prints a line about it: its name, the first bytes of the UUID
-# of its semaphore, and its other arguments, as numbers.
+# Stops at each static probe that a run of TSEM_PROBED meets, and prints a line: the name of the probe, the first bytes
+# of the UUID of its semaphore, and its other arguments as numbers.
 set pagination off
 set confirm off
 set debuginfod enabled off

@@ -51,7 +51,7 @@ class Results:
 
 
 def advantage(metric, ours, theirs):
-    """How many times better ours is: above 1 whatever is measured. None where a zero forbids it."""
+    """How many times better tsem is: above 1 for every metric. None if a figure is zero."""
     if metric in HIGHER_IS_BETTER:
         ours, theirs = theirs, ours
     return theirs / ours if ours else None

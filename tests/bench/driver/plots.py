@@ -22,7 +22,7 @@ plot {curves}
 
 
 def draw(results, directory):
-    """Returns the names of the files it wrote; none without gnuplot."""
+    """Writes the plots and returns their names; writes none without gnuplot."""
     if not shutil.which("gnuplot"):
         return []
     written = []

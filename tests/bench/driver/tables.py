@@ -1,4 +1,4 @@
-"""Tables of Markdown, which read well as plain text, too."""
+"""Markdown tables that are readable as plain text."""
 from .figures import advantage
 from .targets import TARGETS
 from .workloads import WORKLOADS

@@ -1,4 +1,4 @@
-"""What is to be reached, as ratios of medians of one run."""
+"""The goals, as ratios of medians of one run."""
 import dataclasses
 
 
@@ -14,7 +14,7 @@ class Target:
     at_most: float = None
 
     def judge(self, results):
-        """(figure or ratio, whether it is reached), or None where it was not measured."""
+        """Returns (figure or ratio, whether the goal is reached), or None if it was not measured."""
         ours = results.figure(self.workload, self.metric, self.participants, self.peer)
         theirs = results.figure(self.workload, self.metric, self.participants, self.against) if self.against else None
         if ours is None or (self.against and (theirs is None or not theirs.median)):

@@ -1,4 +1,4 @@
-"""Which workloads there are, how they are run by default, and what their figures mean."""
+"""The workloads, their default options, and the meaning of their figures."""
 import dataclasses
 
 PROCESS_PEERS = ("tsem", "tsem-owned", "glibc", "sysv", "sysv-undo", "ticket-futex", "ticket-semaphore", "twa-semaphore")
@@ -17,7 +17,7 @@ class Workload:
     peers: tuple = PROCESS_PEERS
     threads: bool = False
     note: str = ""
-    asked_for: bool = False  # only when named
+    asked_for: bool = False  # runs only if it is named
 
 
 WORKLOADS = (
@@ -43,8 +43,8 @@ WORKLOADS = (
              peers=("tsem", "tsem-owned", "sysv", "sysv-undo")),
     Workload("hand-over-longest", "hand-over", "Hand-over to a sleeping waiter, a queue of 10,000", 0, 3, (10000,),
              peers=("tsem", "sysv"), asked_for=True,
-             note="Thousands of runnable processes at once: a machine that does other things suffers, so this has to be "
-                  "asked for by name."),
+             note="Thousands of runnable processes at once: it slows everything else on the machine, so it runs only "
+                  "if it is named."),
     Workload("post", "post", "Post for n sleeping waiters", 0, 9, (1, 10, 100), peers=("tsem", "glibc", "sysv")),
     Workload("wrapper", "wrapper", "A command around `true`", 0, 15, peers=()),
     Workload("drain", "drain", "Each of 30 queued jobs, once the one in front ends", 0, 9, (30,), peers=()),
@@ -60,7 +60,7 @@ HIGHER_IS_BETTER = ("rate", "least")
 
 
 def choose(workloads, names):
-    """The workloads of these names, in their own order; ValueError names one that does not exist."""
+    """Returns the workloads of these names, in the order of WORKLOADS. ValueError names one that does not exist."""
     known = {workload.key for workload in workloads}
     for name in names:
         if name not in known:

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TWA-Semaphore with waiting chains (arXiv 2501.18447, Listing 3), rendered from its idea and not its text: a bucket is a stack of the
- * waiters' own elements, which lie on their stacks, so it serves threads only. A give detaches the whole chain of the
- * ticket it enables; those on it that were meant by nobody look, and chain themselves in again.
+ * The TWA-Semaphore with waiting chains (arXiv 2501.18447, Listing 3), written from its idea and not its text. A bucket
+ * is a stack of the waiters' own elements, which lie on the waiters' stacks, so it serves threads only. A give detaches
+ * the whole chain of the ticket that it enables. Waiters of other tickets on the chain look again and chain themselves
+ * again.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ push(_Atomic(struct element *) *head, struct element *element)
 		;
 }
 
-/* The element may be gone as soon as its gate is open; a wake of what has become of its place is harmless. */
+/* The element may be gone as soon as its gate is open; a wake at its former address is harmless. */
 static void
 wake_chain(_Atomic(struct element *) *head)
 {
@@ -52,7 +53,7 @@ wake_chain(_Atomic(struct element *) *head)
 	while (element != NULL) {
 		struct element *next = element->next;
 		atomic_uint *gate = &element->gate;
-		/* 2: it sleeps */
+		/* 2: the waiter sleeps */
 		if (atomic_exchange(gate, 1) == 2)
 			futex_wake(gate, 1, BETWEEN_THREADS);
 		element = next;
@@ -83,7 +84,7 @@ chains_take(void *semaphore, tsem_hold *hold)
 	while (!is_enabled(&chains->counters, ticket)) {
 		struct element element;
 		push(head, &element);
-		/* Enabled after all: the element has to come off the chain before it goes out of scope. */
+		/* Enabled after all: the element must leave the chain before it goes out of scope. */
 		if (is_enabled(&chains->counters, ticket))
 			wake_chain(head);
 		wait_at_gate(&element.gate);

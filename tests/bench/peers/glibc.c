@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sem_t of the C library, shared between processes: no order, and nothing comes back from the dead. */
+/* sem_t of the C library, shared between processes: no order, and permits of killed processes are lost. */
 #include <semaphore.h>
 
 #include "peer.h"

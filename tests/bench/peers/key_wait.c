@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Ticket-Semaphore whose waiters use KeyMonitor and KeyWait (arXiv 2501.18447, Listing 4), rendered from its idea and not
- * its text: announce a key, look once more, then wait until that key, and no other that shares its bucket, is notified. For
- * threads: the announcements lie on their stacks.
+ * A Ticket-Semaphore whose waiters use KeyMonitor and KeyWait (arXiv 2501.18447, Listing 4), written from its idea and
+ * not its text: announce a key, look once more, then wait until this key is notified, and not another one in its
+ * bucket. For threads only, because the announcements lie on their stacks.
  */
 #include <sched.h>
 #include <stdbool.h>
@@ -50,11 +50,11 @@ key_monitor(struct bucket *bucket, struct monitor *monitor, uint64_t key)
 	monitor->next = bucket->first;
 	bucket->first = monitor;
 	unlock(bucket);
-	/* Against the give's "move the grant, then look at the chain". */
+	/* Pairs with the give, which moves the grant and then looks at the chain. */
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Takes the first monitor with that key off the chain: keys here are tickets, so there is one at most. */
+/* Removes the first monitor with this key from the chain: keys are tickets, so there is at most one. */
 static struct monitor *
 detach(struct bucket *bucket, uint64_t key)
 {
@@ -116,7 +116,7 @@ key_take(void *semaphore, tsem_hold *hold)
 		return;
 	struct bucket *bucket = &sem->array[bucket_of(&sem->counters, ticket)];
 	key_monitor(bucket, &monitor, ticket);
-	/* Enabled after all, and not yet found by the give: no need to wait. */
+	/* Enabled after all, and not yet found by the give: no wait is needed. */
 	if (is_enabled(&sem->counters, ticket) && detach(bucket, ticket) != NULL)
 		return;
 	key_wait(&monitor);

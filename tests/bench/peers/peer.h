@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One semaphore as its users would use it. Workloads know peers by this table only. A peer that is a lock is a semaphore
+ * A semaphore as its users would use it. Workloads know peers by this table only. A peer that is a lock is a semaphore
  * with one permit that only its taker may give back.
  */
 #ifndef TSEM_BENCH_PEER_H
@@ -13,7 +13,7 @@
 
 enum trait {
 	THREADS_ONLY = 1, /* shares pointers: not between processes */
-	SPINS = 2,        /* waits in a loop only: not with more participants than CPUs */
+	SPINS = 2,        /* spins only: not with more participants than CPUs */
 	LOCK = 4,         /* one permit, and only its taker gives it back */
 	HERD = 8,         /* a give wakes all waiters: not with thousands of them */
 	RECOVERS = 16,    /* the permit of a killed process comes back */
@@ -24,12 +24,14 @@ struct peer {
 	unsigned traits;
 	void *(*create)(unsigned permits);
 	void (*destroy)(void *semaphore);
-	/* `hold` is the participant's own; only owned permits of tsem need it. */
+	/* `hold` belongs to the participant; only owned permits of tsem need it. */
 	void (*take)(void *semaphore, tsem_hold *hold);
 	void (*give)(void *semaphore, tsem_hold *hold);
-	void (*give_many)(void *semaphore, unsigned count); /* in as few calls as it can; NULL: not a thing it does */
-	size_t (*bytes)(void *semaphore);                   /* what one occupies; NULL: it is the kernel's secret */
-	/* `count` times take and give: a loop in the peer's own file, so that no pointer stands between it and the calls. */
+	void (*give_many)(void *semaphore, unsigned count); /* in as few calls as possible; NULL: the peer cannot */
+	size_t (*bytes)(void *semaphore);                   /* the memory of one; NULL: the kernel hides it */
+	/*
+	 * `count` rounds of take and give: a loop in the peer's own file, so that it calls no function through a pointer.
+	 */
 	void (*pairs)(void *semaphore, tsem_hold *hold, unsigned long count);
 };
 
@@ -47,7 +49,7 @@ extern const struct peer peer_tsem, peer_tsem_owned, peer_glibc, peer_sysv, peer
 
 extern const struct peer *const all_peers[];
 
-/* NULL: there is none of that name. */
+/* NULL: there is none of this name. */
 const struct peer *peer_find(const char *name);
 
 #endif

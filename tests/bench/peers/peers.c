@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* In this order they take turns, and stand in the tables. */
+/* The order of their turns and of the tables. */
 const struct peer *const all_peers[] = {
 	&peer_tsem,
 	&peer_tsem_owned,

@@ -41,7 +41,7 @@ void *
 fresh_line(size_t size)
 {
 	static unsigned turn;
-	/* A stride that is odd in lines visits all 64 places of a page before it comes back. */
+	/* The stride is odd in cache lines, so it visits all 64 places of a page before it returns. */
 	const size_t offset = (size_t)(turn++ * 27U % (PAGE / LINE)) * LINE;
 	return (char *)shared_memory(mapping_size(size)) + offset;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the peers and the workloads both need. */
+/* What both peers and workloads need. */
 #ifndef TSEM_BENCH_SUPPORT_H
 #define TSEM_BENCH_SUPPORT_H
 
@@ -7,15 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Ends the program with a message when a call of the benchmark itself fails: there is no figure to be had then. */
+/* Ends the program with a message if a call of the benchmark itself fails. */
 _Noreturn void die(const char *what);
 
 /* Zeroed memory that forked children share. */
 void *shared_memory(size_t size);
 
 /*
- * The same, at a place in its page that no semaphore had before: where a semaphore's cache line lies changes the rate of
- * two CPUs that contend for it up to threefold, so every repetition gets another one.
+ * The same, at a place in its page where no earlier semaphore was. The place of a semaphore's cache line changes the
+ * rate of two contending CPUs up to threefold, so every repetition gets another one.
  */
 void *fresh_line(size_t size);
 void fresh_line_free(void *line, size_t size);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* semop(2), with and without SEM_UNDO: in order, in the kernel, and with SEM_UNDO safe against a death. */
+/*
+ * semop(2), with and without SEM_UNDO: the kernel keeps the order, and SEM_UNDO gives permits of killed processes back.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ipc.h>
@@ -9,7 +11,7 @@
 #include "peer.h"
 #include "support.h"
 
-/* Sets outlive their processes: those that were not destroyed are removed at exit. */
+/* Sets outlive their processes: an exit handler removes those that were not destroyed. */
 enum { SETS_MAX = 64 };
 static int sets[SETS_MAX];
 static pid_t sets_owner;
@@ -117,7 +119,7 @@ const struct peer peer_sysv = {
 	.pairs = sysv_pairs,
 };
 
-/* A LOCK: what one process takes and another gives overflows both their adjustments after 32,767 times. */
+/* A LOCK, because a take by one process and a give by another overflow the adjustments of both after 32,767 times. */
 const struct peer peer_sysv_undo = {
 	.name = "sysv-undo",
 	.traits = LOCK | RECOVERS,

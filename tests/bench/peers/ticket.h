@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the paper's semaphores share: the two counters. A ticket is enabled once `grant` is above it. */
+/* The two counters that all of the paper's semaphores have. A ticket is enabled once `grant` is above it. */
 #ifndef TSEM_BENCH_TICKET_H
 #define TSEM_BENCH_TICKET_H
 
@@ -18,14 +18,14 @@ is_enabled(struct counters *counters, uint64_t ticket)
 
 enum { BUCKETS = 4096 };
 
-/* The paper's ticket-aware hash: neighbouring tickets land on different cache lines. */
+/* The paper's ticket-aware hash: neighbouring tickets use different cache lines. */
 static inline unsigned
 bucket_of(const struct counters *counters, uint64_t ticket)
 {
 	return (unsigned)(ticket * 17U + (uintptr_t)counters / 64) % BUCKETS;
 }
 
-/* Rounds of waiting in a loop before a waiter sleeps. */
+/* Rounds of spinning before a waiter sleeps. */
 enum { SPIN_ROUNDS = 1000 };
 
 #endif

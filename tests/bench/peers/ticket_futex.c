@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plain ticket lock with one futex: in order, but a give has to wake everybody, for it cannot tell them apart. */
+/* The plain ticket lock with one futex: in order, but a give wakes all waiters, because it cannot tell them apart. */
 #include <limits.h>
 #include <stdbool.h>
 

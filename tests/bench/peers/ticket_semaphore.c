@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Ticket-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 1), rendered from its idea and not its text:
- * everybody spins on `grant`.
+ * The Ticket-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 1), written from its idea and not its text: all
+ * waiters spin on `grant`.
  */
 #include <stdbool.h>
 

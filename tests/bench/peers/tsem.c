@@ -78,7 +78,7 @@ owned_give(void *semaphore, tsem_hold *hold)
 	check(tsem_release(hold), "tsem_release");
 }
 
-/* What the file system gave for the segment so far: it grows with use. */
+/* The memory that the file system has allocated so far: it grows with use. */
 static size_t
 tsem_peer_bytes(void *semaphore)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TWA-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 2), rendered from its idea and not its text: waiters watch a word of the
- * waiting array that their ticket selects, and a give advances the word of the ticket it enables. Waiters spin on that
- * word first and then sleep on it, so that it can be run with more participants than CPUs.
+ * The TWA-Semaphore of Dice and Kogan (arXiv 2501.18447, Listing 2), written from its idea and not its text: waiters
+ * watch a word of the waiting array that their ticket selects, and a give advances the word of the ticket that it
+ * enables. Waiters spin on that word first and then sleep on it, so that it runs with more participants than CPUs.
  */
 #include <limits.h>
 #include <stdbool.h>
@@ -51,7 +51,7 @@ twa_take(void *semaphore, tsem_hold *hold)
 		return;
 	atomic_uint *word = &twa->array[bucket_of(&twa->counters, ticket)];
 	for (;;) {
-		/* The word before the counter: a give in between advances the word, and the wait ends at once. */
+		/* The word is read before the counter: a give in between advances the word, and the wait ends at once. */
 		const unsigned seen = atomic_load(word);
 		if (is_enabled(&twa->counters, ticket))
 			return;

@@ -40,7 +40,7 @@ commands_begin(const struct options *options)
 	if (mkdtemp(directory) == NULL)
 		die(directory);
 	snprintf(semaphore, sizeof(semaphore), "bench-%ld", (long)getpid());
-	/* GNU sem keeps its files below these. */
+	/* GNU sem has its files below these. */
 	setenv("HOME", directory, 1);
 	setenv("PARALLEL_HOME", directory, 1);
 	setenv("TMPDIR", directory, 1);
@@ -104,7 +104,7 @@ command_start(const struct command *command, const char *const *words, const cha
 {
 	char *argv[2 * WORDS_MAX] = {NULL};
 	size_t n = 0;
-	/* posix_spawn() leaves the words as they are; only its type says otherwise. */
+	/* posix_spawn() does not change the words, although its type says so. */
 	for (size_t i = 0; words[i] != NULL && n < WORDS_MAX; i++)
 		argv[n++] = (char *)(uintptr_t)expand(words[i]);
 	for (size_t i = 0; job != NULL && job[i] != NULL && n < 2 * WORDS_MAX - 1; i++)

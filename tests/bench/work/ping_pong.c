@@ -4,7 +4,7 @@
 
 struct table {
 	const struct peer *peer;
-	void *sides[2]; /* the ball is where the permit is */
+	void *sides[2]; /* the ball is at the permit */
 	unsigned cpus;
 };
 
@@ -17,7 +17,7 @@ play(struct slice *slice, unsigned index, void *arg)
 	slice_hurry();
 	slice_begin(slice);
 	slice_watch_delay(slice, index);
-	/* Whoever sees the end passes the ball once more, or the other would wait for ever. */
+	/* The process that sees the end first passes the ball once more, so that the other one does not wait for ever. */
 	for (bool over = false; !over;) {
 		table->peer->take(table->sides[index], &holds[index]);
 		over = slice_is_over(slice);
@@ -49,7 +49,7 @@ measure(const struct options *options, unsigned on_cpus)
 		for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
 			if (((*peer)->traits & LOCK) != 0 || (((*peer)->traits & SPINS) != 0 && on_cpus < 2))
 				continue;
-			/* On one CPU each waits for the other by the nature of it. */
+			/* On one CPU each waits for the other anyway. */
 			double rate = 0;
 			double least = 1e9;
 			for (int try = 0; try < TRIES && least > DISTURBED && (on_cpus > 1 || try == 0); try++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many processes that queue up on a semaphore when told to, and otherwise sleep. The same ones serve all peers in turn,
- * so that 10,000 of them need to be born only once.
+ * Many processes that queue up on a semaphore when they are told to, and sleep otherwise. All peers use the same ones
+ * in turn, so that 10,000 processes are created only once.
  */
 #ifndef TSEM_BENCH_POOL_H
 #define TSEM_BENCH_POOL_H
@@ -12,7 +12,7 @@
 
 enum { POOL_MAX = 20000 };
 
-/* What the workers do once they have the permit. */
+/* What a worker does when it has the permit. */
 enum errand { PASS_ON, KEEP };
 
 struct subject {
@@ -22,7 +22,7 @@ struct subject {
 
 struct pool_control {
 	atomic_uint round;
-	/* What this round is about. */
+	/* The current round. */
 	unsigned subject;
 	unsigned from;
 	unsigned to;
@@ -30,7 +30,7 @@ struct pool_control {
 	_Alignas(64) atomic_uint queueing; /* about to take */
 	_Alignas(64) atomic_uint admitted; /* of this round */
 	_Alignas(64) atomic_uint done;
-	_Atomic uint64_t stamps[POOL_MAX]; /* when, in the order of admission */
+	_Atomic uint64_t stamps[POOL_MAX]; /* the times, in the order of admission */
 };
 
 struct pool {
@@ -40,16 +40,16 @@ struct pool {
 	pid_t pids[POOL_MAX];
 };
 
-/* Creates `size` workers for the subjects, which must exist already. False: the machine does not allow so many. */
+/* Creates `size` workers for the subjects, which must exist. False: the machine does not allow as many. */
 bool pool_start(struct pool *pool, unsigned size);
 
-/* Lets the workers `from` to `to` queue up on the subject; returns when all of them sleep in the queue. */
+/* Lets the workers `from` to `to` queue up on the subject. Returns when all of them sleep in the queue. */
 void pool_queue(struct pool *pool, unsigned subject, unsigned from, unsigned to, enum errand errand);
 
-/* The same without waiting for their sleep: for a queue that may move at once. */
+/* The same without waiting until they sleep, for a queue that may move at once. */
 void pool_send(struct pool *pool, unsigned subject, unsigned from, unsigned to, enum errand errand);
 
-/* Waits until `count` of this round are done; false after `seconds`. */
+/* Waits until `count` workers of this round are done. False after `seconds`. */
 bool pool_wait(struct pool *pool, unsigned count, double seconds);
 
 void pool_kill(struct pool *pool, unsigned from, unsigned to);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What waiters cost: the hand-over to a sleeping one behind so many others, and waking n of them at once. */
+/* The cost of waiters: a hand-over to a sleeping waiter with others behind it, and a wake-up of n waiters at once. */
 #include "pool.h"
 
 static struct pool pool;
 
-/* Creates the semaphores of the peers that fit, all permits gone; returns how many. */
+/* Creates the semaphores of the peers that fit, with no permit available. Returns their number. */
 static unsigned
 create_subjects(const struct options *options, unsigned refused, unsigned participants)
 {
@@ -29,8 +29,8 @@ microseconds(uint64_t from, uint64_t to)
 }
 
 /*
- * Each waiter gives as soon as it runs, until the queue is empty. Told is the mean of the first half of the queue: its
- * waiters are handed the permit while so many, to half as many, wait behind them.
+ * Each waiter gives as soon as it runs, until the queue is empty. The figure is the mean over the first half of the
+ * queue: then the whole queue, down to half of it, waits behind the waiter that gets the permit.
  */
 static void
 drain_queue(unsigned subject, unsigned length)
@@ -63,7 +63,10 @@ run_hand_over(const struct options *options)
 	}
 }
 
-/* One call, or as few as the peer can do with, for `count` sleeping waiters; until it returns, and until all have run. */
+/*
+ * One call, or as few as the peer needs, for `count` sleeping waiters: the time until it returns, and until all have
+ * run.
+ */
 static void
 post_many(unsigned subject, unsigned count)
 {

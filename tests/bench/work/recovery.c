@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long it takes from the last SIGKILL to the next admission: of the holder, with so many live waiters; and of the holder
- * and all waiters but the last. With 0 waiters somebody comes afterwards.
+ * The time from the last SIGKILL to the next admission: after the death of the holder, with waiters; and of the holder
+ * and all waiters but the last. With 0 waiters a process comes afterwards.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -79,7 +79,7 @@ measure(const struct options *options, unsigned waiters)
 			}
 }
 
-/* Its numbers end with 0, which is a number of waiters, too. */
+/* The list ends with 0, which is also a number of waiters. */
 void
 run_recovery(const struct options *options)
 {

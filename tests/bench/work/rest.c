@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What semaphores cost at rest: the CPU of waiters that sleep, and memory. */
+/* The cost of semaphores at rest: the CPU time of sleeping waiters, and memory. */
 #include <stdio.h>
 #include <time.h>
 
@@ -7,7 +7,7 @@
 
 static struct pool pool;
 
-/* Nanoseconds on a CPU of all workers so far. */
+/* CPU time of all workers so far, in nanoseconds. */
 static uint64_t
 time_on_cpu(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The paper's semabench: in the critical section a step of a shared mt19937, outside it as many steps of a private one as
- * that says, below 250 (a bound of ours: the paper's own may differ). And the same with a clock around every take, for the waits of each participant.
+ * The paper's semabench: the critical section is a step of a shared mt19937; outside it, each participant takes a
+ * random number of steps below 250 of a private one (the bound is ours: the paper's may differ). A second workload
+ * measures the time of every take, for the waits of each participant.
  */
 #include "mt19937.h"
 #include "slice.h"
@@ -53,7 +54,9 @@ take_part(struct slice *slice, unsigned index, void *arg)
 	}
 }
 
-/* The rounds of the luckiest and the unluckiest participant against the mean, and the longest wait of all. */
+/*
+ * The rounds of the participants with the most and the fewest ones, relative to the mean, and the longest wait of all.
+ */
 static void
 say_fairness(const struct slice *slice, const struct peer *peer, unsigned participants)
 {

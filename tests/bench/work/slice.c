@@ -67,7 +67,7 @@ sleep_for(double seconds)
 		;
 }
 
-/* Once all are ready: lets them run, and says for how long they did. */
+/* Lets all participants run once they are ready, and returns for how long they did. */
 static double
 time_slice(struct slice *slice, unsigned participants, double seconds)
 {
@@ -139,7 +139,7 @@ slice_run(struct slice *slice, bool threads, unsigned participants, double secon
 	return threads ? run_threads(&start, participants, seconds) : run_processes(&start, participants, seconds);
 }
 
-/* Called at the begin and at the end: adds up the differences. */
+/* Called at the beginning and at the end: adds up the differences. */
 void
 slice_watch_delay(struct slice *slice, unsigned index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slice: some participants, processes or threads, do the same thing for a short time, and each says how often. Slices
- * of different peers alternate, so that whatever else the machine does hits all of them.
+ * A slice: participants, which are processes or threads, do the same thing for a short time, and each counts its
+ * rounds. Slices of different peers alternate, so that other load on the machine affects all of them.
  */
 #ifndef TSEM_BENCH_SLICE_H
 #define TSEM_BENCH_SLICE_H
@@ -9,9 +9,9 @@
 #include "workload.h"
 
 struct tally {
-	_Alignas(64) _Atomic uint64_t rounds; /* done while the slice lasted */
-	_Atomic uint64_t delayed_ns;          /* wanted a CPU, and others had it */
-	_Atomic uint64_t longest_ns;          /* of waiting, where the workload measures that */
+	_Alignas(64) _Atomic uint64_t rounds; /* rounds during the slice */
+	_Atomic uint64_t delayed_ns;          /* the time during which it wanted a CPU that others used */
+	_Atomic uint64_t longest_ns;          /* of waiting, where the workload measures it */
 };
 
 enum { PARTICIPANTS_MAX = 1024 };
@@ -23,12 +23,12 @@ struct slice {
 	struct tally tallies[PARTICIPANTS_MAX];
 };
 
-/* One participant; works from slice_begin() until slice_is_over(). */
+/* One participant; it works from slice_begin() until slice_is_over(). */
 typedef void participant_fn(struct slice *slice, unsigned index, void *arg);
 
 /*
- * On a busy machine, and if it is allowed: from here on this process runs ahead of everything else, and a participant
- * that calls slice_hurry() directly behind it. Only for short slices with a CPU for each participant.
+ * On a busy machine, if permitted: from here on this process has priority over all others, and so has a participant
+ * that calls slice_hurry(), after this process. Only for short slices with a CPU for each participant.
  */
 void slice_rule(const struct options *options);
 void slice_hurry(void);
@@ -41,7 +41,7 @@ slice_is_over(struct slice *slice)
 	return atomic_load_explicit(&slice->stop, memory_order_relaxed) != 0;
 }
 
-/* Counts rounds that ended before the slice did. */
+/* Counts the rounds that ended before the slice did. */
 static inline void
 slice_count(struct slice *slice, unsigned index, uint64_t rounds)
 {
@@ -51,18 +51,18 @@ slice_count(struct slice *slice, unsigned index, uint64_t rounds)
 		                      memory_order_relaxed);
 }
 
-/* Runs it; returns how long it took. The tallies stay in `slice`, which comes from slice_new(). */
+/* Runs the slice; returns its duration. The tallies stay in `slice`, which comes from slice_new(). */
 double slice_run(struct slice *slice, bool threads, unsigned participants, double seconds, participant_fn *body,
                  void *arg);
 struct slice *slice_new(void);
 
-/* The part of their time for which participants wanted a CPU and had none, as far as they asked for it with these. */
+/* The part of their time during which participants wanted a CPU and had none, for those that called these functions. */
 void slice_watch_delay(struct slice *slice, unsigned index);
 double slice_delayed(const struct slice *slice, unsigned participants, double took);
 
 /*
- * A pinned participant that something else keeps from its CPU contends with nobody. Such a slice is tried again, this
- * often at most, and of the tries the least disturbed one counts.
+ * A pinned participant that loses its CPU contends with no other. Such a slice is repeated, at most this often, and the
+ * least disturbed one counts.
  */
 enum { TRIES = 4 };
 #define DISTURBED 0.2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A workload measures peers in turns, and says each figure as one line of JSON. */
+/* A workload measures peers in turns, and prints each figure as a line of JSON. */
 #ifndef TSEM_BENCH_WORKLOAD_H
 #define TSEM_BENCH_WORKLOAD_H
 
@@ -12,11 +12,12 @@ enum { PEERS_MAX = 16, NUMBERS_MAX = 16 };
 
 struct options {
 	const struct peer *peers[PEERS_MAX + 1]; /* ends with NULL */
-	unsigned participants[NUMBERS_MAX + 1];  /* ends with 0; or lengths of the queue, or counts, as the workload says */
-	double seconds;                          /* one repetition of one peer */
+	unsigned
+		participants[NUMBERS_MAX + 1]; /* ends with 0; or lengths of the queue, or counts, as the workload defines */
+	double seconds;                    /* one repetition of one peer */
 	unsigned repetitions;
 	bool threads;
-	bool realtime;    /* pinned participants run ahead of everything else on the machine */
+	bool realtime;    /* pinned participants have priority over all other processes */
 	const char *tsem; /* the command */
 	const char *only; /* names of commands to run, separated by commas; NULL: all */
 };
@@ -42,13 +43,13 @@ void run_recovery(const struct options *options);
 void run_wrapper(const struct options *options);
 void run_drain(const struct options *options);
 
-/* One figure of one repetition; `participants` is 0 where the number means nothing. */
+/* One figure of one repetition; `participants` is 0 if it has no meaning. */
 void say(const char *peer, unsigned participants, const char *metric, const char *unit, double value);
 
-/* Why a peer has no figures. */
+/* The reason why a peer has no figures. */
 void say_missing(const char *peer, unsigned participants, const char *why);
 
-/* Whether the peer can do it at all: `refused` are the traits that do not fit. Says so when not. */
+/* Whether the peer can take part: `refused` are the traits that it must not have. Prints a line if not. */
 bool fits(const struct peer *peer, unsigned refused, unsigned participants, const struct options *options);
 
 #endif

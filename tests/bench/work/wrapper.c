@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command around `true`, and 30 jobs that wait in its queue until the one in front ends. */
+/* A command around `true`, and 30 jobs that wait in its queue until the first one ends. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ time_run(const struct command *command)
 	return (double)(now_ns() - began) / 1e6;
 }
 
-/* Which commands there are. */
+/* The commands that are there. */
 static void
 look_around(const struct options *options, bool *there)
 {
@@ -30,7 +30,7 @@ look_around(const struct options *options, bool *there)
 		there[i] = command_is_there(&all_commands[i], options);
 }
 
-/* Run by run in turns; a figure is the mean of ten runs, or one run of the slow ones. */
+/* The commands run in turns; a figure is the mean of ten runs, or one run of a slow command. */
 static void
 wrap_once(const bool *there)
 {
@@ -69,7 +69,7 @@ is_asleep(pid_t pid)
 	return found == 1 && state == 'S';
 }
 
-/* A waiter counts as queued once it has slept at five looks, 2 ms apart: starting up it would sleep for a moment only. */
+/* A waiter counts as queued when it slept at five looks, 2 ms apart: while it starts, it sleeps for moments only. */
 static void
 wait_until_queued(const pid_t *jobs, unsigned count)
 {
@@ -79,7 +79,7 @@ wait_until_queued(const pid_t *jobs, unsigned count)
 			asleep = is_asleep(jobs[i]) ? asleep + 1 : 0;
 }
 
-/* The job in front reads a fifo: when that could be opened for writing the job runs, and when it is closed, it ends. */
+/* The first job reads a fifo: it runs when the fifo can be opened for writing, and ends when the fifo is closed. */
 static void
 drain_once(const struct command *command, unsigned count)
 {

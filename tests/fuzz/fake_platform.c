@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "world.h"
+#include "fake_platform.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "target.h"
 
 /*
- * No wait of world_deadline() sleeps more often: each one lets a millisecond pass. The peer acts in the first calls of an
- * operation and then leaves it alone, or an operation that judges every record would take as long as both together.
+ * A wait of fake_platform_deadline() sleeps no more often, because each sleep takes a millisecond. The peer writes in the first
+ * calls of an operation only: otherwise an operation that checks every record would take too long.
  */
 enum { SLEEPS_MAX = 100, WAIT_MS = 2, ACTS_MAX = 100, RECORDS_PER_ACT = 64 };
 
@@ -48,7 +48,7 @@ sleep_a_moment(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_
 	return clock_ns < until ? 0 : -ETIMEDOUT;
 }
 
-/* As on a system that cannot wait for several: the words are looked at one after the other. */
+/* As on a system that cannot wait for several words: it reads them one after the other. */
 static int
 sleep_a_moment_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
 {
@@ -84,7 +84,7 @@ judge(const struct process_id *owner)
 }
 
 void
-world_begin(struct scribbler *scribbler, bool real)
+fake_platform_begin(struct scribbler *scribbler, bool real)
 {
 	const struct platform injected = {.now = now,
 	                                  .coarse_now = platform.coarse_now,
@@ -102,21 +102,21 @@ world_begin(struct scribbler *scribbler, bool real)
 }
 
 void
-world_end(void)
+fake_platform_end(void)
 {
 	platform = real_platform;
 	peer = NULL;
 }
 
 void
-world_new_operation(void)
+fake_platform_new_operation(void)
 {
 	sleeps = 0;
 	acts = 0;
 }
 
 struct timespec
-world_deadline(void)
+fake_platform_deadline(void)
 {
 	const uint64_t at = platform.now() + WAIT_MS * NS_PER_MS;
 	return (struct timespec){.tv_sec = (time_t)(at / NS_PER_SECOND), .tv_nsec = (long)(at % NS_PER_SECOND)};

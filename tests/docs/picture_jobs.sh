@@ -1,6 +1,6 @@
 #!/bin/bash
-# The semaphores and jobs that the pictures of README.md show. Each job is a process that waits for ever, under the name of a program
-# that readers know.
+# Creates the semaphores and jobs in the pictures of README.md. Each job is a process that waits for ever, under the
+# name of a well-known program.
 mkfifo /dev/shm/silence
 job() {
   local name=$1 permits=$2
