@@ -30,7 +30,7 @@ held(struct setup *setup)
 }
 
 void
-held_by_the_dead(struct setup *setup)
+held_by_a_dead_process(struct setup *setup)
 {
 	held(setup);
 	kill(setup->processes[0], SIGKILL);
@@ -83,7 +83,7 @@ process_beside(struct setup *setup)
 }
 
 void
-lent_to_the_dead(struct setup *setup)
+lent_to_a_dead_process(struct setup *setup)
 {
 	tsem_process process;
 	process_beside(setup);

@@ -152,14 +152,14 @@ take(struct setup *setup)
 }
 
 static bool
-take_from_the_dead(struct setup *setup)
+take_after_recovery(struct setup *setup)
 {
 	CALL(0, tsem_take(setup->sem, 1, NULL));
 	return true;
 }
 
 static bool
-take_in_vain(struct setup *setup)
+take_fails(struct setup *setup)
 {
 	const struct timespec soon = deadline_in(5);
 	CALL(-ETIMEDOUT, tsem_take(setup->sem, 1, &long_ago));
@@ -184,7 +184,7 @@ try_take(struct setup *setup)
 }
 
 static bool
-try_take_from_the_dead(struct setup *setup)
+try_take_after_recovery(struct setup *setup)
 {
 	CALL(0, tsem_try_take(setup->sem, 1));
 	return true;
@@ -212,7 +212,7 @@ post_and_take(struct setup *setup)
 }
 
 static bool
-post_and_take_in_vain(struct setup *setup)
+post_and_take_fails(struct setup *setup)
 {
 	int calls = 0;
 	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls, .every_ms = 1};
@@ -244,7 +244,7 @@ acquire_many(struct setup *setup)
 }
 
 static bool
-acquire_in_vain(struct setup *setup)
+acquire_fails(struct setup *setup)
 {
 	tsem_hold hold;
 	const struct timespec soon = deadline_in(5);
@@ -294,7 +294,7 @@ try_acquire(struct setup *setup)
 }
 
 static bool
-acquire_from_the_dead(struct setup *setup)
+acquire_after_recovery(struct setup *setup)
 {
 	tsem_hold hold;
 	CALL(0, tsem_try_acquire(setup->sem, 1, &hold));
@@ -323,7 +323,7 @@ acquire_all(struct setup *setup)
 }
 
 static bool
-acquire_all_in_vain(struct setup *setup)
+acquire_all_fails(struct setup *setup)
 {
 	tsem *const sems[] = {setup->sem, setup->other};
 	tsem_hold holds[2];
@@ -345,7 +345,7 @@ acquire_any(struct setup *setup)
 }
 
 static bool
-acquire_any_in_vain(struct setup *setup)
+acquire_any_fails(struct setup *setup)
 {
 	tsem *const sems[] = {setup->sem, setup->other};
 	tsem_hold hold;
@@ -527,7 +527,7 @@ look(struct setup *setup)
 
 /* A read-only handle maps nothing: each call reads the file. */
 static bool
-look_only(struct setup *setup)
+read_only(struct setup *setup)
 {
 	tsem *sem = NULL;
 	CALL(0, tsem_open(setup->name, TSEM_READ_ONLY, &sem));
@@ -559,35 +559,35 @@ const struct situation situations[] = {
 	{"tsem_init_at", "", nothing, in_own_memory, 0},
 	{"tsem_open_at", "", nothing, in_own_memory, 0},
 	{"tsem_take", "at once", nothing, take, 0},
-	{"tsem_take", "held", held, take_in_vain, 1},
-	{"tsem_take", "held by the dead", held_by_the_dead, take_from_the_dead, 1},
+	{"tsem_take", "held", held, take_fails, 1},
+	{"tsem_take", "held by a dead process", held_by_a_dead_process, take_after_recovery, 1},
 	{"tsem_take_wait", "held", held, take_wait, 1},
 	{"tsem_try_take", "held", held, try_take, 1},
-	{"tsem_try_take", "held by the dead", held_by_the_dead, try_take_from_the_dead, 1},
+	{"tsem_try_take", "held by a dead process", held_by_a_dead_process, try_take_after_recovery, 1},
 	{"tsem_post", "nothing taken", nothing, take, 0},
 	{"tsem_post", "waited for", waited_for, post, 1},
 	{"tsem_post", "with a place given up", waited_for_and_given_up, post_two, 1},
 	{"tsem_post_and_take", "", nothing, post_and_take, 0},
-	{"tsem_post_and_take_wait", "held", held, post_and_take_in_vain, 1},
+	{"tsem_post_and_take_wait", "held", held, post_and_take_fails, 1},
 	{"tsem_acquire", "at once", nothing, acquire, 0},
 	{"tsem_acquire", "more than there are records", capacity_raised, acquire_many, 0},
-	{"tsem_acquire", "held", held, acquire_in_vain, 1},
-	{"tsem_acquire", "held by the dead", held_by_the_dead, acquire_and_drop, 1},
-	{"tsem_acquire", "held without a first thread", held_without_first_thread, acquire_in_vain, 1},
+	{"tsem_acquire", "held", held, acquire_fails, 1},
+	{"tsem_acquire", "held by a dead process", held_by_a_dead_process, acquire_and_drop, 1},
+	{"tsem_acquire", "held without a first thread", held_without_first_thread, acquire_fails, 1},
 	{"tsem_acquire_wait", "held", held, acquire_wait, 1},
 	{"tsem_acquire_wait", "all records in use", nothing, acquire_wait_for_record, 0},
 	{"tsem_try_acquire", "held", held, try_acquire, 1},
-	{"tsem_try_acquire", "held by the dead", held_by_the_dead, acquire_from_the_dead, 0},
+	{"tsem_try_acquire", "held by a dead process", held_by_a_dead_process, acquire_after_recovery, 0},
 	{"tsem_try_acquire", "held without a first thread", held_without_first_thread, try_acquire, 1},
-	{"tsem_try_acquire", "lent to the dead", lent_to_the_dead, acquire_from_the_dead, 0},
+	{"tsem_try_acquire", "lent to a dead process", lent_to_a_dead_process, acquire_after_recovery, 0},
 	{"tsem_acquire_all", "at once", nothing, acquire_all, 0},
-	{"tsem_acquire_all", "one held", held, acquire_all_in_vain, 1},
+	{"tsem_acquire_all", "one held", held, acquire_all_fails, 1},
 	{"tsem_acquire_any", "one held", held, acquire_any, 1},
-	{"tsem_acquire_any", "both held", both_held, acquire_any_in_vain, 1},
+	{"tsem_acquire_any", "both held", both_held, acquire_any_fails, 1},
 	{"tsem_release", "at once", nothing, acquire, 0},
 	{"tsem_release", "waited for", nothing, release_to_another_process, 1},
 	{"tsem_release", "lent", process_beside, lend, 0},
-	{"tsem_hold_recovered", "", held_by_the_dead, acquire_from_the_dead, 0},
+	{"tsem_hold_recovered", "", held_by_a_dead_process, acquire_after_recovery, 0},
 	{"tsem_hold_slot", "", nothing, slots, 0},
 	{"tsem_hold_slots", "", nothing, slots, 0},
 	{"tsem_hand_over", "", process_beside, hand_over, 0},
@@ -602,11 +602,11 @@ const struct situation situations[] = {
 	{"tsem_set", "", nothing, set, 0},
 	{"tsem_wait_idle", "held", held, idle, 1},
 	{"tsem_cancel", "waited for", waited_for, cancel_all, 1},
-	{"tsem_recover", "held by the dead", held_by_the_dead, recover, 0},
+	{"tsem_recover", "held by a dead process", held_by_a_dead_process, recover, 0},
 	{"tsem_stat", "held", held, look, 1},
 	{"tsem_owners", "held", held, look, 1},
 	{"tsem_snapshot", "held", held, look, 1},
-	{"tsem_stat", "held, read only", held, look_only, 1},
+	{"tsem_stat", "held, read only", held, read_only, 1},
 	{"tsem_list", "", nothing, list, 0},
 };
 

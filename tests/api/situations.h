@@ -45,13 +45,13 @@ void nothing(struct setup *setup);
 void held(struct setup *setup);
 
 /* The holder is a zombie: its pid exists, and /proc says that it is dead. */
-void held_by_the_dead(struct setup *setup);
+void held_by_a_dead_process(struct setup *setup);
 
 /* The holder lives, but /proc shows a zombie, so that only a pidfd can tell that it lives. */
 void held_without_first_thread(struct setup *setup);
 
 void process_beside(struct setup *setup);
-void lent_to_the_dead(struct setup *setup);
+void lent_to_a_dead_process(struct setup *setup);
 
 /* The permit is taken, and another process waits for it. */
 void waited_for(struct setup *setup);

@@ -18,13 +18,13 @@ one_learns_it(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
-	tsem_hold before, told, after;
+	tsem_hold before, first, after;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &before), 0);
 	kill_a_holder(sem);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &told), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
 	assert_false(tsem_hold_recovered(&before));
-	assert_true(tsem_hold_recovered(&told));
-	assert_true(tsem_hold_recovered(&told)); /* stays true */
+	assert_true(tsem_hold_recovered(&first));
+	assert_true(tsem_hold_recovered(&first)); /* stays true */
 	assert_int_equal(tsem_release(&before), 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &after), 0);
 	assert_false(tsem_hold_recovered(&after));
@@ -33,7 +33,7 @@ one_learns_it(void **state)
 }
 
 static int
-expect_to_be_told(void *arg)
+expect_recovered(void *arg)
 {
 	tsem_hold hold;
 	CHECK(tsem_acquire(arg, 1, NULL, &hold) == 0);
@@ -48,7 +48,7 @@ learnt_again(void **state)
 	tsem *sem = new_semaphore(1, 0);
 	kill_a_holder(sem);
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(end_of_child(start_child(expect_to_be_told, sem)), 42);
+		assert_int_equal(end_of_child(start_child(expect_recovered, sem)), 42);
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_true(tsem_hold_recovered(&hold)); /* the last holder has released */
@@ -83,7 +83,7 @@ waiters_leave_nothing_to_learn(void **state)
 
 /* A call that acquires and gives back passes on what it has learnt. */
 static void
-it_is_passed_on(void **state)
+the_mark_is_passed_on(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -128,7 +128,7 @@ main(void)
 		cmocka_unit_test(one_learns_it),
 		cmocka_unit_test(learnt_again),
 		cmocka_unit_test(waiters_leave_nothing_to_learn),
-		cmocka_unit_test(it_is_passed_on),
+		cmocka_unit_test(the_mark_is_passed_on),
 		cmocka_unit_test(given_back_unused),
 	};
 	support_start(100);

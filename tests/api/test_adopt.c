@@ -98,7 +98,7 @@ the_parents_death_does_not_end_it(void **state)
 }
 
 static int
-adopt_when_told(void *arg)
+adopt_on_demand(void *arg)
 {
 	struct transfer *transfer = arg;
 	tsem_hold hold = transfer->hold;
@@ -119,7 +119,7 @@ acquire_and_let_a_child_be_late(void *arg)
 	const pid_t child = fork();
 	if (child == 0) {
 		alarm(30);
-		_exit(adopt_when_told(transfer));
+		_exit(adopt_on_demand(transfer));
 	}
 	return stay_until_killed(NULL);
 }
@@ -193,7 +193,7 @@ struct elsewhere {
 };
 
 static int
-let_a_child_adopt_elsewhere(void *arg)
+let_a_child_adopt_in_another_namespace(void *arg)
 {
 	const struct elsewhere *elsewhere = arg;
 	struct transfer transfer = {.sem = elsewhere->sem};
@@ -224,7 +224,7 @@ not_into_another_pid_namespace(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct elsewhere elsewhere = cases[i];
 		elsewhere.sem = sem;
-		const int status = end_of_child(start_child(let_a_child_adopt_elsewhere, &elsewhere));
+		const int status = end_of_child(start_child(let_a_child_adopt_in_another_namespace, &elsewhere));
 		refused += status == REFUSED_HERE;
 		assert_true(status == 0 || status == REFUSED_HERE);
 		tsem_hold hold;

@@ -10,7 +10,7 @@ static const struct timespec past;
 static const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
 
 static void
-the_first_that_has_one(void **state)
+the_first_with_a_permit(void **state)
 {
 	(void)state;
 	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
@@ -49,7 +49,7 @@ acquire_any_and_wait(void *arg)
 }
 
 static void
-whichever_is_granted(void **state)
+any_of_them_is_granted(void **state)
 {
 	(void)state;
 	struct lines *lines = shared_memory(sizeof(*lines));
@@ -138,8 +138,8 @@ any_is_cancelled(void **state)
 static int
 give_up_at_once(void *arg, uint32_t position)
 {
-	uint32_t *told = arg;
-	*told = position;
+	uint32_t *seen = arg;
+	*seen = position;
 	return 1;
 }
 
@@ -155,14 +155,14 @@ any_gives_up(void **state)
 	for (int i = 0; i < 2; i++)
 		assert_int_equal(tsem_take(sems[i], 1, NULL), 0);
 	for (uint32_t every_ms = 0; every_ms < 10; every_ms += 5) {
-		uint32_t told = 99;
+		uint32_t seen = 99;
 		const struct tsem_wait wait = {.size = sizeof(wait),
 		                               .deadline = &deadline,
 		                               .progress = give_up_at_once,
-		                               .arg = &told,
+		                               .arg = &seen,
 		                               .every_ms = every_ms};
 		assert_int_equal(tsem_acquire_any(sems, 2, &wait, &hold, &which), -ECANCELED);
-		assert_int_equal(told, every_ms != 0);
+		assert_int_equal(seen, every_ms != 0);
 	}
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(stat_of(sems[i]).waiting, 0);
@@ -218,9 +218,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_that_has_one), cmocka_unit_test(whichever_is_granted),
-		cmocka_unit_test(any_loses_nothing),      cmocka_unit_test(any_is_cancelled),
-		cmocka_unit_test(any_gives_up),           cmocka_unit_test(any_holds_since_it_was_granted),
+		cmocka_unit_test(the_first_with_a_permit),
+		cmocka_unit_test(any_of_them_is_granted),
+		cmocka_unit_test(any_loses_nothing),
+		cmocka_unit_test(any_is_cancelled),
+		cmocka_unit_test(any_gives_up),
+		cmocka_unit_test(any_holds_since_it_was_granted),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

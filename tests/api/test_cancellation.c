@@ -21,7 +21,7 @@ struct part {
 };
 
 static void *
-act_and_end(void *arg)
+run_and_end(void *arg)
 {
 	struct part *part = arg;
 	part->setup->as_expected = part->situation->act(part->setup);
@@ -31,14 +31,14 @@ act_and_end(void *arg)
 
 /* Each situation has a process of its own, because the first call of a process does more than later ones. */
 static int
-act_in_a_thread(void *arg)
+run_in_a_thread(void *arg)
 {
 	struct part *part = arg;
 	struct setup *setup = part->setup;
 	pthread_t thread;
 	void *result = NULL;
 	alarm(60);
-	CHECK(pthread_create(&thread, NULL, act_and_end, part) == 0);
+	CHECK(pthread_create(&thread, NULL, run_and_end, part) == 0);
 	CHECK(pthread_join(thread, &result) == 0);
 	setup->cancelled = result == PTHREAD_CANCELED;
 	setup->stat.size = sizeof(setup->stat);
@@ -47,7 +47,7 @@ act_in_a_thread(void *arg)
 }
 
 static struct setup *
-new_scene(const struct situation *situation)
+new_setup(const struct situation *situation)
 {
 	struct setup *setup = shared_memory(sizeof(*setup));
 	setup->lock = -1;
@@ -60,7 +60,7 @@ new_scene(const struct situation *situation)
 }
 
 static void
-free_scene(struct setup *setup)
+free_setup(struct setup *setup)
 {
 	for (uint32_t i = 0; i < setup->n; i++)
 		kill_child(setup->processes[i]);
@@ -77,11 +77,11 @@ every_call_returns(void **state)
 	const struct situation *situation = *state;
 	if (UNDER_THREAD_SANITIZER && needs_vfork(situation))
 		SKIP("ThreadSanitizer turns vfork() into fork()");
-	struct setup *setup = new_scene(situation);
+	struct setup *setup = new_setup(situation);
 	struct part part = {.situation = situation, .setup = setup};
-	const int status = end_of_child(start_child(act_in_a_thread, &part));
+	const int status = end_of_child(start_child(run_in_a_thread, &part));
 	const struct setup seen = *setup;
-	free_scene(setup);
+	free_setup(setup);
 	if (!seen.returned)
 		fail_msg("the call in line %d did not return (the process ended with %d)", seen.line, status);
 	if (!seen.as_expected)
@@ -140,7 +140,7 @@ struct waiting {
 };
 
 static int
-hold_until_told(void *arg)
+hold_until_asked(void *arg)
 {
 	struct waiting *waiting = arg;
 	tsem_hold hold;
@@ -187,7 +187,7 @@ a_cancelled_waiter_keeps_its_place(void **state)
 	void *result = NULL;
 	waiting->sem = new_semaphore(1, 0);
 	waiting->rc = 1;
-	const pid_t holder = start_child(hold_until_told, waiting);
+	const pid_t holder = start_child(hold_until_asked, waiting);
 	EVENTUALLY(stat_of(waiting->sem).held == 1);
 	assert_int_equal(pthread_create(&thread, NULL, wait_in_queue, waiting), 0);
 	EVENTUALLY(stat_of(waiting->sem).waiting == 1);

@@ -98,7 +98,7 @@ one_round(bool share_handle)
 }
 
 static void
-memory_taken_away_by_the_admitted(void **state)
+the_admitted_waiter_unmaps_the_memory(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ROUNDS; i++)
@@ -106,7 +106,7 @@ memory_taken_away_by_the_admitted(void **state)
 }
 
 static void
-memory_taken_away_under_another_handle(void **state)
+the_admitted_waiter_unmaps_another_handles_memory(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ROUNDS; i++)
@@ -114,7 +114,7 @@ memory_taken_away_under_another_handle(void **state)
 }
 
 static void
-a_named_one_closed_by_the_admitted(void **state)
+the_admitted_waiter_closes_the_handle(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -158,7 +158,7 @@ take_and_destroy(void *sem)
 }
 
 static void
-with_a_place_given_up_behind(void **state)
+a_waiter_behind_has_given_up(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ROUNDS_QUITTING; i++) {
@@ -182,10 +182,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(memory_taken_away_by_the_admitted),
-		TEST(memory_taken_away_under_another_handle),
-		TEST(a_named_one_closed_by_the_admitted),
-		TEST(with_a_place_given_up_behind),
+		TEST(the_admitted_waiter_unmaps_the_memory),
+		TEST(the_admitted_waiter_unmaps_another_handles_memory),
+		TEST(the_admitted_waiter_closes_the_handle),
+		TEST(a_waiter_behind_has_given_up),
 	};
 	support_start(100);
 	return cmocka_run_group_tests(tests, NULL, NULL);

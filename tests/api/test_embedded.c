@@ -40,7 +40,7 @@ mistakes(void **state)
 }
 
 static void
-the_same_promises(void **state)
+the_promises_hold(void **state)
 {
 	(void)state;
 	const size_t size = tsem_size_at(4);
@@ -89,7 +89,7 @@ struct guest {
 };
 
 static int
-come_and_stay_idle(void *arg)
+acquire_release_and_stay(void *arg)
 {
 	struct guest *guest = arg;
 	guest->succeeded = try_and_release(guest->sem);
@@ -112,7 +112,7 @@ live_processes_keep_no_records(void **state)
 	assert_true(try_and_release(sem));
 	for (size_t i = 0; i < GUESTS; i++) {
 		guests[i].sem = sem;
-		children[i] = start_child(come_and_stay_idle, &guests[i]);
+		children[i] = start_child(acquire_release_and_stay, &guests[i]);
 		EVENTUALLY(guests[i].is_done);
 		assert_true(guests[i].succeeded);
 	}
@@ -158,7 +158,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(mistakes),
-		cmocka_unit_test(the_same_promises),
+		cmocka_unit_test(the_promises_hold),
 		cmocka_unit_test(live_processes_keep_no_records),
 		cmocka_unit_test(all_records_in_use),
 	};

@@ -76,7 +76,7 @@ no_process_to_hand_it_to(void **state)
 }
 
 static void *
-park(void *id)
+stay(void *id)
 {
 	*(_Atomic pid_t *)id = gettid();
 	stay_until_killed(NULL);
@@ -91,7 +91,7 @@ a_thread_is_no_process(void **state)
 	tsem_hold hold;
 	pthread_t thread;
 	_Atomic pid_t id = 0;
-	assert_int_equal(pthread_create(&thread, NULL, park, &id), 0);
+	assert_int_equal(pthread_create(&thread, NULL, stay, &id), 0);
 	EVENTUALLY(id != 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_hand_over(&hold, id), -ESRCH);

@@ -143,7 +143,7 @@ owners_in_order(void **state)
 }
 
 static void
-the_dead_and_the_handed_over(void **state)
+dead_owners_and_handed_over_holds(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(3, 0);
@@ -250,7 +250,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stat_sizes),
 		cmocka_unit_test(owners_in_order),
-		cmocka_unit_test(the_dead_and_the_handed_over),
+		cmocka_unit_test(dead_owners_and_handed_over_holds),
 		cmocka_unit_test(an_enumeration_can_be_ended),
 		cmocka_unit_test(counts_and_owners_agree_in_use),
 		cmocka_unit_test(a_snapshot_is_refused_as_a_stat_is),

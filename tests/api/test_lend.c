@@ -168,7 +168,7 @@ a_lent_hold_has_no_other_use(void **state)
 }
 
 static int
-end_when_told(void *arg)
+end_when_asked(void *arg)
 {
 	const int *fds = arg;
 	char byte;
@@ -180,13 +180,13 @@ enum end { ENDS_BY_ITSELF, IS_KILLED };
 
 /* Whether the next holder is told of the end, although a third process sees the end first. */
 static bool
-is_told(enum end end, int (*give)(tsem_hold *, const tsem_process *))
+learns_of_the_end(enum end end, int (*give)(tsem_hold *, const tsem_process *))
 {
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold, next;
 	int fds[2];
 	assert_int_equal(pipe(fds), 0);
-	const pid_t child = start_child(end_when_told, fds);
+	const pid_t child = start_child(end_when_asked, fds);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	const tsem_process process = found(child);
 	assert_int_equal(give(&hold, &process), 0);
@@ -210,9 +210,9 @@ static void
 only_a_killed_borrower_abandons_a_loan(void **state)
 {
 	(void)state;
-	assert_false(is_told(ENDS_BY_ITSELF, tsem_lend));
-	assert_true(is_told(IS_KILLED, tsem_lend));
-	assert_true(is_told(ENDS_BY_ITSELF, tsem_hand_over_to));
+	assert_false(learns_of_the_end(ENDS_BY_ITSELF, tsem_lend));
+	assert_true(learns_of_the_end(IS_KILLED, tsem_lend));
+	assert_true(learns_of_the_end(ENDS_BY_ITSELF, tsem_hand_over_to));
 }
 
 int

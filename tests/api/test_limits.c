@@ -77,7 +77,7 @@ struct inherited {
 
 /* A child has to find out its identity, and cannot: it must not act with half of one. */
 static int
-use_without_a_descriptor(void *arg)
+use_a_handle_without_descriptor(void *arg)
 {
 	struct inherited *inherited = arg;
 	tsem_hold hold;
@@ -109,7 +109,7 @@ no_descriptor_to_find_the_identity(void **state)
 	(void)state;
 	struct inherited inherited = {.sem = new_semaphore(9, 0)};
 	assert_int_equal(tsem_acquire(inherited.sem, 1, NULL, &inherited.hold), 0);
-	assert_int_equal(end_of_child(start_child(use_without_a_descriptor, &inherited)), 0);
+	assert_int_equal(end_of_child(start_child(use_a_handle_without_descriptor, &inherited)), 0);
 	assert_int_equal(stat_of(inherited.sem).available, 9);
 	tsem_close(inherited.sem);
 }
@@ -183,7 +183,7 @@ no_room(void **state)
 	(void)state;
 	const int status = end_of_child(start_child(fill_shared_memory, NULL));
 	if (status == REFUSED_HERE)
-		SKIP("a /dev/shm of one's own is refused here");
+		SKIP("a private /dev/shm is refused here");
 	assert_int_equal(status, 0);
 }
 
@@ -241,7 +241,7 @@ no_memory_that_may_be_locked(void **state)
 }
 
 static int
-open_what_is_leased(void *name)
+open_a_leased_file(void *name)
 {
 	tsem *sem = NULL;
 	CHECK(tsem_open(name, 0, &sem) == -EBUSY);
@@ -262,7 +262,7 @@ no_end_of_a_lease(void **state)
 	void (*const before)(int) = signal(SIGIO, SIG_IGN);
 	if (fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
 		SKIP("there are no leases here");
-	const int status = end_of_child(start_child(open_what_is_leased, (void *)(uintptr_t)name));
+	const int status = end_of_child(start_child(open_a_leased_file, (void *)(uintptr_t)name));
 	fcntl(fd, F_SETLEASE, F_UNLCK);
 	close(fd);
 	signal(SIGIO, before);

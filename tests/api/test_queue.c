@@ -99,7 +99,7 @@ wait_interruptibly(void *arg)
 }
 
 static int
-wait_patiently(void *arg)
+wait_without_deadline(void *arg)
 {
 	const struct sigaction action = {.sa_handler = do_nothing};
 	tsem_hold hold;
@@ -113,7 +113,7 @@ signals(void **state)
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	const pid_t patient = start_child(wait_patiently, sem);
+	const pid_t patient = start_child(wait_without_deadline, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	const pid_t impatient = start_child(wait_interruptibly, sem);
 	EVENTUALLY(stat_of(sem).waiting == 2);

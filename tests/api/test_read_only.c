@@ -47,7 +47,7 @@ struct cut {
 
 /* In a child, which may die. */
 static int
-look_at_what_is_cut(void *arg)
+read_a_truncated_file(void *arg)
 {
 	const struct cut *cut = arg;
 	CHECK(truncate(file_of(cut->name), cut->size) == 0);
@@ -72,7 +72,7 @@ a_truncated_file_is_damaged(void **state)
 		tsem_close(sem);
 		struct cut cut = {name, sizes[i], reader_of(name)};
 		assert_int_equal(look(cut.reader), 0);
-		assert_int_equal(end_of_child(start_child(look_at_what_is_cut, &cut)), 0);
+		assert_int_equal(end_of_child(start_child(read_a_truncated_file, &cut)), 0);
 		tsem_close(cut.reader);
 	}
 }
@@ -113,7 +113,7 @@ records_come_and_go(void **state)
 /* ---- a peer that truncates in a loop ---- */
 
 static int
-cut_again_and_again(void *arg)
+truncate_in_a_loop(void *arg)
 {
 	static unsigned char good[SEGMENT_BYTES_MIN];
 	const int fd = open(file_of(arg), O_RDWR | O_CLOEXEC);
@@ -127,7 +127,7 @@ cut_again_and_again(void *arg)
 }
 
 static int
-look_again_and_again(void *arg)
+read_again_and_again(void *arg)
 {
 	enum { LOOKS = 2000 };
 	int good = 0;
@@ -158,8 +158,8 @@ a_file_truncated_in_a_loop_is_whole_or_damaged(void **state)
 	char name[100];
 	strcpy(name, fresh_name());
 	tsem_close(new_semaphore_named(name, 1, 0));
-	const pid_t cutter = start_child(cut_again_and_again, name);
-	assert_int_equal(end_of_child(start_child(look_again_and_again, name)), 0);
+	const pid_t cutter = start_child(truncate_in_a_loop, name);
+	assert_int_equal(end_of_child(start_child(read_again_and_again, name)), 0);
 	kill_child(cutter);
 }
 

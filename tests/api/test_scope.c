@@ -17,7 +17,7 @@ hold_and_return(tsem *sem, int result)
 }
 
 static void
-however_it_is_left(void **state)
+every_way_out_of_a_scope(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -91,7 +91,7 @@ use_through_a_handle_of_its_own(const char *name)
 }
 
 static void
-the_handle_behind_its_hold(void **state)
+the_handle_is_closed_after_its_hold(void **state)
 {
 	(void)state;
 	const char *name = fresh_name();
@@ -127,9 +127,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(however_it_is_left),
+		cmocka_unit_test(every_way_out_of_a_scope),
 		cmocka_unit_test(void_holds_are_ignored),
-		cmocka_unit_test(the_handle_behind_its_hold),
+		cmocka_unit_test(the_handle_is_closed_after_its_hold),
 		cmocka_unit_test(a_hold_may_be_moved),
 	};
 	support_start(60);

@@ -113,7 +113,7 @@ acquire_three(void *arg)
  * number.
  */
 static void
-counts_beyond_what_is_left(void **state)
+counts_beyond_the_capacity(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
@@ -158,7 +158,7 @@ made_without_permits(void **state)
 /* ---- a waiter that the old capacity enabled, and that has not noticed it ---- */
 
 static void
-the_enabled_are_admitted(void **state)
+enabled_waiters_are_admitted(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
@@ -241,9 +241,9 @@ main(void)
 		cmocka_unit_test(a_raise_wakes_enabled_waiters),
 		cmocka_unit_test(a_lowering_ends_no_hold),
 		cmocka_unit_test(drained),
-		cmocka_unit_test(counts_beyond_what_is_left),
+		cmocka_unit_test(counts_beyond_the_capacity),
 		cmocka_unit_test(made_without_permits),
-		cmocka_unit_test(the_enabled_are_admitted),
+		cmocka_unit_test(enabled_waiters_are_admitted),
 		cmocka_unit_test(up_and_down),
 	};
 	support_start(100);

@@ -189,7 +189,7 @@ posts_from_a_signal_handler(void **state)
 }
 
 static int
-be_posted_by_oneself(void *arg)
+post_from_own_handler(void *arg)
 {
 	const struct sigaction action = {.sa_handler = post_in_handler};
 	posted_by_handler = arg;
@@ -206,7 +206,7 @@ a_handler_posts_for_its_own_wait(void **state)
 	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	const pid_t child = start_child(be_posted_by_oneself, sem);
+	const pid_t child = start_child(post_from_own_handler, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	kill(child, SIGUSR1);
 	assert_int_equal(end_of_child(child), 0);

@@ -23,7 +23,7 @@ struct books {
 };
 
 static int
-note_books(const struct tsem_owner *owner, void *arg)
+note_totals(const struct tsem_owner *owner, void *arg)
 {
 	struct books *books = arg;
 	if (owner->position == 0)
@@ -38,7 +38,7 @@ snapshot_adds_up(tsem *sem, uint64_t capacity, struct tsem_stat *stat)
 {
 	struct books books = {.in_order = true};
 	*stat = (struct tsem_stat){.size = sizeof(*stat)};
-	const int rc = tsem_snapshot(sem, stat, note_books, &books);
+	const int rc = tsem_snapshot(sem, stat, note_totals, &books);
 	if (rc == 0 && books.held == stat->held && books.waiting == stat->waiting && books.in_order
 	    && stat->available + stat->held == capacity)
 		return true;

@@ -389,7 +389,7 @@ each_printing() {
   expect_silence
 }
 
-@test "bad input: standard error is closed: the exit status still tells the error" {
+@test "bad input: standard error is closed: the exit status still shows the error" {
   attempt bash -c 'exec tsem take "$SEM" 2>&-'
   expect_silence 125
   attempt bash -c 'exec tsem nonsense >&- 2>&- <&-'

@@ -88,7 +88,7 @@ prepare(struct run *run)
 		return false;
 	}
 	run->abandoned = (flags & NEEDS_DEAD) != 0 && stat.available > 0;
-	/* The parents die last, because every process that waits is_call for the dead. */
+	/* The parents die last, because every process that waits looks for dead owners. */
 	for (unsigned i = 0; i < 2; i++) {
 		if (run->operation[i] != NULL && (run->operation[i]->flags & PARENT_DEAD) != 0)
 			run_kill_parent(run, i);

@@ -108,15 +108,15 @@ def main():
     check("verbs", set(verbs), set(manual.verbs))
     check("verbs in the synopsis", set(verbs), set(manual.synopsis))
     for verb in verbs:
-        told = Help(tsem, verb)
-        check(f"options of {verb}", told.options, manual.options_of(verb))
-        if told.options != ALWAYS:
-            check(f"synopsis of {verb}", told.usage, manual.synopsis.get(verb, set()))
-        if told.columns:
-            check(f"columns of {verb}", set(told.columns), set(manual.columns.get(verb, [])))
+        found = Help(tsem, verb)
+        check(f"options of {verb}", found.options, manual.options_of(verb))
+        if found.options != ALWAYS:
+            check(f"synopsis of {verb}", found.usage, manual.synopsis.get(verb, set()))
+        if found.columns:
+            check(f"columns of {verb}", set(found.columns), set(manual.columns.get(verb, [])))
     for verb, others in zip(("show", "list"), manual.others, strict=True):
-        told = Help(tsem, verb)
-        check(f"columns of {verb} by default", set(told.columns) - set(told.defaults), set(re.findall("[A-Z]+", others)))
+        found = Help(tsem, verb)
+        check(f"columns of {verb} by default", set(found.columns) - set(found.defaults), set(re.findall("[A-Z]+", others)))
     print(f"1..{number}")
     return failed
 

@@ -81,22 +81,22 @@ def damage(number):
 
 
 def check(number, words, allowed):
-    told = f"image {number}: tsem {' '.join(words)}: "
+    prefix = f"image {number}: tsem {' '.join(words)}: "
     try:
         done = subprocess.run(["tsem", *words], stdin=subprocess.DEVNULL, capture_output=True, timeout=DEADLINE)
     except subprocess.TimeoutExpired:
-        sys.exit(told + "hangs")
+        sys.exit(prefix + "hangs")
     if done.returncode not in allowed:
-        sys.exit(told + f"status {done.returncode}: {done.stderr!r}")
+        sys.exit(prefix + f"status {done.returncode}: {done.stderr!r}")
     try:
         out = done.stdout.decode("utf-8", "strict")
         done.stderr.decode("utf-8", "strict")
         if done.returncode == 0 and "-J" in words:
             json.loads(out)
     except ValueError as error:
-        sys.exit(told + f"{error}: {done.stdout!r}")
+        sys.exit(prefix + f"{error}: {done.stdout!r}")
     if words[0] != "list" and done.stderr.count(b"\n") > 1:
-        sys.exit(told + f"more than one line: {done.stderr!r}")
+        sys.exit(prefix + f"more than one line: {done.stderr!r}")
     return done.returncode
 
 

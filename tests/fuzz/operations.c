@@ -84,7 +84,7 @@ look_at_position(void *arg, uint32_t position)
 {
 	uint32_t *calls = arg;
 	if (position > RECORDS_MAX + 1)
-		broken("place in line", position);
+		broken("position in the queue", position);
 	return ++*calls > 2;
 }
 

@@ -33,7 +33,7 @@ write_word(unsigned char *base, size_t index, uint64_t value)
 
 /* kind: bits 6 and 7 of the field; for an owner, bit 5 chooses between two. */
 static uint64_t
-choose_who(unsigned field, uint64_t ticket)
+choose_owner(unsigned field, uint64_t ticket)
 {
 	switch (field >> 6 & 3) {
 	case 0:
@@ -55,7 +55,7 @@ write_record(struct scribbler *scribbler, uint32_t index, const struct step *ste
 	struct record *record = record_of(scribbler, index);
 	const uint64_t limit = counter_add(counter_value(LOAD_RLX(&header->grants)), LOAD_RLX(&header->capacity));
 	const uint64_t ticket = counter_add(limit, (uint64_t)(step->distance + offset));
-	const uint64_t owner = choose_who(step->field, ticket);
+	const uint64_t owner = choose_owner(step->field, ticket);
 	STORE_RLX(&record->count, step->count);
 	STORE_RLX(&record->gen, (uint32_t)step->distance);
 	STORE_RLX(&record->start, owner);

@@ -145,7 +145,7 @@ forget_probes() {
   need_uprobes perf
   exec 9<"$TSEM_PROBED"
   flock 9 # the kernel has one list of them
-  ! has_probes || skip 'somebody uses these probes just now'
+  ! has_probes || skip 'another process uses these probes'
   local script
   export HOME=$PWD # for perf's cache
   script=$(example perf)

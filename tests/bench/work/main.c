@@ -49,7 +49,7 @@ fits(const struct peer *peer, unsigned refused, unsigned participants, const str
 		return true;
 	say_missing(peer->name, participants,
 	            (traits & LOCK) != 0   ? "only the taker may give back"
-	            : (traits & HERD) != 0 ? "wakes everybody at each hand-over: would take minutes"
+	            : (traits & HERD) != 0 ? "wakes all waiters at each hand-over: would take minutes"
 	                                   : "not for this workload");
 	return false;
 }

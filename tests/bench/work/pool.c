@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static void
-run_errand(const struct pool *pool, tsem_hold *hold)
+run_job(const struct pool *pool, tsem_hold *hold)
 {
 	struct pool_control *control = pool->control;
 	const struct subject *subject = &pool->subjects[control->subject];
@@ -41,7 +41,7 @@ work(const struct pool *pool, unsigned index)
 		round = atomic_load(&control->round);
 		if (index < control->from || index >= control->to)
 			continue;
-		run_errand(pool, &holds[control->subject]);
+		run_job(pool, &holds[control->subject]);
 	}
 }
 

@@ -53,7 +53,7 @@ run_hand_over(const struct options *options)
 	for (const unsigned *length = options->participants; *length != 0; length++) {
 		const unsigned count = create_subjects(options, (*length > 100 ? HERD : 0) | SPINS, *length);
 		if (!pool_start(&pool, *length))
-			say_missing("all", *length, "the machine does not allow so many processes");
+			say_missing("all", *length, "the machine does not allow that number of processes");
 		else
 			for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
 				for (unsigned i = 0; i < count; i++)

@@ -61,7 +61,7 @@ recover_once(const struct peer *peer, unsigned waiters, bool all_die)
 		say(peer->name, waiters, all_die ? "holder and all in front die" : "holder dies", "ms",
 		    admitted > began ? (double)(admitted - began) / 1e6 : 0);
 	else
-		say_missing(peer->name, waiters, "nobody was admitted within 10 s");
+		say_missing(peer->name, waiters, "no process was admitted within 10 s");
 	waitpid(holder, NULL, 0);
 	pool_end(&pool);
 	peer->destroy(subject.semaphore);

@@ -64,7 +64,7 @@ run_idle(const struct options *options)
 
 /* Before the first use, and with waiters. */
 static void
-weigh(const struct peer *peer, unsigned waiters)
+measure_memory(const struct peer *peer, unsigned waiters)
 {
 	tsem_hold hold;
 	void *semaphore = peer->create(1);
@@ -90,7 +90,7 @@ run_memory(const struct options *options)
 			say((*peer)->name, 0, "at rest", "bytes", (double)(*peer)->bytes(semaphore));
 			(*peer)->destroy(semaphore);
 		} else {
-			weigh(*peer, options->participants[0]);
+			measure_memory(*peer, options->participants[0]);
 		}
 	}
 }
