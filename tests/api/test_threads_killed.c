@@ -19,11 +19,9 @@ enum { CAPACITY = 7, PROCESSES = 4, THREADS = 4, LIVES = 12, STEPS = 100, HOLDS 
 /* Shared by all processes, and independent of the semaphore. */
 struct counts {
 	tsem *sem;
-	_Atomic uint64_t
-		inside; /* permits of each process, 8 bits for each, so that one load reads all of them at one instant */
+	_Atomic uint64_t inside; /* permits of each process, 8 bits each: one load reads all at one instant */
 	_Atomic uint32_t doomed; /* bit mask of processes that may be dead: their permits do not count */
-	_Atomic uint32_t
-		births; /* successors of killed processes: after one, `inside` and `doomed` may belong to different times */
+	_Atomic uint32_t births; /* successors: after one, `inside` and `doomed` may belong to different times */
 	_Atomic uint32_t steps;
 	_Atomic int wrong; /* line of the first violation */
 	_Atomic int pids[PROCESSES];

@@ -18,9 +18,7 @@ enum {
 	RUNS = 1 << 8,         /* the command starts a program, which waits for its standard input */
 	LINKED = 1 << 9,       /* files without a name cannot be made */
 	FREE = 1 << 10,        /* the command never has a permit, and no process holds one: a try succeeds at any time */
-	MAY_FAIL =
-		1
-		<< 11, /* if a call fails, the status may be 75, because the command could not find out that the holder is dead */
+	MAY_FAIL = 1 << 11,    /* if a call fails, the status may be 75: the death of the holder is not noticed */
 };
 
 /* What the command changes if it succeeds. */

@@ -63,11 +63,9 @@ enum {
 	WAITS_IDLE = 8192,  /* sleeps while any process holds or waits */
 	ONE_PERMIT = 16384, /* of each semaphore */
 	USES_BESIDE = 32768,
-	POSTS_FIRST = 65536, /* has posted, and not taken yet */
-	DRAINS_BESIDE =
-		131072, /* where the driver takes everything available before the operation begins, it takes that of these semaphores too */
-	LONG_LOOP =
-		262144, /* thousands of rounds: too many steps to stop in the middle of it for each step of another operation */
+	POSTS_FIRST = 65536,    /* has posted, and not taken yet */
+	DRAINS_BESIDE = 131072, /* if the driver takes everything before it begins, it takes that of these, too */
+	LONG_LOOP = 262144,     /* thousands of rounds: too many steps to stop in the middle of it in a pair */
 };
 
 struct operation {

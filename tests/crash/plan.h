@@ -28,9 +28,8 @@ struct plan {
 	const struct operation *second; /* NULL: none */
 	uint32_t capacity;
 	uint32_t count;
-	bool full; /* the driver takes what is available before they begin, and gives it back when they can only wait */
-	bool
-		third; /* a third process, the bystander, acquires after the first executor has stopped, and must be admitted in the end */
+	bool full;  /* the driver takes what is available before they begin, and gives it back when they can only wait */
+	bool third; /* the bystander acquires after the first executor has stopped, and must be admitted */
 	enum fate fate;
 	size_t k;          /* steps of the first executor */
 	bool asleep;       /* and then into a system call that waits */

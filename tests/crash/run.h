@@ -18,8 +18,7 @@ struct run {
 	pid_t bystander;
 	uint32_t drained; /* taken by the driver, to be posted later */
 	bool beside_drained;
-	bool
-		first_queued; /* the first executor was in the queue when the second one began its operation, which it ran as a whole */
+	bool first_queued;        /* the first executor was in the queue when the second one began all of its operation */
 	bool bystander_after_set; /* the bystander called after the only setter had ended */
 	bool restored;            /* the driver has restored the capacity */
 	bool abandoned;           /* a holder has died: a later hold must learn it */
@@ -73,7 +72,7 @@ void run_end(struct run *run);
 
 /*
  * Whether `available` is `expected`, or a sum that is possible because of the executors that were killed in the middle.
- * 0 if the capacity is below what is held.
+ * Below 0, the sum counts as 0: the capacity is below what is held.
  */
 bool invariants_allow(struct run *run, int64_t available, int64_t expected);
 

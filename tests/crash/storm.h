@@ -50,10 +50,9 @@ struct entry {
 	_Atomic uint64_t queued_at;   /* sequence number from when it had its ticket */
 	_Atomic uint64_t admitted_at; /* sequence number from when it had been admitted */
 	_Atomic uint32_t count;
-	_Atomic bool stays; /* waits until it is admitted */
-	_Atomic uint64_t
-		change; /* the change of a capacity that it makes now: the semaphore in the upper half, index + 1 in the lower */
-	_Atomic bool doomed; /* set before SIGKILL is sent: another worker may get its permits from now on */
+	_Atomic bool stays;      /* waits until it is admitted */
+	_Atomic uint64_t change; /* its present change of a capacity: semaphore in the upper half, index + 1 */
+	_Atomic bool doomed;     /* set before SIGKILL is sent: another worker may get its permits from now on */
 	_Atomic int pid;
 };
 

@@ -18,8 +18,7 @@ enum { SLEEPS_MAX = 8 };
 /* What a trace notes about step k. The first and the last make the step worth stopping at before others. */
 enum note {
 	NOTE_CHANGE = 1, /* step k changed the segment */
-	NOTE_BESIDE =
-		2, /* step k changed something else that other processes see: a hint, another segment, what the executor reports */
+	NOTE_BESIDE = 2, /* it changed something else that others see: a hint, another segment, what the executor reports */
 	NOTE_SYSTEM_CALL = 4, /* step k + 1 is a system call: it reads or changes what other processes see */
 };
 
