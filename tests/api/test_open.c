@@ -177,7 +177,7 @@ open_a_missing_semaphore(void **state)
 }
 
 static void
-scribble(const char *name, off_t at, unsigned char byte)
+write_byte(const char *name, off_t at, unsigned char byte)
 {
 	const int fd = open(file_of(name), O_RDWR);
 	assert_true(fd >= 0);
@@ -194,11 +194,11 @@ open_a_file_that_is_no_semaphore(void **state)
 	struct tsem_config exist_ok = three;
 	exist_ok.flags = TSEM_EXIST_OK;
 	assert_int_equal(tsem_create(name, &three, NULL), 0);
-	scribble(name, 8, 0xee); /* the version */
+	write_byte(name, 8, 0xee); /* the version */
 	assert_int_equal(tsem_open(name, 0, &sem), -EPROTONOSUPPORT);
 	assert_int_equal(tsem_create(name, &exist_ok, &sem), -EPROTONOSUPPORT);
 	assert_int_equal(tsem_remove(name, 0), -EPROTONOSUPPORT);
-	scribble(name, 0, 0xee); /* the magic number */
+	write_byte(name, 0, 0xee); /* the magic number */
 	assert_int_equal(tsem_open(name, 0, &sem), -EBADMSG);
 	assert_int_equal(tsem_create(name, &exist_ok, &sem), -EBADMSG);
 	assert_int_equal(tsem_remove(name, 0), -EBADMSG);

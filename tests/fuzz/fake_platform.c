@@ -16,7 +16,7 @@
 enum { SLEEPS_MAX = 100, WAIT_MS = 2, ACTS_MAX = 100, RECORDS_PER_ACT = 64 };
 
 static struct platform real_platform;
-static struct scribbler *peer;
+static struct hostile_peer *peer;
 static uint64_t clock_ns;
 static unsigned sleeps;
 static unsigned acts;
@@ -25,7 +25,7 @@ static void
 let_peer_act(void)
 {
 	if (peer != NULL && acts++ < ACTS_MAX)
-		scribble_next(peer, RECORDS_PER_ACT);
+		peer_write_next(peer, RECORDS_PER_ACT);
 }
 
 static uint64_t
@@ -84,7 +84,7 @@ judge(const struct process_id *owner)
 }
 
 void
-fake_platform_begin(struct scribbler *scribbler, bool real)
+fake_platform_begin(struct hostile_peer *hostile, bool real)
 {
 	const struct platform injected = {.now = now,
 	                                  .coarse_now = platform.coarse_now,
@@ -95,7 +95,7 @@ fake_platform_begin(struct scribbler *scribbler, bool real)
 	                                  .pause = pause_never,
 	                                  .judge = judge};
 	real_platform = platform;
-	peer = scribbler;
+	peer = hostile;
 	clock_ns = 1000 * NS_PER_SECOND;
 	if (!real)
 		platform = injected;

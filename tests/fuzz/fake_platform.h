@@ -6,10 +6,10 @@
 #ifndef TSEM_FUZZ_FAKE_PLATFORM_H
 #define TSEM_FUZZ_FAKE_PLATFORM_H
 
-#include "scribble.h"
+#include "hostile_peer.h"
 
-/* `scribbler` may be NULL. `real`: keeps the real platform. */
-void fake_platform_begin(struct scribbler *scribbler, bool real);
+/* `hostile` may be NULL. `real`: keeps the real platform. */
+void fake_platform_begin(struct hostile_peer *hostile, bool real);
 void fake_platform_end(void);
 
 /* Every operation may sleep this often; an operation that sleeps more often hangs. */

@@ -73,14 +73,14 @@ write_file(const void *content, size_t size)
 }
 
 static void
-begin_scribbling(int fd, bool big, const struct program *program, struct scribbler *scribbler)
+begin_writing(int fd, bool big, const struct program *program, struct hostile_peer *peer)
 {
 	if (big && fallocate(fd, 0, 0, SEGMENT_BYTES_MAX) != 0)
 		broken("cannot enlarge the segment", errno);
 	void *base = mmap(NULL, SEGMENT_BYTES_MAX, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (base == MAP_FAILED)
 		broken("cannot map the segment", errno);
-	*scribbler = (struct scribbler){
+	*peer = (struct hostile_peer){
 		.base = base,
 		.records = big ? RECORDS_MAX : RECORDS_PER_PAGE,
 		.program = program,
@@ -91,25 +91,25 @@ begin_scribbling(int fd, bool big, const struct program *program, struct scribbl
 
 /* The steps before the first operation make the image that is opened. Returns their number. */
 static size_t
-scribble_first(struct scribbler *scribbler)
+write_first(struct hostile_peer *peer)
 {
-	const struct program *program = scribbler->program;
+	const struct program *program = peer->program;
 	size_t i = 0;
 	for (; i < program->n && program->steps[i].kind != STEP_OPERATION; i++)
-		scribble(scribbler, &program->steps[i], RECORDS_MAX);
+		peer_write(peer, &program->steps[i], RECORDS_MAX);
 	return i;
 }
 
 static void
-run_steps(struct session *session, struct scribbler *scribbler, size_t from)
+run_steps(struct session *session, struct hostile_peer *peer, size_t from)
 {
-	const struct program *program = scribbler->program;
+	const struct program *program = peer->program;
 	for (size_t i = from; i < program->n; i++) {
 		const struct step *step = &program->steps[i];
 		if (step->kind == STEP_OPERATION)
 			operate(session, step->argument, step->count);
 		else
-			scribble(scribbler, step, RECORDS_MAX);
+			peer_write(peer, step, RECORDS_MAX);
 	}
 	/* Runs every other operation once, the removals last. */
 	for (size_t i = 0; i < operations_count; i++)
@@ -117,21 +117,21 @@ run_steps(struct session *session, struct scribbler *scribbler, size_t from)
 }
 
 static void
-run(const struct program *program, struct scribbler *scribbler, size_t from)
+run(const struct program *program, struct hostile_peer *peer, size_t from)
 {
 	struct session session = {.name = name};
 	pthread_t thread;
-	const bool peer = (program->flags & FLAG_PEER) != 0 && program->n > 0;
-	fake_platform_begin(scribbler, (program->flags & FLAG_REAL) != 0);
-	if (peer && pthread_create(&thread, NULL, scribble_on, scribbler) != 0)
+	const bool concurrent = (program->flags & FLAG_PEER) != 0 && program->n > 0;
+	fake_platform_begin(peer, (program->flags & FLAG_REAL) != 0);
+	if (concurrent && pthread_create(&thread, NULL, peer_write_until_stopped, peer) != 0)
 		broken("cannot start a thread", errno);
 
 	if (tsem_open(name, (program->flags & FLAG_READ_ONLY) != 0 ? TSEM_READ_ONLY : 0, &session.sem) == 0) {
-		run_steps(&session, scribbler, from);
+		run_steps(&session, peer, from);
 		tsem_close(session.sem);
 	}
-	if (peer) {
-		STORE_RLX(&scribbler->stop, 1);
+	if (concurrent) {
+		STORE_RLX(&peer->stop, 1);
 		pthread_join(thread, NULL);
 	}
 	fake_platform_end();
@@ -141,7 +141,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct program program;
-	struct scribbler scribbler;
+	struct hostile_peer peer;
 	if (name[0] == '\0')
 		prepare();
 	if (size == 0)
@@ -150,9 +150,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	program_decode(data, size, &program);
 	const bool image = (program.flags & FLAG_IMAGE) != 0;
 	int fd = image ? write_file(data + 1, size - 1) : write_file(good, sizeof(good));
-	begin_scribbling(fd, !image && (program.flags & FLAG_BIG) == FLAG_BIG, &program, &scribbler);
-	run(&program, &scribbler, scribble_first(&scribbler));
-	munmap(scribbler.base, SEGMENT_BYTES_MAX);
+	begin_writing(fd, !image && (program.flags & FLAG_BIG) == FLAG_BIG, &program, &peer);
+	run(&program, &peer, write_first(&peer));
+	munmap(peer.base, SEGMENT_BYTES_MAX);
 	close(fd);
 	return 0;
 }

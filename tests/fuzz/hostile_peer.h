@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The hostile peer: it writes to the segment through a mapping of its own, in the worst moments. */
-#ifndef TSEM_FUZZ_SCRIBBLE_H
-#define TSEM_FUZZ_SCRIBBLE_H
+#ifndef TSEM_FUZZ_HOSTILE_PEER_H
+#define TSEM_FUZZ_HOSTILE_PEER_H
 
 #include "layout.h"
 #include "program.h"
@@ -9,7 +9,7 @@
 /* Pids that the injected liveness check knows. */
 enum { PID_DEAD = 1000, PID_ALIVE = 1001, PID_UNKNOWN = 1002 };
 
-struct scribbler {
+struct hostile_peer {
 	unsigned char *base;
 	uint32_t records; /* in the file, so that the peer itself does not die of SIGBUS */
 	const struct program *program;
@@ -18,12 +18,12 @@ struct scribbler {
 };
 
 /* Runs one step, with at most `most` records in a run. A step that is an operation does nothing. */
-void scribble(struct scribbler *scribbler, const struct step *step, uint32_t most);
+void peer_write(struct hostile_peer *peer, const struct step *step, uint32_t most);
 
 /* Runs the next step that writes; after the last one, the first. */
-void scribble_next(struct scribbler *scribbler, uint32_t most);
+void peer_write_next(struct hostile_peer *peer, uint32_t most);
 
 /* Runs steps until `stop`: the body of a thread. */
-void *scribble_on(void *scribbler);
+void *peer_write_until_stopped(void *peer);
 
 #endif
