@@ -69,7 +69,7 @@ crowd_waits_or_ended() {
 
 @test "many: list and top, with 1,000 semaphores" {
   need_private_shm
-  attempt private-shm 100m bash -ec '
+  DEADLINE=120 attempt private-shm 100m bash -ec '
     for i in {1000..1999}; do tsem create -j 2 s$i; done
     tsem take s1500
     tsem list >table; tsem list -J >json; tsem top -b -i 1 -s held >top'
