@@ -62,8 +62,10 @@ struct claim {
 };
 
 /* Visits every record that exists; `record` is NULL after the last one. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the name of a variable cannot be in any */
 #define FOR_EACH_RECORD(sem, index, record) \
 	for (uint32_t index = 0; ((record) = record_at((sem), index)) != NULL; index++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* ---- the hold ---- */
 

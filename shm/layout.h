@@ -634,13 +634,14 @@ enum { LAYOUT_MEMBERS(LAYOUT_MEMBER_NUMBER) LAYOUT_CONSTANTS(LAYOUT_CONSTANT_NUM
 #undef LAYOUT_MEMBER_NUMBER
 #undef LAYOUT_CONSTANT_NUMBER
 
-#define LAYOUT_TERM(number, value) +((uint32_t)(value) + 1U) * (2654435761U * (2U * (uint32_t)(number) + 1U))
-#define LAYOUT_MEMBER_TERM(structure, member, offset) \
-	LAYOUT_TERM(LAYOUT_NUMBER_##structure##_##member, \
-	            offsetof(struct structure, member) * PAGE_BYTES + sizeof(((struct structure *)0)->member))
-#define LAYOUT_CONSTANT_TERM(constant) LAYOUT_TERM(LAYOUT_NUMBER_##constant, constant)
+#define LAYOUT_TERM(number, value) (((uint32_t)(value) + 1U) * (2654435761U * (2U * (uint32_t)(number) + 1U)))
+#define LAYOUT_MEMBER_TERM(structure, member, offset)                                                      \
+	LAYOUT_TERM(LAYOUT_NUMBER_##structure##_##member,                                                      \
+	            offsetof(struct structure, member) * PAGE_BYTES + sizeof(((struct structure *)0)->member)) \
+	+
+#define LAYOUT_CONSTANT_TERM(constant) LAYOUT_TERM(LAYOUT_NUMBER_##constant, constant) +
 
 /* What two builds must agree on beyond the version. An attach refuses a segment with another fingerprint. */
-#define LAYOUT_FINGERPRINT (0U LAYOUT_MEMBERS(LAYOUT_MEMBER_TERM) LAYOUT_CONSTANTS(LAYOUT_CONSTANT_TERM))
+#define LAYOUT_FINGERPRINT (LAYOUT_MEMBERS(LAYOUT_MEMBER_TERM) LAYOUT_CONSTANTS(LAYOUT_CONSTANT_TERM) 0U)
 
 #endif

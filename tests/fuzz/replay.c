@@ -27,7 +27,7 @@ __AFL_FUZZ_INIT()
 #endif
 
 /* Longer than any useful image. */
-enum { INPUT_BYTES_MAX = 1 << 17, SECONDS_MAX = 60, CHILDREN_MAX = 8 };
+enum { INPUT_BYTES_MAX = 1 << 17, SECONDS_MAX = 240, CHILDREN_MAX = 8 };
 
 static uint8_t input[INPUT_BYTES_MAX];
 static unsigned replayed;
