@@ -53,8 +53,7 @@
  *   take: finish the last         T's tag names no record  The last arrival had none.                  anonymous
  *   arrival
  *   take: is it removed?          count <= C               As for acquire.                             (unit tests)
- *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches, and there is  post, post-dies
- *                                                          no orphan: see post.c.
+ *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches: see post.c.   post, post-dies
  *   post: maximum, read-only      fast_post_max            It is 0 for both.                           (unit tests)
  *   post: is it removed?          C is not 0               As for acquire.                             (unit tests)
  *   post: the range of E - T      0 <= E - T, and E - T <  T and C may be older than G. Arrivals       (unit tests)
@@ -308,7 +307,7 @@ fast_take(struct tsem *sem, uint32_t count)
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
 	/* G gets the tag of `next`, so the words compare as their counters do. A count of 0 is above any capacity, too. */
 	if (!sem->segment.writable || (int64_t)(grants + counter_word_make(capacity, 0) - next) < 0 || count - 1 >= capacity
-	    || counter_tag(tickets) < TAG_WATCHED_TOO || !CAS_SEQ(&header->tickets, tickets, next))
+	    || counter_tag(tickets) < TAG_WATCHED_FIRST || !CAS_SEQ(&header->tickets, tickets, next))
 		return false;
 	PROBE_SEM(take, sem);
 	return true;

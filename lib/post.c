@@ -4,9 +4,8 @@
  * G: the waiter that this move admits may unmap both at once, as POSIX allows after sem_wait(). What a release does
  * after it has moved G, a post does before, and G's tag says beforehand whether anything has to be done:
  *
- *   NONE            No process sleeps in the queue or watches the counters, and there is no orphan. The post moves G
- *                   and is over.
- *   WATCHED(_TOO)   A process may sleep or watch. The post advances the words of the tickets that it will enable,
+ *   NONE            No process sleeps in the queue or watches the counters. The post moves G and is over.
+ *   WATCHED         A process may sleep or watch. The post advances the words of the tickets that it will enable,
  *                   writes on them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G,
  *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
  *   a record's      The last move was a release. The post gives G one of the other tags first.
@@ -23,15 +22,16 @@
  * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the
  * next waiter that is about to sleep, or the next post, replaces it.
  *
- * Only a post makes G's tag NONE again. It does so when T is not ahead of E and `pending` is empty, and reads T once
- * more afterwards: an arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE
- * this second read is not necessary, because an arrival that is about to sleep changes that tag.
+ * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: an
+ * arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second read is not
+ * necessary, because an arrival that is about to sleep changes that tag.
  *
  * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls
- * stir_grants() afterwards. "Watched" has two values so that this always changes G.
+ * stir_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it
+ * twice, so two values would not do.
  *
  * Two accidents within the few instructions between the look and the move delay a waiter until its next tick, and do
- * nothing else: two changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands
+ * nothing else: three changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands
  * still, which then writes `posted` for an old round of the array on a word where another post has just written it for
  * this round.
  *
@@ -78,7 +78,7 @@ look_around(const struct tsem *sem)
 	return view;
 }
 
-/* Makes G's tag NONE, because T was not ahead of E and nothing was pending. False: a record cannot be mapped. */
+/* Makes G's tag NONE, because T was not ahead of E. False: a record cannot be mapped. */
 static bool
 make_quiet(struct tsem *sem, const struct view *view)
 {
@@ -164,7 +164,7 @@ attempt(struct tsem *sem, const struct view *view, uint32_t count)
 		STORE_RLX(&sem->last_handoff, counter_add(view->limit, count));
 	if (tag == TAG_NONE)
 		return post_grants(sem, view->grants, count) ? POST_DONE : POST_AGAIN;
-	if (view->room >= 0 && (view->pending & PENDING_MASK) == 0)
+	if (view->room >= 0)
 		return make_quiet(sem, view) ? POST_AGAIN : POST_STUCK;
 	if (!tag_is_watched(tag))
 		return watch_grants(sem) ? POST_AGAIN : POST_STUCK;

@@ -121,7 +121,7 @@ watch_grants(struct tsem *sem)
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
 		bool done = tag_is_watched(counter_tag(grants));
-		if (!done && !retag_grants(sem, grants, TAG_WATCHED, &done))
+		if (!done && !retag_grants(sem, grants, TAG_WATCHED_FIRST, &done))
 			return false;
 		if (done)
 			return true;
@@ -134,6 +134,8 @@ void
 stir_grants(struct tsem *sem)
 {
 	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+	const uint64_t tag = counter_tag(grants);
+	const bool has_next = tag_is_watched(tag) && tag != TAG_WATCHED_LAST;
 	bool done;
-	retag_grants(sem, grants, counter_tag(grants) == TAG_WATCHED ? TAG_WATCHED_TOO : TAG_WATCHED, &done);
+	retag_grants(sem, grants, has_next ? tag + 1 : TAG_WATCHED_FIRST, &done);
 }

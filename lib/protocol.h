@@ -85,7 +85,7 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 static inline bool
 is_finished(uint64_t tag, uint64_t mine)
 {
-	return tag_record(tag) == tag_record(mine) || tag >= TAG_WATCHED_TOO;
+	return tag_record(tag) == tag_record(mine) || tag >= TAG_WATCHED_FIRST;
 }
 
 /*
@@ -166,7 +166,7 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 
 /*
- * Makes G's tag WATCHED or WATCHED_TOO, so that every later post looks for sleepers. The caller has moved T before, and
+ * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. The caller has moved T before, and
  * reads E afterwards. False: a record cannot be mapped.
  */
 bool watch_grants(struct tsem *sem);

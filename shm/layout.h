@@ -43,7 +43,7 @@
  *     bits    63 ........ 16  15 .... 1   0
  *             counter         record      phase        tag NONE: all 16 bits set
  *
- * G's tag may also be WATCHED or WATCHED_TOO: a process sleeps in the queue, or watches the counters for another
+ * G's tag may also be one of three WATCHED values: a process sleeps in the queue, or watches the counters for another
  * reason, so a post must look for sleepers before it moves G. While G's tag is NONE, no process sleeps or watches
  * (lib/post.c).
  *
@@ -115,8 +115,8 @@ enum {
 #define COUNTER_MASK ((UINT64_C(1) << 48) - 1)
 #define TAG_MASK UINT64_C(0xffff)
 #define TAG_NONE UINT64_C(0xffff)
-#define TAG_WATCHED UINT64_C(0xfffe)
-#define TAG_WATCHED_TOO UINT64_C(0xfffd)
+#define TAG_WATCHED_FIRST UINT64_C(0xfffc)
+#define TAG_WATCHED_LAST UINT64_C(0xfffe)
 
 /* T and E never differ by more than this, so that signed differences of 48 bits keep their sign. */
 #define COUNTER_DRIFT (INT64_C(1) << 46)
@@ -149,7 +149,7 @@ counter_word_retag(uint64_t word, uint64_t tag)
 static inline bool
 tag_is_watched(uint64_t tag)
 {
-	return tag == TAG_WATCHED || tag == TAG_WATCHED_TOO;
+	return tag >= TAG_WATCHED_FIRST && tag <= TAG_WATCHED_LAST;
 }
 
 /* The counter plus n, and another tag. */
@@ -602,8 +602,8 @@ struct header {
 	X(WORD_STEP)            \
 	X(WORD_SEQUENCE_MASK)   \
 	X(WORD_POSTED_SHIFT)    \
-	X(TAG_WATCHED)          \
-	X(TAG_WATCHED_TOO)      \
+	X(TAG_WATCHED_FIRST)    \
+	X(TAG_WATCHED_LAST)     \
 	X(STATE_REPEAT_ONE)     \
 	X(STATE_CLAIMED)        \
 	X(STATE_QUEUED)         \
@@ -624,7 +624,7 @@ _Static_assert(sizeof(struct header) <= PAGE_BYTES, "the header is one page");
 _Static_assert(sizeof(struct record) == LINE_BYTES, "a record is one cache line");
 _Static_assert(PAGE_BYTES % sizeof(struct record) == 0, "records fill their pages");
 _Static_assert(SEGMENT_BYTES_MIN <= 32 * 1024, "little memory at rest");
-_Static_assert((RECORDS_MAX - 1) * 2 + 1 < TAG_WATCHED_TOO, "no record's tag is one of the others");
+_Static_assert((RECORDS_MAX - 1) * 2 + 1 < TAG_WATCHED_FIRST, "no record's tag is one of the others");
 _Static_assert(SEGMENT_BYTES_MAX % PAGE_BYTES == 0, "the table ends with a page");
 
 /* The terms of the fingerprint are numbered, so that two that change places change the sum. */

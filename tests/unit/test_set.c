@@ -186,11 +186,29 @@ a_removal_is_noticed_though_C_was_stored_afterwards(void **state)
 	assert_int_equal(tsem_set(sem, 1), -EIDRM);
 }
 
+/* A post that has read G before the lowering must fail to move it, although the lowering changes G's tag twice. */
+static void
+a_lowering_leaves_another_tag_in_G(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	begin(1);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_true(watch_grants(sem));
+		const uint64_t before = LOAD_SEQ(&sem->segment.header->grants);
+		assert_int_equal(tsem_set(sem, 0), 0);
+		assert_int_not_equal(LOAD_SEQ(&sem->segment.header->grants), before);
+		assert_int_equal(tsem_set(sem, 1), 0);
+	}
+}
+
 int
 main(void)
 {
 	support_start(60);
 	const struct CMUnitTest tests[] = {
+		TEST_WITH(set_up, a_lowering_leaves_another_tag_in_G),
 		TEST_WITH(set_up, a_waiter_that_the_old_capacity_enabled_is_admitted),
 		TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter),
 		TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again),
