@@ -3,10 +3,10 @@
 
 byte idle; /* the futex word */
 
-#define IDLE_WORD SLOTS /* where that is for futex_wake(), behind the waiting array */
-#define ALL_IDLE 1      /* bits of futex_wake(); in `hint` they are CONCERN_IDLE and CONCERN_HOLDERS */
-#define HOLDERS_ONLY 2
-#define concern_of(bits) ((bits) << 12)
+#define IDLE_WORD ARRAY_WORDS /* where that is for futex_wake(), behind the waiting array */
+#define PENDING_IDLE 1      /* bits of futex_wake(); in `hint` they are CONCERN_IDLE and CONCERN_HOLDERS */
+#define PENDING_HOLDERS 2
+#define pending_bits(bits) ((bits) << 12)
 #define idle_sleep_code(kind) (1 + ((IDLE_WORD << 2) | (kind)))
 #define is_idle_sleeper(p) (asleep[p] > 0 && ((asleep[p] - 1) >> 2) == IDLE_WORD)
 
@@ -20,16 +20,16 @@ byte idle; /* the futex word */
 
 hidden short owned_permits;
 hidden short taken_permits;
-hidden byte those_in_line;
+hidden byte waiting_permits;
 
 /* Nobody holds, and unless `holders_only` nobody waits. Posted beyond what was taken: nobody's. */
-#define IS_IDLE(kind) (owned_permits == 0 && taken_permits <= 0 && ((kind) == HOLDERS_ONLY || those_in_line == 0))
+#define IS_IDLE(kind) (owned_permits == 0 && taken_permits <= 0 && ((kind) == PENDING_HOLDERS || waiting_permits == 0))
 
 inline reckon_idle()
 {
 	owned_permits = 0;
 	taken_permits = anonymous;
-	those_in_line = 0;
+	waiting_permits = 0;
 	p_ = 0;
 	do
 	:: p_ < PROCESSES ->
@@ -37,7 +37,7 @@ inline reckon_idle()
 		:: is_taker(p_) -> taken_permits = taken_permits + in_use[p_]
 		:: else -> owned_permits = owned_permits + in_use[p_]
 		fi;
-		those_in_line = those_in_line + waits_for[p_];
+		waiting_permits = waiting_permits + waits_for[p_];
 		p_++
 	:: else -> break
 	od;
@@ -46,37 +46,37 @@ inline reckon_idle()
 
 /* ---- idle_notify() ---- */
 
-#ifdef MUTANT_CONCERN_READ_BEFORE_G_MOVED
-#define CONCERN_BEFORE_G STEP(in_bits = (hint >> 12) & 3);
-#define READ_CONCERN skip
+#ifdef MUTANT_PENDING_READ_BEFORE_G_MOVED
+#define PENDING_BEFORE_G STEP(in_bits = (pending >> 12) & 3);
+#define READ_PENDING skip
 #else
-#define CONCERN_BEFORE_G
-#define READ_CONCERN STEP(in_bits = (hint >> 12) & 3)
+#define PENDING_BEFORE_G
+#define READ_PENDING STEP(in_bits = (pending >> 12) & 3)
 #endif
 
-#define clear_concern STEP(hint = hint & ~concern_of(in_bits))
+#define clear_pending STEP(pending = pending & ~pending_bits(in_bits))
 
-inline idle_notify()
+inline notify_idle()
 {
-	READ_CONCERN;
+	READ_PENDING;
 	if
 	:: in_bits == 0
 	:: else ->
-		STEP(in_grants = word_counter(G));
+		STEP(in_grants = counter_value(G));
 		STEP(if
-		     :: counter_diff(word_counter(T), in_grants) <= 0
-		     :: else -> in_bits = in_bits & HOLDERS_ONLY
+		     :: counter_diff(counter_value(T), in_grants) <= 0
+		     :: else -> in_bits = in_bits & PENDING_HOLDERS
 		     fi;
 		     in_grants = 0);
 		if
 		:: in_bits == 0
 		:: else ->
-#ifdef MUTANT_CONCERN_CLEARED_AFTER_WAKING
+#ifdef MUTANT_PENDING_CLEARED_AFTER_WAKING
 			STEP(idle++);
 			STEP(futex_wake(IDLE_WORD, in_bits));
-			clear_concern;
+			clear_pending;
 #else
-			clear_concern;
+			clear_pending;
 			STEP(idle++);
 			STEP(futex_wake(IDLE_WORD, in_bits));
 #endif
@@ -88,47 +88,47 @@ inline idle_notify()
 /* ---- census_is_idle() ---- */
 
 #define IDLER_LOCALS \
-	short cs_grants; short cs_tickets; short cs_who; short cs_what; byte cs_count; byte cs_i; short cs_out; byte cs_seen; \
+	short cs_grants; short cs_tickets; short cs_owner; short cs_state; byte cs_count; byte cs_i; short cs_out; byte cs_seen; \
 	bool cs_idle
 
 #define FORGET_IDLER \
-	cs_grants = 0; cs_tickets = 0; cs_who = 0; cs_what = 0; cs_count = 0; cs_i = 0; cs_out = 0; cs_seen = 0; cs_idle = false
+	cs_grants = 0; cs_tickets = 0; cs_owner = 0; cs_state = 0; cs_count = 0; cs_i = 0; cs_out = 0; cs_seen = 0; cs_idle = false
 
 /* E at the instant of the counters, against the ticket in a QUEUED record, or in T for a CLAIMED one that T names. */
-#define cs_ahead(t) counter_diff(counter_add(word_counter(cs_grants), C), t)
-#define cs_is_claimed (what_state(cs_what) == CLAIMED && word_tag(cs_tickets) == tag_make(cs_i, what_a(cs_what)))
-#define cs_is_queued (what_state(cs_what) == QUEUED || cs_is_claimed)
-#define cs_ticket (cs_is_claimed -> counter_add(word_counter(cs_tickets), 16 - cs_count) : what_value(cs_what))
+#define cs_ahead(t) counter_diff(counter_add(counter_value(cs_grants), C), t)
+#define cs_is_claimed (state_kind(cs_state) == STATE_CLAIMED && counter_tag(cs_tickets) == tag_make(cs_i, state_arrival_phase(cs_state)))
+#define cs_is_queued (state_kind(cs_state) == STATE_QUEUED || cs_is_claimed)
+#define cs_ticket (cs_is_claimed -> counter_add(counter_value(cs_tickets), 16 - cs_count) : state_value(cs_state))
 #define cs_is_waiting (cs_is_queued && cs_ahead(cs_ticket) < cs_count)
-#define cs_is_released (word_tag(cs_grants) == tag_make(cs_i, what_b(cs_what)))
+#define cs_is_released (counter_tag(cs_grants) == tag_make(cs_i, state_release_phase(cs_state)))
 #define cs_is_inside \
-	((cs_is_queued && !cs_is_waiting && !is_taker(who_process(cs_who))) \
-	 || (what_state(cs_what) == HELD && !is_taker(who_process(cs_who))) \
-	 || (what_state(cs_what) == RELEASING && !cs_is_released))
+	((cs_is_queued && !cs_is_waiting && !is_taker(owner_pid(cs_owner))) \
+	 || (state_kind(cs_state) == STATE_HELD && !is_taker(owner_pid(cs_owner))) \
+	 || (state_kind(cs_state) == STATE_RELEASING && !cs_is_released))
 
 /* role_of(): an orphan that is enabled, or being passed over, is nobody, and its permits are still out. */
-#define cs_is_holder (cs_who != 0 && !who_is_orphan(cs_who) && cs_is_inside)
-#define cs_is_waiter (cs_who != 0 && !who_is_orphan(cs_who) && cs_is_waiting)
-#define cs_is_left (cs_who != 0 && who_is_orphan(cs_who) && cs_is_waiting)
+#define cs_is_holder (cs_owner != 0 && !owner_is_orphan(cs_owner) && cs_is_inside)
+#define cs_is_waiter (cs_owner != 0 && !owner_is_orphan(cs_owner) && cs_is_waiting)
+#define cs_is_left (cs_owner != 0 && owner_is_orphan(cs_owner) && cs_is_waiting)
 
 #define FORGET_LOOK cs_grants = 0; cs_tickets = 0; cs_out = 0; cs_i = 0
-#define FORGET_COPY cs_who = 0; cs_what = 0; cs_count = 0
+#define FORGET_COPY cs_owner = 0; cs_state = 0; cs_count = 0
 
 /* copy_record(), until it holds still. */
 inline copy_record()
 {
 	do
-	:: STEP(cs_who = who[cs_i]);
-		STEP(cs_what = what[cs_i]);
+	:: STEP(cs_owner = owner[cs_i]);
+		STEP(cs_state = state[cs_i]);
 		STEP(cs_count = count[cs_i]);
 		if
 		OR_DIE
-		:: d_step { what[cs_i] != cs_what -> FORGET_COPY }
-		:: what[cs_i] == cs_what ->
+		:: d_step { state[cs_i] != cs_state -> FORGET_COPY }
+		:: state[cs_i] == cs_state ->
 			if
 			OR_DIE
-			:: d_step { who[cs_i] != cs_who -> FORGET_COPY }
-			:: d_step { who[cs_i] == cs_who -> skip };
+			:: d_step { owner[cs_i] != cs_owner -> FORGET_COPY }
+			:: d_step { owner[cs_i] == cs_owner -> skip };
 				break
 			fi
 		fi
@@ -143,21 +143,21 @@ inline read_counters()
 		if
 		OR_DIE
 		:: d_step { G != cs_grants -> cs_grants = 0; cs_tickets = 0 }
-		:: d_step { G == cs_grants -> cs_out = counter_diff(word_counter(cs_tickets), word_counter(cs_grants)) };
+		:: d_step { G == cs_grants -> cs_out = counter_diff(counter_value(cs_tickets), counter_value(cs_grants)) };
 			break
 		fi
 	od
 }
 
 #ifdef MUTANT_T_NOT_COMPARED_AFTER_SCAN
-#define T_STANDS true
+#define T_IS_UNCHANGED true
 #else
-#define T_STANDS (T == cs_tickets)
+#define T_IS_UNCHANGED (T == cs_tickets)
 #endif
 #ifdef MUTANT_G_NOT_COMPARED_AFTER_SCAN
-#define G_STANDS true
+#define G_IS_UNCHANGED true
 #else
-#define G_STANDS (G == cs_grants)
+#define G_IS_UNCHANGED (G == cs_grants)
 #endif
 #ifdef MUTANT_LOOK_NOT_REPEATED
 #define LOOK_AGAIN cs_idle = false; break
@@ -176,7 +176,7 @@ inline census_is_idle(kind)
 		:: cs_idle && cs_i < RECORDS ->
 			copy_record();
 			atomic {
-				cs_idle = !(cs_is_holder || (cs_is_waiter && (kind) == ALL_IDLE));
+				cs_idle = !(cs_is_holder || (cs_is_waiter && (kind) == PENDING_IDLE));
 				cs_out = cs_out - (cs_is_waiter || cs_is_left -> cs_count : 0);
 				FORGET_COPY;
 				cs_i++
@@ -189,14 +189,14 @@ inline census_is_idle(kind)
 		:: else ->
 			if
 			OR_DIE
-			:: d_step { !T_STANDS -> FORGET_LOOK };
+			:: d_step { !T_IS_UNCHANGED -> FORGET_LOOK };
 				LOOK_AGAIN
-			:: d_step { T_STANDS -> reckon_idle(); cs_idle = IS_IDLE(kind) };
+			:: d_step { T_IS_UNCHANGED -> reckon_idle(); cs_idle = IS_IDLE(kind) };
 				if
 				OR_DIE
-				:: d_step { !G_STANDS -> FORGET_LOOK };
+				:: d_step { !G_IS_UNCHANGED -> FORGET_LOOK };
 					LOOK_AGAIN
-				:: d_step { G_STANDS -> PROMISE(idle_indeed, cs_idle) };
+				:: d_step { G_IS_UNCHANGED -> PROMISE(idle_is_true, cs_idle) };
 					break
 				fi
 			fi
@@ -206,13 +206,13 @@ inline census_is_idle(kind)
 }
 
 /* idle_forget() */
-inline idle_forget(kind)
+inline notify_forget(kind)
 {
-	STEP(in_bits = (hint >> 12) & (kind));
+	STEP(in_bits = (pending >> 12) & (kind));
 	if
 	:: in_bits == 0
 	:: else ->
-		clear_concern;
+		clear_pending;
 #ifndef MUTANT_OTHER_IDLERS_NOT_WOKEN
 		STEP(idle++);
 		STEP(futex_wake(IDLE_WORD, in_bits));
@@ -231,16 +231,16 @@ inline idle_forget(kind)
  * sleep_until_idle(): its deadline passes whenever it likes, or never. The first look, before the bit is set, is left out: it
  * is one more.
  */
-inline wait_until_idle(kind, quits)
+inline sleep_until_idle(kind, quits)
 {
 	do
 	:: STEP(cs_seen = idle);
-#ifdef MUTANT_CONCERN_SET_AFTER_LOOK
+#ifdef MUTANT_PENDING_SET_AFTER_LOOK
 		census_is_idle(kind);
-		STEP(hint = hint | concern_of(kind));
+		STEP(pending = pending | pending_bits(kind));
 		stir_before_look();
 #else
-		STEP(hint = hint | concern_of(kind));
+		STEP(pending = pending | pending_bits(kind));
 		stir_before_look();
 		census_is_idle(kind);
 #endif
@@ -262,19 +262,19 @@ inline wait_until_idle(kind, quits)
 		fi
 	od;
 	cs_seen = 0;
-	idle_forget(kind)
+	notify_forget(kind)
 }
 
-#define IDLER(name, kind) IDLER_WHO(name, kind, false)
-#define IDLE_QUITTER(name, kind) IDLER_WHO(name, kind, true)
+#define IDLER(name, kind) IDLER_OF(name, kind, false)
+#define IDLE_QUITTER(name, kind) IDLER_OF(name, kind, true)
 
-#define IDLER_WHO(name, kind, quits) \
+#define IDLER_OF(name, kind, quits) \
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
 		IDLER_LOCALS; \
 		BEGINS(me); \
-		wait_until_idle(kind, quits); \
+		sleep_until_idle(kind, quits); \
 		goto gone; \
 	dies: atomic { die(); FORGET; FORGET_IDLER }; \
 	gone: atomic { FORGET; FORGET_IDLER } \

@@ -5,7 +5,7 @@
 inline finish_last_release()
 {
 	if
-	:: is_finished(word_tag(po_grants), TAG_NONE)
+	:: is_finished(counter_tag(po_grants), TAG_NONE)
 	:: else -> finish_release(po_grants)
 	fi
 }
@@ -18,13 +18,13 @@ inline watch_grants()
 	do
 	:: if
 	   OR_DIE
-	   :: d_step { is_watched(word_tag(G)) -> skip };
+	   :: d_step { is_watched(counter_tag(G)) -> skip };
 		   break
-	   :: d_step { !is_watched(word_tag(G)) -> po_grants = G };
+	   :: d_step { !is_watched(counter_tag(G)) -> po_grants = G };
 		   finish_last_release();
 		   if
 		   OR_DIE
-		   :: CAS_WORKS(G, po_grants, word_retag(po_grants, TAG_WATCHED), po_grants = 0);
+		   :: CAS_WORKS(G, po_grants, counter_word_retag(po_grants, TAG_WATCHED), po_grants = 0);
 			   break
 		   :: CAS_FAILS(G, po_grants, po_grants = 0)
 		   fi
@@ -40,7 +40,7 @@ inline stir_grants()
 {
 	STEP(po_grants = G);
 	finish_last_release();
-	STEP(CAS(G, po_grants, word_retag(po_grants, (word_tag(po_grants) == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
+	STEP(CAS(G, po_grants, counter_word_retag(po_grants, (counter_tag(po_grants) == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
 	     po_grants = 0)
 }
 #endif
@@ -66,26 +66,26 @@ inline stir_grants()
 
 /* has_to_look_afterwards(), and whether G may be made NONE, of `concern` as it was read before the move: po_concern. */
 #if defined(IDLERS) || defined(ORPHANS)
-#define READ_CONCERN_BEFORE STEP(po_concern = hint);
+#define READ_PENDING_BEFORE STEP(po_pending = pending);
 #else
-#define READ_CONCERN_BEFORE
+#define READ_PENDING_BEFORE
 #endif
-#define looks_afterwards(n) \
-	((po_concern >> 12) != 0 || ((po_concern & 1) && counter_diff(counter_add(po_limit, n), hint_ticket(po_concern)) > 0))
+#define has_to_look_afterwards(n) \
+	((po_pending >> 12) != 0 || ((po_pending & 1) && counter_diff(counter_add(po_limit, n), pending_ticket(po_pending)) > 0))
 #ifdef ORPHANS
-#define is_orphan_next ((po_concern & 1) && counter_diff(po_limit, hint_ticket(po_concern)) >= 0)
+#define is_orphan_next ((po_pending & 1) && counter_diff(po_limit, pending_ticket(po_pending)) >= 0)
 #else
 #define is_orphan_next false
 #endif
 #ifdef MUTANT_QUIET_ALTHOUGH_ORPHANS
 #define may_be_quiet (po_room >= 0)
 #else
-#define may_be_quiet (po_room >= 0 && !(po_concern & 1))
+#define may_be_quiet (po_room >= 0 && !(po_pending & 1))
 #endif
 
-#define po_limit counter_add(word_counter(po_grants), C_OF_POST)
+#define po_limit counter_add(counter_value(po_grants), C_OF_POST)
 #define po_room counter_diff(po_limit, po_tickets)
-#define FORGET_VIEW po_grants = 0; po_tickets = 0; po_capacity = 0; po_concern = 0
+#define FORGET_VIEW po_grants = 0; po_tickets = 0; po_capacity = 0; po_pending = 0
 
 #ifdef MUTANT_TAG_OF_RELEASE_SAYS_QUIET
 #define says_quiet(tag) (!is_watched(tag))
@@ -95,7 +95,7 @@ inline stir_grants()
 
 /* move_grants(); its step is where the post has happened. */
 #define MOVES(n, also) \
-	CAS_WORKS(G, po_grants, word_make(counter_add(word_counter(po_grants), n), word_tag(po_grants)), \
+	CAS_WORKS(G, po_grants, counter_word_make(counter_add(counter_value(po_grants), n), counter_tag(po_grants)), \
 	          anonymous = anonymous - n; also)
 
 /* make_quiet(): the wake is after_move()'s, from E as it was to E as it is. */
@@ -104,12 +104,12 @@ inline make_quiet()
 	finish_last_release();
 	if
 	OR_DIE
-	:: CAS_WORKS(G, po_grants, word_retag(po_grants, TAG_NONE), skip);
+	:: CAS_WORKS(G, po_grants, counter_word_retag(po_grants, TAG_NONE), skip);
 #ifndef MUTANT_QUIET_WITHOUT_SECOND_LOOK
 		if
 		OR_DIE
-		:: d_step { word_counter(T) == po_tickets -> skip }
-		:: d_step { word_counter(T) != po_tickets -> mg_from = po_limit; FORGET_VIEW };
+		:: d_step { counter_value(T) == po_tickets -> skip }
+		:: d_step { counter_value(T) != po_tickets -> mg_from = po_limit; FORGET_VIEW };
 			watch_grants();
 			read_first_half
 			STEP(mg_count = ahead_of(mg_from); mg_moved = true; first_half = 0);
@@ -128,9 +128,9 @@ inline announce_post(n)
 	do
 	:: wk_i < n ->
 		STEP(po_sleepers = po_sleepers
-		                   | ((slot[slot_index(po_limit + wk_i)] & ANYBODY) -> 1 << wk_i : 0);
-		     slot[slot_index(po_limit + wk_i)] =
-			     slot_posted(slot[slot_index(po_limit + wk_i)], counter_add(po_limit, wk_i)));
+		                   | ((array[word_index(po_limit + wk_i)] & WORD_SLEEPER_BITS) -> 1 << wk_i : 0);
+		     array[word_index(po_limit + wk_i)] =
+			     word_posted(array[word_index(po_limit + wk_i)], counter_add(po_limit, wk_i)));
 		wk_i++
 	:: else -> break
 	od;
@@ -144,7 +144,7 @@ inline wake_announced(n)
 	:: wk_i < n ->
 		if
 		:: (po_sleepers >> wk_i) & 1 ->
-			STEP(futex_wake(slot_index(po_limit + wk_i), slot_bit(counter_add(po_limit, wk_i))))
+			STEP(futex_wake(word_index(po_limit + wk_i), word_bit(counter_add(po_limit, wk_i))))
 		:: else
 		fi;
 		wk_i++
@@ -158,35 +158,35 @@ inline post(n)
 	do
 	:: STEP(po_grants = G);
 		READ_C
-		STEP(po_tickets = word_counter(T));
-		READ_CONCERN_BEFORE
+		STEP(po_tickets = counter_value(T));
+		READ_PENDING_BEFORE
 		if
 #ifdef ORPHANS
 		:: is_orphan_next ->
 			atomic { FORGET_VIEW };
 			recover_from(SKIP, false)
 #endif
-		:: !is_orphan_next && looks_afterwards(n) ->
+		:: !is_orphan_next && has_to_look_afterwards(n) ->
 			if
 			OR_DIE
-			:: MOVES(n, mg_moved = true; mg_count = n; mg_from = word_counter(po_grants); FORGET_VIEW);
+			:: MOVES(n, mg_moved = true; mg_count = n; mg_from = counter_value(po_grants); FORGET_VIEW);
 				STEP(mg_from = counter_add(mg_from, C));
-				after_grant();
+				grant_notify();
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: !is_orphan_next && !looks_afterwards(n) && says_quiet(word_tag(po_grants)) ->
+		:: !is_orphan_next && !has_to_look_afterwards(n) && says_quiet(counter_tag(po_grants)) ->
 			if
 			OR_DIE
 			:: MOVES(n, FORGET_VIEW);
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: !is_orphan_next && !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && may_be_quiet -> make_quiet()
-		:: !is_orphan_next && !looks_afterwards(n) && !says_quiet(word_tag(po_grants)) && !may_be_quiet && !is_watched(word_tag(po_grants)) ->
+		:: !is_orphan_next && !has_to_look_afterwards(n) && !says_quiet(counter_tag(po_grants)) && may_be_quiet -> make_quiet()
+		:: !is_orphan_next && !has_to_look_afterwards(n) && !says_quiet(counter_tag(po_grants)) && !may_be_quiet && !is_watched(counter_tag(po_grants)) ->
 			atomic { FORGET_VIEW };
 			watch_grants()
-		:: !is_orphan_next && !looks_afterwards(n) && is_watched(word_tag(po_grants)) && !may_be_quiet ->
+		:: !is_orphan_next && !has_to_look_afterwards(n) && is_watched(counter_tag(po_grants)) && !may_be_quiet ->
 			announce_post(n);
 			if
 			OR_DIE

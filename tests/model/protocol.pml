@@ -7,44 +7,44 @@
  */
 #ifndef SETTER
 #define read_first_half
-#define limit_now counter_add(word_counter(G), C)
+#define enabled_limit counter_add(counter_value(G), C)
 #elif defined(MUTANT_C_BEFORE_G)
 #define read_first_half STEP(first_half = C);
-#define limit_now counter_add(word_counter(G), first_half)
+#define enabled_limit counter_add(counter_value(G), first_half)
 #else
-#define read_first_half STEP(first_half = word_counter(G));
-#define limit_now counter_add(first_half, C)
+#define read_first_half STEP(first_half = counter_value(G));
+#define enabled_limit counter_add(first_half, C)
 #endif
 
 /* How far E is ahead of a ticket. */
-#define ahead_of(ticket) counter_diff(limit_now, ticket)
+#define ahead_of(ticket) counter_diff(enabled_limit, ticket)
 
-#define is_unfinished_arrival(w, tickets) (what_state(w) == CLAIMED && what_a(w) == tag_face(word_tag(tickets)))
+#define is_unfinished_arrival(w, tickets) (state_kind(w) == STATE_CLAIMED && state_arrival_phase(w) == tag_phase(counter_tag(tickets)))
 
 inline finish_arrival(tickets)
 {
 	if
 	OR_DIE
-	:: d_step { !is_unfinished_arrival(what[tag_record(word_tag(tickets))], tickets) -> skip }
+	:: d_step { !is_unfinished_arrival(state[tag_record(counter_tag(tickets))], tickets) -> skip }
 	:: d_step {
-			is_unfinished_arrival(what[tag_record(word_tag(tickets))], tickets) ->
-			fa_what = what[tag_record(word_tag(tickets))]
+			is_unfinished_arrival(state[tag_record(counter_tag(tickets))], tickets) ->
+			fa_state = state[tag_record(counter_tag(tickets))]
 		};
-		STEP(fa_count = count[tag_record(word_tag(tickets))]);
+		STEP(fa_count = count[tag_record(counter_tag(tickets))]);
 #ifndef MUTANT_ARRIVAL_WITHOUT_SECOND_LOOK
 		if
 		OR_DIE
-		:: d_step { T != tickets -> fa_what = 0; fa_count = 0 }
+		:: d_step { T != tickets -> fa_state = 0; fa_count = 0 }
 		:: T == tickets ->
 #endif
 			STEP(
 #ifdef MUTANT_ARRIVAL_FINISHED_BY_STORE
-			     what[tag_record(word_tag(tickets))] = what_next(fa_what, QUEUED, word_counter(tickets) - fa_count);
+			     state[tag_record(counter_tag(tickets))] = state_next(fa_state, STATE_QUEUED, counter_value(tickets) - fa_count);
 #else
-			     CAS(what[tag_record(word_tag(tickets))], fa_what,
-			         what_next(fa_what, QUEUED, word_counter(tickets) - fa_count));
+			     CAS(state[tag_record(counter_tag(tickets))], fa_state,
+			         state_next(fa_state, STATE_QUEUED, counter_value(tickets) - fa_count));
 #endif
-			     fa_what = 0;
+			     fa_state = 0;
 			     fa_count = 0)
 #ifndef MUTANT_ARRIVAL_WITHOUT_SECOND_LOOK
 		fi
@@ -66,7 +66,7 @@ inline finish_arrival(tickets)
 #define may_be_overwritten_in_G(tag, mine) is_finished(tag, mine)
 #endif
 
-#define my_arrival_tag tag_make(r, what_a(what[r]))
+#define arrival_tag tag_make(r, state_arrival_phase(state[r]))
 
 /* ARRIVE_IN_LINE. The look at E for EOVERFLOW is left out: the counters do not drift that far here. */
 inline arrive_in_line(n, is_waiter)
@@ -75,14 +75,14 @@ inline arrive_in_line(n, is_waiter)
 	::
 		if
 		OR_DIE
-		:: d_step { may_be_overwritten_in_T(word_tag(T), my_arrival_tag) -> ar_tickets = T }
-		:: d_step { !may_be_overwritten_in_T(word_tag(T), my_arrival_tag) -> ar_tickets = T };
+		:: d_step { may_be_overwritten_in_T(counter_tag(T), arrival_tag) -> ar_tickets = T }
+		:: d_step { !may_be_overwritten_in_T(counter_tag(T), arrival_tag) -> ar_tickets = T };
 			finish_arrival(ar_tickets)
 		fi;
 		if
 		OR_DIE
-		:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), my_arrival_tag),
-		             ticket = word_counter(ar_tickets);
+		:: CAS_WORKS(T, ar_tickets, counter_word_make(counter_add(counter_value(ar_tickets), n), arrival_tag),
+		             ticket = counter_value(ar_tickets);
 		             if
 		             :: is_waiter -> waits_for[me] = n; its_ticket[me] = ticket
 		             :: else
@@ -102,15 +102,15 @@ inline arrive_in_line(n, is_waiter)
  */
 #ifdef MUTANT_E_READ_BEFORE_T
 #define read_T_then_E \
-	STEP(first_half = word_counter(G)); \
+	STEP(first_half = counter_value(G)); \
 	STEP(first_half = counter_add(first_half, C)); \
 	STEP(ar_tickets = T);
-#define ahead_at_arrival counter_diff(first_half, word_counter(ar_tickets))
+#define ahead_at_arrival counter_diff(first_half, counter_value(ar_tickets))
 #else
 #define read_T_then_E \
 	STEP(ar_tickets = T); \
 	read_first_half
-#define ahead_at_arrival ahead_of(word_counter(ar_tickets))
+#define ahead_at_arrival ahead_of(counter_value(ar_tickets))
 #endif
 
 inline arrive_if_enabled(n, tag)
@@ -122,22 +122,22 @@ inline arrive_if_enabled(n, tag)
 		:: d_step { ahead_at_arrival < n -> ok = false; ar_tickets = 0; first_half = 0 };
 			break
 		:: d_step {
-				(ahead_at_arrival >= n && may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
+				(ahead_at_arrival >= n && may_be_overwritten_in_T(counter_tag(ar_tickets), tag)) ->
 				first_half = 0
 			}
 		:: d_step {
-				(ahead_at_arrival >= n && !may_be_overwritten_in_T(word_tag(ar_tickets), tag)) ->
+				(ahead_at_arrival >= n && !may_be_overwritten_in_T(counter_tag(ar_tickets), tag)) ->
 				first_half = 0
 			};
 			finish_arrival(ar_tickets)
 		fi;
 		if
 		OR_DIE
-		:: CAS_WORKS(T, ar_tickets, word_make(counter_add(word_counter(ar_tickets), n), tag),
-		             ticket = word_counter(ar_tickets);
+		:: CAS_WORKS(T, ar_tickets, counter_word_make(counter_add(counter_value(ar_tickets), n), tag),
+		             ticket = counter_value(ar_tickets);
 		             if
-		             :: (tag) == TAG_NONE -> admit_anonymously(ticket, n)
-		             :: else -> admit(ticket, n)
+		             :: (tag) == TAG_NONE -> note_anonymous_admission(ticket, n)
+		             :: else -> note_admission(ticket, n)
 		             fi;
 		             ok = true;
 		             ar_tickets = 0);
@@ -147,31 +147,31 @@ inline arrive_if_enabled(n, tag)
 	od
 }
 
-#define is_unfinished_release(w, grants) (what_state(w) == RELEASING && what_b(w) == tag_face(word_tag(grants)))
+#define is_unfinished_release(w, grants) (state_kind(w) == STATE_RELEASING && state_release_phase(w) == tag_phase(counter_tag(grants)))
 
 inline finish_release(grants)
 {
 	if
 	OR_DIE
-	:: d_step { !is_unfinished_release(what[tag_record(word_tag(grants))], grants) -> skip }
+	:: d_step { !is_unfinished_release(state[tag_record(counter_tag(grants))], grants) -> skip }
 	:: d_step {
-			is_unfinished_release(what[tag_record(word_tag(grants))], grants) ->
-			fr_what = what[tag_record(word_tag(grants))]
+			is_unfinished_release(state[tag_record(counter_tag(grants))], grants) ->
+			fr_state = state[tag_record(counter_tag(grants))]
 		};
-		STEP(fr_gen = gen[tag_record(word_tag(grants))]);
+		STEP(fr_gen = gen[tag_record(counter_tag(grants))]);
 #ifndef MUTANT_RELEASE_WITHOUT_SECOND_LOOK
 		if
 		OR_DIE
-		:: d_step { G != grants -> fr_what = 0; fr_gen = 0 }
+		:: d_step { G != grants -> fr_state = 0; fr_gen = 0 }
 		:: G == grants ->
 #endif
 			STEP(
 #ifdef MUTANT_RELEASE_FINISHED_BY_STORE
-			     what[tag_record(word_tag(grants))] = what_released(fr_what, fr_gen);
+			     state[tag_record(counter_tag(grants))] = state_released(fr_state, fr_gen);
 #else
-			     CAS(what[tag_record(word_tag(grants))], fr_what, what_released(fr_what, fr_gen));
+			     CAS(state[tag_record(counter_tag(grants))], fr_state, state_released(fr_state, fr_gen));
 #endif
-			     fr_what = 0;
+			     fr_state = 0;
 			     fr_gen = 0)
 #ifndef MUTANT_RELEASE_WITHOUT_SECOND_LOOK
 		fi
@@ -189,29 +189,29 @@ inline finish_release(grants)
 #define C_AFTER_G STEP(mg_from = counter_add(mg_from, C));
 #endif
 #ifdef MUTANT_T_READ_BEFORE_G_MOVED
-#define T_BEFORE_G STEP(mg_tickets = word_counter(T));
+#define T_BEFORE_G STEP(mg_tickets = counter_value(T));
 #define T_AFTER_G mg_tickets
 #else
 #define T_BEFORE_G
-#define T_AFTER_G word_counter(T)
+#define T_AFTER_G counter_value(T)
 #endif
 
 #ifdef MUTANT_TAG_OF_G_IGNORED
 #define is_moved_for(grants, index, w) false
 #else
-#define is_moved_for(grants, index, w) (word_tag(grants) == tag_make(index, what_b(w)))
+#define is_moved_for(grants, index, w) (counter_tag(grants) == tag_make(index, state_release_phase(w)))
 #endif
 
 /* move_grant() for the RELEASING state `w` of a record; mg_mine: its state has to go on to IDLE. */
-inline move_grant(index, w)
+inline move_grants(index, w)
 {
 	STEP(mg_count = count[index]);
 	T_BEFORE_G
-	CONCERN_BEFORE_G
+	PENDING_BEFORE_G
 	do
 	::
-#ifdef MUTANT_WHAT_READ_BEFORE_G
-		STEP(ok = (what[index] == w));
+#ifdef MUTANT_STATE_READ_BEFORE_G
+		STEP(ok = (state[index] == w));
 		if
 		OR_DIE
 		:: d_step { is_moved_for(G, index, w) -> mg_mine = true };
@@ -221,7 +221,7 @@ inline move_grant(index, w)
 		:: d_step { ok && !is_moved_for(G, index, w) -> mg_grants = G }
 		fi;
 		if
-		:: may_be_overwritten_in_G(word_tag(mg_grants), tag_make(index, what_b(w)))
+		:: may_be_overwritten_in_G(counter_tag(mg_grants), tag_make(index, state_release_phase(w)))
 		:: else -> finish_release(mg_grants)
 		fi;
 #else
@@ -233,20 +233,20 @@ inline move_grant(index, w)
 		fi;
 		if
 		OR_DIE
-		:: d_step { what[index] != w -> mg_mine = false; mg_grants = 0 };
+		:: d_step { state[index] != w -> mg_mine = false; mg_grants = 0 };
 			break
-		:: what[index] == w && may_be_overwritten_in_G(word_tag(mg_grants), tag_make(index, what_b(w)))
-		:: what[index] == w && !may_be_overwritten_in_G(word_tag(mg_grants), tag_make(index, what_b(w))) ->
+		:: state[index] == w && may_be_overwritten_in_G(counter_tag(mg_grants), tag_make(index, state_release_phase(w)))
+		:: state[index] == w && !may_be_overwritten_in_G(counter_tag(mg_grants), tag_make(index, state_release_phase(w))) ->
 			finish_release(mg_grants)
 		fi;
 #endif
 		if
 		OR_DIE
 		:: CAS_WORKS(G, mg_grants,
-		             word_make(counter_add(word_counter(mg_grants), mg_count), tag_make(index, what_b(w))),
+		             counter_word_make(counter_add(counter_value(mg_grants), mg_count), tag_make(index, state_release_phase(w))),
 		             mg_moved = true;
 		             mg_mine = true;
-		             mg_from = counter_add(word_counter(mg_grants), C_WITH_G);
+		             mg_from = counter_add(counter_value(mg_grants), C_WITH_G);
 		             mg_grants = 0);
 			C_AFTER_G
 			break
@@ -257,11 +257,11 @@ inline move_grant(index, w)
 
 inline release_for_owner(index, w)
 {
-	move_grant(index, w);
+	move_grants(index, w);
 	if
 	:: mg_mine ->
 		STEP(fr_gen = gen[index]);
-		STEP(CAS(what[index], w, what_released(w, fr_gen)); fr_gen = 0)
+		STEP(CAS(state[index], w, state_released(w, fr_gen)); fr_gen = 0)
 	:: else
 	fi
 }

@@ -2,62 +2,62 @@
 /* lib/record.c, lib/queue.c, lib/take.c, lib/hold.c: what the public calls do. */
 
 #if RECORDS == 1
-#define FREE_EXISTS (who[0] == 0)
+#define FREE_EXISTS (owner[0] == 0)
 #elif RECORDS == 2
-#define FREE_EXISTS (who[0] == 0 || who[1] == 0)
+#define FREE_EXISTS (owner[0] == 0 || owner[1] == 0)
 #elif RECORDS == 3
-#define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0)
+#define FREE_EXISTS (owner[0] == 0 || owner[1] == 0 || owner[2] == 0)
 #else
-#define FREE_EXISTS (who[0] == 0 || who[1] == 0 || who[2] == 0 || who[3] == 0)
+#define FREE_EXISTS (owner[0] == 0 || owner[1] == 0 || owner[2] == 0 || owner[3] == 0)
 #endif
 
 /* IDLE -> CLAIMED; all else is written. */
-inline record_fill()
+inline mark_claimed()
 {
-	STEP(PROMISE(claimed_was_idle, what_state(what[r]) == IDLE && who[r] == who_owner(me)); gen[r] = what_value(what[r]));
-	STEP(what[r] = what_next(what[r], CLAIMED, what_value(what[r])))
+	STEP(PROMISE(claimed_was_idle, state_kind(state[r]) == STATE_IDLE && owner[r] == owner_process(me)); gen[r] = state_value(state[r]));
+	STEP(state[r] = state_next(state[r], STATE_CLAIMED, state_value(state[r])))
 }
 
 /* The free record with the lowest number: reused as soon as can be, which is what the protocol has to stand. */
-inline record_search()
+inline search()
 {
 	STEP_WHEN(FREE_EXISTS,
 	          r = 0;
 	          do
-	          :: who[r] != 0 -> r++
+	          :: owner[r] != 0 -> r++
 	          :: else -> break
 	          od;
-	          who[r] = who_owner(me))
+	          owner[r] = owner_process(me))
 }
 
-#ifndef KEEPS_RECORDS
+#ifndef CACHES_RECORDS
 inline record_claim(n)
 {
-	record_search();
+	search();
 	STEP(count[r] = n);
-	record_fill()
+	mark_claimed()
 }
 
-inline record_keep_or_free()
+inline record_cache_or_free()
 {
-	STEP(who[r] = 0)
+	STEP(owner[r] = 0)
 }
 #endif
 
 /* CLAIMED -> IDLE, no ticket taken: the faces stay. */
-inline record_unfill()
+inline mark_idle()
 {
-	STEP(PROMISE(nobody_robbed, what_state(what[r]) == CLAIMED);
-	     what[r] = what_next(what[r], IDLE, what_value(what[r]) + 1))
+	STEP(PROMISE(living_not_robbed, state_kind(state[r]) == STATE_CLAIMED);
+	     state[r] = state_next(state[r], STATE_IDLE, state_value(state[r]) + 1))
 }
 
-inline line_up()
+inline queue_mark_queued()
 {
 	if
 	OR_DIE
-	:: d_step { what_state(what[r]) == CLAIMED -> rel_what = what[r] };
-		STEP(CAS(what[r], rel_what, what_next(rel_what, QUEUED, ticket)); rel_what = 0)
-	:: d_step { what_state(what[r]) != CLAIMED -> skip }
+	:: d_step { state_kind(state[r]) == STATE_CLAIMED -> rel_state = state[r] };
+		STEP(CAS(state[r], rel_state, state_next(rel_state, STATE_QUEUED, ticket)); rel_state = 0)
+	:: d_step { state_kind(state[r]) != STATE_CLAIMED -> skip }
 	fi
 }
 
@@ -68,29 +68,29 @@ inline line_up()
 inline give_up(n)
 {
 #ifdef RECOVERS_ON_TIMEOUT
-	recover_from(EVERYBODY, false);
+	recover_from(ALL, false);
 #endif
-	LOOK(n, , leave_the_line(n))
+	LOOK(n, , abandon(n))
 }
 
-inline leave_the_line(n)
+inline abandon(n)
 {
 #ifdef MUTANT_TICKET_TAKEN_BACK
 	STEP(if
-	     :: T == word_make(counter_add(ticket, n), tag_make(r, what_a(what[r]))) ->
-		     T = word_make(ticket, TAG_NONE);
+	     :: T == counter_word_make(counter_add(ticket, n), tag_make(r, state_arrival_phase(state[r]))) ->
+		     T = counter_word_make(ticket, TAG_NONE);
 		     ok = true;
 		     waits_for[me] = 0
 	     :: else
 	     fi);
 	if
 	:: ok ->
-		STEP(what[r] = what_next(what[r] ^ WHAT_A, IDLE, gen[r] + 1));
-		STEP(who[r] = 0);
+		STEP(state[r] = state_next(state[r] ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen[r] + 1));
+		STEP(owner[r] = 0);
 		ok = false
 	:: else ->
 #endif
-		STEP(who[r] = who_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
+		STEP(owner[r] = owner_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
 #ifdef MUTANT_ORPHAN_NOTED_TOO_LATE
 		recover_from(OWN, false);
 		note_orphan(ticket)
@@ -105,20 +105,20 @@ inline leave_the_line(n)
 }
 #endif
 
-#define THE_RECORD_IS_OURS \
-	(who[r] == who_owner(me) \
-	 && (what_state(what[r]) == CLAIMED \
-	     || ((what_state(what[r]) == QUEUED || what_state(what[r]) == HELD) && what_value(what[r]) == ticket)))
+#define RECORD_IS_OURS \
+	(owner[r] == owner_process(me) \
+	 && (state_kind(state[r]) == STATE_CLAIMED \
+	     || ((state_kind(state[r]) == STATE_QUEUED || state_kind(state[r]) == STATE_HELD) && state_value(state[r]) == ticket)))
 
 /* That are next now: a post leaves them there. */
 #if defined(ORPHANS) && !defined(WITHOUT_POSTS)
-#define skip_orphans_behind() \
+#define skip_orphans_if_admitted() \
 	if \
 	:: ok -> recover_from(SKIP, false); ok = true \
 	:: else \
 	fi
 #else
-#define skip_orphans_behind() skip
+#define skip_orphans_if_admitted() skip
 #endif
 
 /* queue_enter() up to the admission; `ok`: admitted. */
@@ -126,110 +126,110 @@ inline queue_enter(n, has_deadline)
 {
 	record_claim(n);
 	arrive_in_line(n, true);
-	LOOK(n, , stand_in_line(n, has_deadline));
-	skip_orphans_behind()
+	LOOK(n, , queue_wait(n, has_deadline));
+	skip_orphans_if_admitted()
 }
 
 /* The spinning is left out: it is only more looks. */
-inline stand_in_line(n, has_deadline)
+inline queue_wait(n, has_deadline)
 {
-	line_up();
-	wait_until_enabled(n, has_deadline);
+	queue_mark_queued();
+	sleep_until_enabled(n, has_deadline);
 	if
 	:: !ok && has_deadline -> give_up(n)
 	:: else
 	fi
 }
 
-inline become_holder()
+inline hold_become()
 {
-	STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); rel_what = what[r]);
+	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
 #ifdef MUTANT_HELD_IS_A_COMPARISON
 	STEP(is_holder[me] = true);
 #else
-	STEP(what[r] = what_next(rel_what, HELD, ticket); is_holder[me] = true);
+	STEP(state[r] = state_next(rel_state, STATE_HELD, ticket); is_holder[me] = true);
 #endif
-	rel_what = 0
+	rel_state = 0
 }
 
-inline acquire_in_line(n, has_deadline)
+inline acquire_slow(n, has_deadline)
 {
 	queue_enter(n, has_deadline);
 	if
-	:: ok -> become_holder()
+	:: ok -> hold_become()
 	:: else
 	fi
 }
 
-#ifndef KEEPS_RECORDS
-#define acquire(n, has_deadline) acquire_in_line(n, has_deadline)
-#define try_acquire(n) acquire_or_fail(n)
+#ifndef CACHES_RECORDS
+#define acquire(n, has_deadline) acquire_slow(n, has_deadline)
+#define try_acquire(n) try_acquire_slow(n)
 #endif
 
-inline acquire_or_fail(n)
+inline try_acquire_slow(n)
 {
 	record_claim(n);
-	arrive_if_enabled(n, tag_make(r, what_a(what[r])));
+	arrive_if_enabled(n, tag_make(r, state_arrival_phase(state[r])));
 #ifdef TRIES_RECOVER
 	if
 	:: !ok ->
-		recover_from(EVERYBODY, false);
-		arrive_if_enabled(n, tag_make(r, what_a(what[r])))
+		recover_from(ALL, false);
+		arrive_if_enabled(n, tag_make(r, state_arrival_phase(state[r])))
 	:: else
 	fi;
 #endif
 	if
-	:: ok -> become_holder()
+	:: ok -> hold_become()
 	:: else ->
-		record_unfill();
-		record_keep_or_free()
+		mark_idle();
+		record_cache_or_free()
 	fi
 }
 
 #ifdef MUTANT_HELD_IS_A_COMPARISON
-#define THE_HOLD_IS_OURS THE_RECORD_IS_OURS
+#define HOLD_IS_OURS RECORD_IS_OURS
 #else
-#define THE_HOLD_IS_OURS (who[r] == who_owner(me) && what_state(what[r]) == HELD && what_value(what[r]) == ticket)
+#define HOLD_IS_OURS (owner[r] == owner_process(me) && state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)
 #endif
 
 inline begin_own_release(n)
 {
-	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
-	     rel_what = what_next(what[r], RELEASING, ticket);
-	     what[r] = rel_what;
+	STEP(PROMISE(living_not_robbed, HOLD_IS_OURS);
+	     rel_state = state_next(state[r], STATE_RELEASING, ticket);
+	     state[r] = rel_state;
 	     is_holder[me] = false;
 	     in_use[me] = in_use[me] - n)
 }
 
-inline release_the_long_way()
+inline release_slow()
 {
-	move_grant(r, rel_what);
+	move_grants(r, rel_state);
 	if
-	:: mg_mine -> STEP(what[r] = what_released(rel_what, gen[r]))
+	:: mg_mine -> STEP(state[r] = state_released(rel_state, gen[r]))
 	:: else
 	fi;
-	rel_what = 0;
-	record_keep_or_free();
-	after_grant()
+	rel_state = 0;
+	record_cache_or_free();
+	grant_notify()
 }
 
-#ifndef KEEPS_RECORDS
+#ifndef CACHES_RECORDS
 inline release(n)
 {
 	begin_own_release(n);
-	release_the_long_way()
+	release_slow()
 }
 #endif
 
 /* The slow road of a take, admitted: from the store on the permits are nobody's. */
 inline forget_owner(n)
 {
-	STEP(PROMISE(nobody_robbed, THE_RECORD_IS_OURS); rel_what = what[r]);
-	STEP(what[r] = what_next(rel_what ^ WHAT_A, IDLE, gen[r] + 1);
+	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
+	STEP(state[r] = state_next(rel_state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen[r] + 1);
 	     in_use[me] = in_use[me] - n;
 	     anonymous = anonymous + n);
-	rel_what = 0;
-	record_keep_or_free()
+	rel_state = 0;
+	record_cache_or_free()
 }
 
 inline take(n, has_deadline)

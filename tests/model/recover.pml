@@ -5,83 +5,83 @@ inline recover_claimed(index)
 {
 	if
 	OR_DIE
-	:: d_step { word_tag(T) == tag_make(index, what_a(rc_what)) -> rc_tickets = T };
+	:: d_step { counter_tag(T) == tag_make(index, state_arrival_phase(rc_state)) -> rc_tickets = T };
 		finish_arrival(rc_tickets);
 		rc_tickets = 0
-	:: d_step { word_tag(T) != tag_make(index, what_a(rc_what)) -> skip };
-		STEP(CAS(what[index], rc_what, what_next(rc_what, IDLE, what_value(rc_what) + 1)))
+	:: d_step { counter_tag(T) != tag_make(index, state_arrival_phase(rc_state)) -> skip };
+		STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_IDLE, state_value(rc_state) + 1)))
 	fi
 }
 
-#ifdef MUTANT_WHO_NOT_CHECKED_AGAIN
-#define is_another(now, before) false
+#ifdef MUTANT_OWNER_NOT_CHECKED_AGAIN
+#define has_other_owner(now, before) false
 #else
-#define is_another(now, before) ((now) != (before))
+#define has_other_owner(now, before) ((now) != (before))
 #endif
 
 /* What is to be done for an owner in this state: nothing, for one who lives or a place that the line has not reached. */
-#define is_to_be_freed(w) (what_state(w) == IDLE)
-#define is_to_be_finished(w) (what_state(w) == CLAIMED && rc_dead)
-#define is_to_be_looked_at(w) (what_state(w) == QUEUED && rc_dead)
-#define is_to_be_released(w) (what_state(w) == HELD && rc_dead)
-#define is_to_be_ended(w) (what_state(w) == RELEASING)
-#define is_nobodys_business(w) \
+#define is_to_be_freed(w) (state_kind(w) == STATE_IDLE)
+#define is_to_be_finished(w) (state_kind(w) == STATE_CLAIMED && rc_dead)
+#define is_to_be_looked_at(w) (state_kind(w) == STATE_QUEUED && rc_dead)
+#define is_to_be_released(w) (state_kind(w) == STATE_HELD && rc_dead)
+#define is_to_be_ended(w) (state_kind(w) == STATE_RELEASING)
+#define is_to_be_left(w) \
 	(!is_to_be_freed(w) && !is_to_be_finished(w) && !is_to_be_looked_at(w) && !is_to_be_released(w) && !is_to_be_ended(w))
 
-#define begin_release(index) STEP(CAS(what[index], rc_what, what_next(rc_what, RELEASING, what_value(rc_what))))
+#define begin_release(index) STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_RELEASING, state_value(rc_state))))
 
 /* The count that is read together with `what` only says how many permits came back. */
 inline recover_record(index)
 {
-	STEP(rc_who = who[index]);
-#ifdef MUTANT_WHAT_READ_BEFORE_DEATH_KNOWN
-	STEP(rc_what = what[index]);
+	STEP(rc_owner = owner[index]);
+#ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
+	STEP(rc_state = state[index]);
 #endif
 	if
-	:: rc_who == 0
+	:: rc_owner == 0
 	:: else ->
-		STEP(rc_dead = (who_is_orphan(rc_who) || dead[who_process(rc_who)]));
+		STEP(rc_dead = (owner_is_orphan(rc_owner) || dead[owner_pid(rc_owner)]));
 		do
-		:: !rc_dead && !who_is_handed(rc_who) -> break
+		:: !rc_dead && !owner_is_handed(rc_owner) -> break
 		:: else ->
-#ifdef MUTANT_WHAT_READ_BEFORE_DEATH_KNOWN
+#ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
 			if
-			:: rc_what == -1 -> STEP(rc_what = what[index])
+			:: rc_state == -1 -> STEP(rc_state = state[index])
 			:: else
 			fi;
 #else
-			STEP(rc_what = what[index]);
+			STEP(rc_state = state[index]);
 #endif
 			if
 			OR_DIE
-			:: d_step { is_another(who[index], rc_who) || is_nobodys_business(rc_what) -> skip };
+			:: d_step { has_other_owner(owner[index], rc_owner) || is_to_be_left(rc_state) -> skip };
 				break
-			:: !is_another(who[index], rc_who) && is_to_be_freed(rc_what) ->
-				STEP(CAS(who[index], rc_who, 0));
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_freed(rc_state) ->
+				STEP(CAS(owner[index], rc_owner, 0));
 				break
-			:: !is_another(who[index], rc_who) && is_to_be_finished(rc_what) -> recover_claimed(index)
-			:: !is_another(who[index], rc_who) && is_to_be_looked_at(rc_what) ->
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_finished(rc_state) -> recover_claimed(index)
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_looked_at(rc_state) ->
 				read_first_half
 				if
 				OR_DIE
-				:: d_step { ahead_of(what_value(rc_what)) < 0 -> first_half = 0 };
+				:: d_step { ahead_of(state_value(rc_state)) < 0 -> first_half = 0 };
 					break
-				:: d_step { ahead_of(what_value(rc_what)) >= 0 -> first_half = 0 };
+				:: d_step { ahead_of(state_value(rc_state)) >= 0 -> first_half = 0 };
 					begin_release(index)
 				fi
-			:: !is_another(who[index], rc_who) && is_to_be_released(rc_what) -> begin_release(index)
-			:: !is_another(who[index], rc_who) && is_to_be_ended(rc_what) ->
-				release_for_owner(index, rc_what);
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_released(rc_state) -> begin_release(index)
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_ended(rc_state) ->
+				release_for_owner(index, rc_state);
 				wake_enabled();
-				tell_idlers()
+				notify_idle()
 			fi;
-#ifdef MUTANT_WHAT_READ_BEFORE_DEATH_KNOWN
-			rc_what = -1
+#ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
+			rc_state = -1
 #endif
 		od
 	fi;
-	rc_who = 0;
-	rc_what = 0;
+	rc_owner = 0;
+	rc_state = 0;
 	rc_dead = false;
 	front_index = RECORDS
 }
@@ -135,26 +135,26 @@ hidden byte i_;
 #define FRONT 4   /* reads the hint, and collects the places in line */
 #define PLACES 5  /* the next of them, if the line has come that far */
 #define PASSED 6  /* whether to go on behind it */
-#define HINT 7    /* renew_orphan_hint() */
+#define RENEW 7    /* renew_orphan_hint() */
 #define SPARE 8
 #define DONE 9
 #define LAST 10   /* recover_last_arrival() */
 #ifdef MUTANT_LAST_ARRIVAL_IGNORED
-#define EVERYBODY STATES
+#define ALL STATES
 #else
-#define EVERYBODY LAST
+#define ALL LAST
 #endif
 
-inline look_at_hint()
+inline look_at_orphans()
 {
 #ifdef ORPHANS
 	if
 	OR_DIE
-	:: d_step { !(hint & 1) -> stage = DONE }
-	:: d_step { hint & 1 -> front_hint = hint };
+	:: d_step { !(pending & 1) -> stage = DONE }
+	:: d_step { pending & 1 -> front_pending = pending };
 		read_first_half
-		STEP(stage = (ahead_of(hint_ticket(front_hint)) >= 0 -> FRONT : DONE);
-		     front_hint = 0;
+		STEP(stage = (ahead_of(pending_ticket(front_pending)) >= 0 -> FRONT : DONE);
+		     front_pending = 0;
 		     first_half = 0)
 	fi
 #else
@@ -163,15 +163,15 @@ inline look_at_hint()
 }
 
 /* Of those that are CLAIMED only the last to move T can have its ticket. */
-inline pick_last()
+inline pick_last_arrival()
 {
-	STEP(passing = tag_record(word_tag(T)));
+	STEP(passing = tag_record(counter_tag(T)));
 	stage = STATES;
 	if
 	OR_DIE
-	:: d_step { passing < RECORDS && what_state(what[passing]) == CLAIMED -> front_index = passing; passing = 0 };
+	:: d_step { passing < RECORDS && state_kind(state[passing]) == STATE_CLAIMED -> front_index = passing; passing = 0 };
 		break
-	:: d_step { passing >= RECORDS || what_state(what[passing]) != CLAIMED -> passing = 0 }
+	:: d_step { passing >= RECORDS || state_kind(state[passing]) != STATE_CLAIMED -> passing = 0 }
 	fi
 }
 
@@ -179,9 +179,9 @@ inline pick_last()
 #define pick_state(condition, next) \
 	if \
 	OR_DIE \
-	:: d_step { re_i < RECORDS && who[re_i] != 0 && (condition) -> front_index = re_i; re_i++ }; \
+	:: d_step { re_i < RECORDS && owner[re_i] != 0 && (condition) -> front_index = re_i; re_i++ }; \
 		break \
-	:: d_step { re_i < RECORDS && !(who[re_i] != 0 && (condition)) -> re_i++ } \
+	:: d_step { re_i < RECORDS && !(owner[re_i] != 0 && (condition)) -> re_i++ } \
 	:: d_step { re_i == RECORDS -> re_i = 0; stage = next } \
 	fi
 
@@ -189,14 +189,14 @@ inline pick_last()
 inline collect_places()
 {
 #ifdef ORPHANS
-	STEP(front_hint = hint);
+	STEP(front_pending = pending);
 #endif
 	do
 	OR_DIE
 	:: d_step {
 			re_i < RECORDS ->
 			if
-			:: what_state(what[re_i]) == QUEUED -> places = places | ((16 | what_value(what[re_i])) << (re_i * 5))
+			:: state_kind(state[re_i]) == STATE_QUEUED -> places = places | ((16 | state_value(state[re_i])) << (re_i * 5))
 			:: else
 			fi;
 			re_i++
@@ -210,7 +210,7 @@ inline pick_place()
 {
 	first_place(COUNTER_START);
 	if
-	:: front_index == RECORDS -> stage = HINT
+	:: front_index == RECORDS -> stage = RENEW
 	:: else ->
 		read_first_half
 		if
@@ -220,7 +220,7 @@ inline pick_place()
 				first_half = 0;
 				places = 0;
 				front_index = RECORDS;
-				stage = HINT
+				stage = RENEW
 			}
 		:: d_step { ahead_of(place_of(front_index) & 15) >= 0 -> first_half = 0; passing = front_index; stage = PASSED };
 			break
@@ -229,26 +229,26 @@ inline pick_place()
 }
 
 /* Whether to go on to the next place: not when a live waiter stands here. */
-#define still_stands_there \
-	(what_state(what[passing]) == QUEUED && what_value(what[passing]) == (place_of(passing) & 15))
+#define is_still_there \
+	(state_kind(state[passing]) == STATE_QUEUED && state_value(state[passing]) == (place_of(passing) & 15))
 
-inline pass_over()
+inline pass_place()
 {
 	if
 	OR_DIE
-	:: d_step { !still_stands_there -> go_on_behind(PLACES) }
-	:: d_step { still_stands_there -> skip };
+	:: d_step { !is_still_there -> go_on_after(PLACES) }
+	:: d_step { is_still_there -> skip };
 		STEP(mg_count = count[passing]);
 		read_first_half
 		if
 		OR_DIE
-		:: d_step { ahead_of(place_of(passing) & 15) < mg_count -> places = 0; go_on_behind(HINT) }
-		:: d_step { ahead_of(place_of(passing) & 15) >= mg_count -> go_on_behind(PLACES) }
+		:: d_step { ahead_of(place_of(passing) & 15) < mg_count -> places = 0; go_on_after(RENEW) }
+		:: d_step { ahead_of(place_of(passing) & 15) >= mg_count -> go_on_after(PLACES) }
 		fi
 	fi
 }
 
-inline go_on_behind(next)
+inline go_on_after(next)
 {
 	places = places & ~(31 << (passing * 5));
 	passing = 0;
@@ -262,39 +262,39 @@ inline go_on_behind(next)
  * carried to their end. front_what: 16 | ticket.
  */
 #ifdef ORPHANS
-#ifdef MUTANT_HINT_WITHOUT_VERSION
-#define renewed_hint hint = (front_what == 0 -> 0 : ((front_what & 15) << 8) | 1)
+#ifdef MUTANT_PENDING_WITHOUT_VERSION
+#define renewed_pending pending = (front_state == 0 -> 0 : ((front_state & 15) << 8) | 1)
 #else
-#define renewed_hint \
-	CAS(hint, front_hint, hint_next(front_hint, (front_what == 0 -> 0 : 1), front_what & 15))
+#define renewed_pending \
+	CAS(pending, front_pending, pending_next(front_pending, (front_state == 0 -> 0 : 1), front_state & 15))
 #endif
-#define renew_hint(next) \
+#define renew_orphan_hint(next) \
 	if \
 	OR_DIE \
-	:: d_step { re_i < RECORDS && (front_hint & 1) && !who_is_orphan(who[re_i]) -> re_i++ } \
-	:: re_i < RECORDS && (front_hint & 1) && who_is_orphan(who[re_i]) -> \
+	:: d_step { re_i < RECORDS && (front_pending & 1) && !owner_is_orphan(owner[re_i]) -> re_i++ } \
+	:: re_i < RECORDS && (front_pending & 1) && owner_is_orphan(owner[re_i]) -> \
 		if \
 		OR_DIE \
-		:: d_step { what_state(what[re_i]) != QUEUED -> front_index = re_i; re_i++ }; \
+		:: d_step { state_kind(state[re_i]) != STATE_QUEUED -> front_index = re_i; re_i++ }; \
 			break \
-		:: d_step { what_state(what[re_i]) == QUEUED -> front_what = lower_place(what_value(what[re_i])); re_i++ } \
+		:: d_step { state_kind(state[re_i]) == STATE_QUEUED -> front_state = lower_place(state_value(state[re_i])); re_i++ } \
 		fi \
 	:: d_step { \
-			re_i == RECORDS || !(front_hint & 1) -> \
+			re_i == RECORDS || !(front_pending & 1) -> \
 			if \
-			:: front_hint & 1 -> renewed_hint \
+			:: front_pending & 1 -> renewed_pending \
 			:: else \
 			fi; \
 			re_i = 0; \
-			front_what = 0; \
-			front_hint = 0; \
+			front_state = 0; \
+			front_pending = 0; \
 			stage = next \
 		} \
 	fi
 #define lower_place(t) \
-	(front_what == 0 || counter_diff(t, COUNTER_START) < counter_diff(front_what & 15, COUNTER_START) -> 16 | (t) : front_what)
+	(front_state == 0 || counter_diff(t, COUNTER_START) < counter_diff(front_state & 15, COUNTER_START) -> 16 | (t) : front_state)
 #else
-#define renew_hint(next) stage = next
+#define renew_orphan_hint(next) stage = next
 #endif
 
 inline recover_from(way, with_spare)
@@ -310,15 +310,15 @@ inline recover_from(way, with_spare)
 			front_index = r;
 			stage = SKIP;
 			break
-		:: stage == SKIP -> look_at_hint()
-		:: stage == LAST -> pick_last()
+		:: stage == SKIP -> look_at_orphans()
+		:: stage == LAST -> pick_last_arrival()
 		:: stage == STATES ->
-			pick_state(what_state(what[re_i]) == HELD || what_state(what[re_i]) == RELEASING, FRONT)
+			pick_state(state_kind(state[re_i]) == STATE_HELD || state_kind(state[re_i]) == STATE_RELEASING, FRONT)
 		:: stage == FRONT -> collect_places()
 		:: stage == PLACES -> pick_place()
-		:: stage == PASSED -> pass_over()
-		:: stage == HINT -> renew_hint((with_spare -> SPARE : DONE))
-		:: stage == SPARE -> pick_state(what_state(what[re_i]) <= CLAIMED, DONE)
+		:: stage == PASSED -> pass_place()
+		:: stage == RENEW -> renew_orphan_hint((with_spare -> SPARE : DONE))
+		:: stage == SPARE -> pick_state(state_kind(state[re_i]) <= STATE_CLAIMED, DONE)
 		od;
 		if
 		:: front_index == RECORDS
@@ -332,21 +332,21 @@ inline recover_from(way, with_spare)
 inline note_orphan(t)
 {
 	do
-	:: STEP(front_hint = hint);
+	:: STEP(front_pending = pending);
 		if
 		OR_DIE
-		:: CAS_WORKS(hint, front_hint,
-		             hint_next(front_hint, 1,
-		                       ((front_hint & 1) && counter_diff(t, hint_ticket(front_hint)) >= 0
-		                        -> hint_ticket(front_hint) : t)), front_hint = 0);
+		:: CAS_WORKS(pending, front_pending,
+		             pending_next(front_pending, 1,
+		                       ((front_pending & 1) && counter_diff(t, pending_ticket(front_pending)) >= 0
+		                        -> pending_ticket(front_pending) : t)), front_pending = 0);
 			break
-		:: CAS_FAILS(hint, front_hint, front_hint = 0)
+		:: CAS_FAILS(pending, front_pending, front_pending = 0)
 		fi
 	od
 }
 
 #if defined(ORPHANS) && !defined(MUTANT_ORPHANS_NOT_SKIPPED)
-#define after_grant() wake_enabled(); recover_from(SKIP, false); tell_idlers()
+#define grant_notify() wake_enabled(); recover_from(SKIP, false); notify_idle()
 #else
-#define after_grant() wake_enabled(); tell_idlers()
+#define grant_notify() wake_enabled(); notify_idle()
 #endif

@@ -25,7 +25,7 @@ inline check_sleepers()
 		:: asleep[i_] > 0 ->
 #endif
 			count_in_front(i_, its_ticket[i_]);
-			PROMISE(no_wakeup_lost, with_those_in_front + waits_for[i_] > C);
+			PROMISE(no_wakeup_lost, in_use_and_in_front + waits_for[i_] > C);
 #ifdef SETTER
 			PROMISE(no_wakeup_lost, !entitled[i_] || died_ever || raced)
 #endif
@@ -63,7 +63,7 @@ inline wake_overlooked()
 		do
 		:: i_ < PROCESSES ->
 			if
-			:: asleep[i_] > 0 && word_slept_on(i_) < SLOTS && !is_to_be_woken(slot[word_slept_on(i_)])
+			:: asleep[i_] > 0 && word_slept_on(i_) < ARRAY_WORDS && !has_sleepers(array[word_slept_on(i_)])
 			:: else -> asleep[i_] = 0
 			fi;
 			i_++
@@ -74,14 +74,14 @@ inline wake_overlooked()
 }
 
 /* Promoted, and asleep: not even a setter's death excuses it. */
-inline check_promoted()
+inline check_admitted()
 {
 	i_ = 0;
 	do
 	:: i_ < RECORDS ->
 		if
-		:: who[i_] > 0 && who[i_] < 512 ->
-			PROMISE(no_wakeup_lost, !(what_state(what[i_]) == HELD && asleep[who[i_] - 1] > 0))
+		:: owner[i_] > 0 && owner[i_] < 512 ->
+			PROMISE(no_wakeup_lost, !(state_kind(state[i_]) == STATE_HELD && asleep[owner[i_] - 1] > 0))
 		:: else
 		fi;
 		i_++
@@ -94,18 +94,18 @@ inline check_promoted()
 inline check_books()
 {
 	count_in_front(PROCESSES, T >> 4);
-	tickets_of_the_living = with_those_in_front;
+	tickets_of_the_living = in_use_and_in_front;
 	i_ = 0;
 	do
 	:: i_ < RECORDS ->
 		if
-		:: who[i_] == 0 -> PROMISE(records_of_the_dead_freed, what_state(what[i_]) == IDLE)
+		:: owner[i_] == 0 -> PROMISE(records_of_the_dead_freed, state_kind(state[i_]) == STATE_IDLE)
 		:: else ->
 			if
-			:: who_is_orphan(who[i_]) || dead[who_process(who[i_])] ->
-				PROMISE(records_of_the_dead_freed, what_state(what[i_]) == QUEUED
-				       && counter_diff(word_counter(G) + C, what_value(what[i_])) <= 0 /* next: it has nothing */
-				       && (who_is_orphan(who[i_]) || !is_holder[who_process(who[i_])]));
+			:: owner_is_orphan(owner[i_]) || dead[owner_pid(owner[i_])] ->
+				PROMISE(records_of_the_dead_freed, state_kind(state[i_]) == STATE_QUEUED
+				       && counter_diff(counter_value(G) + C, state_value(state[i_])) <= 0 /* next: it has nothing */
+				       && (owner_is_orphan(owner[i_]) || !is_holder[owner_pid(owner[i_])]));
 				tickets_of_the_living = tickets_of_the_living + count[i_]
 			:: else
 			fi
@@ -114,7 +114,7 @@ inline check_books()
 	:: else -> break
 	od;
 	i_ = 0;
-	PROMISE(books_balance, counter_diff(word_counter(T), word_counter(G)) == tickets_of_the_living)
+	PROMISE(books_balance, counter_diff(counter_value(T), counter_value(G)) == tickets_of_the_living)
 }
 
 proctype rest()
@@ -133,19 +133,19 @@ proctype rest()
 #endif
 	:: timeout ->
 		atomic {
-			died_ever = died_ever || somebody_died;
+			died_ever = died_ever || recent_death;
 			count_sleepers();
 			if
-			:: somebody_died && sleepers > 0 ->
-				somebody_died = false;
+			:: recent_death && sleepers > 0 ->
+				recent_death = false;
 				wake_overlooked()
 			:: else ->
-				d_step { check_sleepers(); check_promoted() };
+				d_step { check_sleepers(); check_admitted() };
 				last = true
 			fi
 		};
 #if CRASHES > 0
-		recover_from(EVERYBODY, last);
+		recover_from(ALL, last);
 #endif
 		if
 		:: last -> break

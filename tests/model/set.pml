@@ -32,24 +32,24 @@ inline set_capacity(permits)
 #endif
 	stir_after_set();
 	if
-	:: permits < set_old[me] -> lower()
+	:: permits < set_old[me] -> lower_capacity()
 	:: else ->
 		if
 		:: claimed ->
-			record_unfill();
-			record_keep_or_free()
+			mark_idle();
+			record_cache_or_free()
 		:: else
 		fi;
-		raise()
+		raise_capacity()
 	fi;
 	claimed = false
 }
 
 /* Whoever moves E wakes, and passes over orphans that it reached. */
-inline raise()
+inline raise_capacity()
 {
 #ifndef MUTANT_RAISE_WITHOUT_SWEEP
-	wake_everybody();
+	wake_all();
 #endif
 	set_seen = 0;
 	recover_from(SKIP, false)
@@ -60,15 +60,15 @@ inline raise()
  * enabled; gives its place up. If another setter has stored C as well, who was enabled when cannot be told any more, and
  * nobody is made HELD: such a waiter enters late.
  */
-inline lower()
+inline lower_capacity()
 {
 #ifdef MUTANT_SETTER_DOES_NOT_ARRIVE
-	STEP(ticket = word_counter(T));
+	STEP(ticket = counter_value(T));
 #else
 	arrive_in_line(1, false);
 #endif
-	STEP(set_grants = word_counter(G); take_effect());
-#ifndef MUTANT_SETTER_DOES_NOT_PROMOTE
+	STEP(set_grants = counter_value(G); take_effect());
+#ifndef MUTANT_SETTER_DOES_NOT_ADMIT
 	if
 	OR_DIE
 #ifdef MUTANT_SETTERS_NOT_COUNTED
@@ -79,7 +79,7 @@ inline lower()
 #endif
 		do
 		:: re_i < RECORDS ->
-			promote(re_i);
+			admit(re_i);
 			re_i++
 		:: else -> break
 		od;
@@ -89,43 +89,43 @@ inline lower()
 	set_grants = 0;
 	set_seen = 0;
 #ifdef MUTANT_SETTER_DOES_NOT_ARRIVE
-	record_unfill();
-	record_keep_or_free()
+	mark_idle();
+	record_cache_or_free()
 #else
-	line_up();
-	STEP(who[r] = who_orphan(ticket));
+	queue_mark_queued();
+	STEP(owner[r] = owner_orphan(ticket));
 	note_orphan(ticket);
 	stir_after_note();
 	recover_from(OWN, false)
 #endif
 }
 
-#define is_before_setter(w) (what_state(w) == QUEUED && counter_diff(what_value(w), ticket) < 0)
+#define is_before_setter(w) (state_kind(w) == STATE_QUEUED && counter_diff(state_value(w), ticket) < 0)
 
 /*
  * A waiter may fall asleep at the same time, so it is woken after the swap. One that gives up at the same time is an
  * orphan in the hint, and found there once the line has come that far.
  */
-inline promote(index)
+inline admit(index)
 {
 	if
 	OR_DIE
-	:: d_step { !is_before_setter(what[index]) -> skip }
-	:: d_step { is_before_setter(what[index]) -> rc_what = what[index] };
+	:: d_step { !is_before_setter(state[index]) -> skip }
+	:: d_step { is_before_setter(state[index]) -> rc_state = state[index] };
 		STEP(mg_count = count[index]);
 		if
-		:: counter_diff(set_grants + set_old[me], what_value(rc_what)) >= mg_count ->
+		:: counter_diff(set_grants + set_old[me], state_value(rc_state)) >= mg_count ->
 			if
 			OR_DIE
-			:: CAS_WORKS(what[index], rc_what, what_next(rc_what, HELD, what_value(rc_what)), skip);
-#ifndef MUTANT_PROMOTED_NOT_WOKEN
-				wake_word(slot_index(what_value(rc_what) + mg_count - 1), ALL_BITS)
+			:: CAS_WORKS(state[index], rc_state, state_next(rc_state, STATE_HELD, state_value(rc_state)), skip);
+#ifndef MUTANT_ADMITTED_NOT_WOKEN
+				wake_word(word_index(state_value(rc_state) + mg_count - 1), ALL_BITS)
 #endif
-			:: CAS_FAILS(what[index], rc_what, skip)
+			:: CAS_FAILS(state[index], rc_state, skip)
 			fi
 		:: else
 		fi;
-		rc_what = 0;
+		rc_state = 0;
 		mg_count = 0
 	fi
 }
@@ -151,7 +151,7 @@ inline note_store(permits)
 	store_of[me] = stores;
 	replaced_by[me] = (set_old[me] > permits -> set_old[me] : 0);
 	at_it = (permits < set_old[me] -> me : 255);
-#ifdef KEEPS_RECORDS
+#ifdef CACHES_RECORDS
 	p_ = 0;
 	do
 	:: p_ < PROCESSES -> most_C[p_] = (most_C[p_] > 0 && most_C[p_] <= permits -> permits + 1 : most_C[p_]); p_++

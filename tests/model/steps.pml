@@ -11,7 +11,7 @@
 #endif
 
 byte crashes_left = CRASHES;
-bool somebody_died; /* since the last round of ticks */
+bool recent_death; /* since the last round of ticks */
 bool over;          /* the last checks are done: those who rightly sleep may go */
 
 #if CRASHES > 0
@@ -43,46 +43,46 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 #define FORGET_SETTER_LOCALS
 #endif
 
-#ifdef KEEPS_RECORDS
-#define KEPT_LOCALS ; byte entry; short entry_claimed; short entry_T = -1; byte entry_C; byte entry_n
-#define FORGET_KEPT_LOCALS ; keep_none()
+#ifdef CACHES_RECORDS
+#define CACHE_LOCALS ; byte entry; short entry_claimed; short entry_tickets = -1; byte entry_capacity; byte entry_count
+#define FORGET_CACHE_LOCALS ; cache_clear()
 #else
-#define KEPT_LOCALS
-#define FORGET_KEPT_LOCALS
+#define CACHE_LOCALS
+#define FORGET_CACHE_LOCALS
 #endif
 
 #ifdef IDLERS
 #define NOTIFY_LOCALS ; byte in_bits; byte in_grants
 #define FORGET_NOTIFY_LOCALS ; in_bits = 0; in_grants = 0
-#define tell_idlers() idle_notify()
+#define notify_idle() notify_idle()
 #else
 #define NOTIFY_LOCALS
 #define FORGET_NOTIFY_LOCALS
-#define CONCERN_BEFORE_G
-#define tell_idlers() skip
+#define PENDING_BEFORE_G
+#define notify_idle() skip
 #endif
 
 /* Everything a process remembers between steps, by the function that uses it. One that dies forgets all. */
 #define LOCALS \
 	byte r; short ticket; bool ok; \
 	short ar_tickets; \
-	short fa_what; byte fa_count; \
-	short rel_what; \
+	short fa_state; byte fa_count; \
+	short rel_state; \
 	short mg_grants; byte mg_count; byte mg_from; byte mg_tickets; bool mg_moved; bool mg_mine; \
-	short fr_what; byte fr_gen; \
+	short fr_state; byte fr_gen; \
 	byte wk_i; byte wk_bits; short wk_waiting; short wk_seen; \
-	short rc_who; short rc_what; short rc_tickets; bool rc_dead; \
-	byte re_i; byte stage; byte front_index; short front_hint; short front_what; byte passing; int places; \
-	short po_grants; byte po_tickets; byte po_capacity; short po_concern; byte po_sleepers; \
-	byte first_half; short seen; bool polls SETTER_LOCALS KEPT_LOCALS NOTIFY_LOCALS
+	short rc_owner; short rc_state; short rc_tickets; bool rc_dead; \
+	byte re_i; byte stage; byte front_index; short front_pending; short front_state; byte passing; int places; \
+	short po_grants; byte po_tickets; byte po_capacity; short po_pending; byte po_sleepers; \
+	byte first_half; short seen; bool polls SETTER_LOCALS CACHE_LOCALS NOTIFY_LOCALS
 
 #define FORGET \
-	r = 0; ticket = 0; ok = 0; ar_tickets = 0; fa_what = 0; fa_count = 0; rel_what = 0; \
-	mg_grants = 0; mg_count = 0; mg_from = 0; mg_tickets = 0; mg_moved = 0; mg_mine = 0; fr_what = 0; fr_gen = 0; \
-	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_who = 0; rc_what = 0; rc_tickets = 0; rc_dead = 0; \
-	re_i = 0; stage = 0; front_index = 0; front_hint = 0; front_what = 0; passing = 0; places = 0; \
-	po_grants = 0; po_tickets = 0; po_capacity = 0; po_concern = 0; po_sleepers = 0; \
-	first_half = 0; seen = 0; polls = 0 FORGET_SETTER_LOCALS FORGET_KEPT_LOCALS FORGET_NOTIFY_LOCALS
+	r = 0; ticket = 0; ok = 0; ar_tickets = 0; fa_state = 0; fa_count = 0; rel_state = 0; \
+	mg_grants = 0; mg_count = 0; mg_from = 0; mg_tickets = 0; mg_moved = 0; mg_mine = 0; fr_state = 0; fr_gen = 0; \
+	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_owner = 0; rc_state = 0; rc_tickets = 0; rc_dead = 0; \
+	re_i = 0; stage = 0; front_index = 0; front_pending = 0; front_state = 0; passing = 0; places = 0; \
+	po_grants = 0; po_tickets = 0; po_capacity = 0; po_pending = 0; po_sleepers = 0; \
+	first_half = 0; seen = 0; polls = 0 FORGET_SETTER_LOCALS FORGET_CACHE_LOCALS FORGET_NOTIFY_LOCALS
 
 inline die()
 {
@@ -91,5 +91,5 @@ inline die()
 	waits_for[me] = 0;
 	entitled[me] = false;
 	asleep[me] = 0;
-	somebody_died = true;
+	recent_death = true;
 }

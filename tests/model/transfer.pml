@@ -4,10 +4,10 @@
 /* change_owner() to process q. From the swap on the permits are q's, if it lives. */
 inline hand_over(n, q)
 {
-	STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS);
+	STEP(PROMISE(living_not_robbed, HOLD_IS_OURS);
 	     in_use[me] = in_use[me] - n;
 	     is_holder[me] = false;
-	     who[r] = who_handed(q, ticket);
+	     owner[r] = owner_handed(q, ticket);
 	     if
 	     :: dead[q]
 	     :: else -> in_use[q] = in_use[q] + n
@@ -21,16 +21,16 @@ inline find_handed(q)
 	re_i = 0;
 	do
 	:: re_i < RECORDS ->
-		STEP(rc_tickets = who[re_i]);
+		STEP(rc_tickets = owner[re_i]);
 		if
-		:: who_is_handed(rc_tickets) && who_process(rc_tickets) == q ->
-			STEP(front_what = what[re_i]);
+		:: owner_is_handed(rc_tickets) && owner_pid(rc_tickets) == q ->
+			STEP(front_state = state[re_i]);
 			if
-			:: (what_state(front_what) == HELD
-			    && (front_index == RECORDS || counter_diff(what_value(front_what), what_value(rc_what)) >= 0)) ->
+			:: (state_kind(front_state) == STATE_HELD
+			    && (front_index == RECORDS || counter_diff(state_value(front_state), state_value(rc_state)) >= 0)) ->
 				front_index = re_i;
-				rc_who = rc_tickets;
-				rc_what = front_what
+				rc_owner = rc_tickets;
+				rc_state = front_state
 			:: else
 			fi
 		:: else
@@ -40,13 +40,13 @@ inline find_handed(q)
 	od;
 	re_i = 0;
 	rc_tickets = 0;
-	front_what = 0
+	front_state = 0
 }
 
 #ifdef MUTANT_FOREIGN_RELEASE_BY_STORE
 #define is_still_held true
 #else
-#define is_still_held (what[front_index] == rc_what)
+#define is_still_held (state[front_index] == rc_state)
 #endif
 
 /* HELD -> RELEASING by whoever is first; `ok`: it was us. */
@@ -61,21 +61,21 @@ inline release_foreign(n, q)
 			:: else -> in_use[q] = in_use[q] - n
 			fi;
 			ok = true;
-			rel_what = what_next(rc_what, RELEASING, what_value(rc_what));
-			what[front_index] = rel_what
+			rel_state = state_next(rc_state, STATE_RELEASING, state_value(rc_state));
+			state[front_index] = rel_state
 		};
-		finish_foreign(front_index, rc_who)
+		finish_foreign(front_index, rc_owner)
 	:: d_step { !is_still_held -> ok = false }
 	fi
 }
 
 /* From RELEASING, rel_what, to the end. */
-inline finish_foreign(index, owner)
+inline finish_foreign(index, its_owner)
 {
-	release_for_owner(index, rel_what);
-	STEP(CAS(who[index], owner, 0));
-	after_grant();
-	rel_what = 0
+	release_for_owner(index, rel_state);
+	STEP(CAS(owner[index], its_owner, 0));
+	grant_notify();
+	rel_state = 0
 }
 
 inline release_for(n, q)
@@ -93,23 +93,23 @@ inline release_for(n, q)
 		fi
 	od;
 	front_index = 0;
-	rc_who = 0;
-	rc_what = 0
+	rc_owner = 0;
+	rc_state = 0
 }
 
 /* tsem_release() of a hold that was lent to process q: tsem_lend() is as tsem_hand_over(). */
 inline end_loan(n, q)
 {
-	STEP(rc_what = what[r]);
+	STEP(rc_state = state[r]);
 	if
-	:: what_state(rc_what) == HELD && what_value(rc_what) == ticket ->
+	:: state_kind(rc_state) == STATE_HELD && state_value(rc_state) == ticket ->
 		front_index = r;
-		rc_who = who_handed(q, ticket);
+		rc_owner = owner_handed(q, ticket);
 		release_foreign(n, q)
 	:: else
 	fi;
-	rc_what = 0;
-	rc_who = 0;
+	rc_state = 0;
+	rc_owner = 0;
 	front_index = 0;
 	ok = false
 }
@@ -125,58 +125,58 @@ short forked_ticket;
  */
 inline adopt(n, parent)
 {
-	STEP(rel_what = what[r]);
+	STEP(rel_state = state[r]);
 	ok = false;
 	if
-	:: what_state(rel_what) == HELD && what_value(rel_what) == ticket ->
+	:: state_kind(rel_state) == STATE_HELD && state_value(rel_state) == ticket ->
 		if
 		OR_DIE
-		:: CAS_WORKS(who[r], who_owner(parent), who_owner(me),
+		:: CAS_WORKS(owner[r], owner_process(parent), owner_process(me),
 		             if
 		             :: dead[parent]
 		             :: else -> in_use[parent] = in_use[parent] - n
 		             fi);
-#ifdef MUTANT_ADOPT_WITHOUT_TURN
-			STEP(admit(ticket, n); ok = true)
+#ifdef MUTANT_ADOPTION_NOT_COUNTED
+			STEP(note_admission(ticket, n); ok = true)
 #else
 			if
 			OR_DIE
-			:: CAS_WORKS(what[r], rel_what, rel_what ^ WHAT_TURN, admit(ticket, n); ok = true)
-			:: CAS_FAILS(what[r], rel_what, rel_what = what_next(rel_what, RELEASING, ticket));
+			:: CAS_WORKS(state[r], rel_state, rel_state ^ STATE_REPEAT_ONE, note_admission(ticket, n); ok = true)
+			:: CAS_FAILS(state[r], rel_state, rel_state = state_next(rel_state, STATE_RELEASING, ticket));
 				if
 				OR_DIE
-#ifdef MUTANT_ADOPT_LEAVES_IT
+#ifdef MUTANT_ADOPT_LEAVES_RELEASE
 				:: d_step { true -> skip }
 #else
-				:: what[r] == rel_what -> finish_foreign(r, who_owner(me))
-				:: d_step { what[r] != rel_what -> skip };
-					STEP(CAS(who[r], who_owner(me), 0))
+				:: state[r] == rel_state -> finish_foreign(r, owner_process(me))
+				:: d_step { state[r] != rel_state -> skip };
+					STEP(CAS(owner[r], owner_process(me), 0))
 #endif
 				fi
 			fi
 #endif
-		:: CAS_FAILS(who[r], who_owner(parent), skip)
+		:: CAS_FAILS(owner[r], owner_process(parent), skip)
 		fi
 	:: else
 	fi;
-	rel_what = 0
+	rel_state = 0
 }
 
 /* tsem_reap() by a parent whose child has ended. */
 inline reap(n, child)
 {
-	STEP(ok = (who[r] == who_owner(me)));
+	STEP(ok = (owner[r] == owner_process(me)));
 	if
 	:: ok -> release(n)
 	:: else ->
-		STEP(rc_who = who[r]);
+		STEP(rc_owner = owner[r]);
 		if
-		:: rc_who != 0 ->
-			STEP(rc_dead = (who_is_orphan(rc_who) || dead[who_process(rc_who)]));
-			STEP(rc_what = what[r]);
+		:: rc_owner != 0 ->
+			STEP(rc_dead = (owner_is_orphan(rc_owner) || dead[owner_pid(rc_owner)]));
+			STEP(rc_state = state[r]);
 			if
-			:: what_state(rc_what) == HELD && what_value(rc_what) == ticket && rc_dead ->
-				STEP(ok = (who[r] == rc_who));
+			:: state_kind(rc_state) == STATE_HELD && state_value(rc_state) == ticket && rc_dead ->
+				STEP(ok = (owner[r] == rc_owner));
 				if
 				:: ok ->
 					front_index = r;
@@ -187,8 +187,8 @@ inline reap(n, child)
 			fi
 		:: else
 		fi;
-		rc_who = 0;
-		rc_what = 0;
+		rc_owner = 0;
+		rc_state = 0;
 		front_index = 0
 	fi
 }

@@ -14,8 +14,8 @@
 #include "post.pml"
 #include "wait.pml"
 #include "queue.pml"
-#ifdef KEEPS_RECORDS
-#include "kept.pml"
+#ifdef CACHES_RECORDS
+#include "fast.pml"
 #endif
 #ifdef TRANSFERS
 #include "transfer.pml"
@@ -26,7 +26,7 @@
 #include "rest.pml"
 
 /* When a process begins: at once, unless a configuration says otherwise. */
-#define the_first_came (word_counter(T) != COUNTER_START || dead[0])
+#define first_has_arrived (counter_value(T) != COUNTER_START || dead[0])
 #ifndef BEGINS
 #define BEGINS(me) true
 #endif
@@ -34,7 +34,7 @@
 #define END goto gone; dies: atomic { die(); FORGET }; gone: atomic { FORGET }
 
 /* The end of a process, of its own accord. */
-#define EXIT STEP(dead[me] = true; in_use[me] = 0; somebody_died = true)
+#define EXIT STEP(dead[me] = true; in_use[me] = 0; recent_death = true)
 
 /* Acquires and releases. */
 #define HOLDER(name, n, rounds) \
@@ -50,7 +50,7 @@
 		END \
 	}
 
-#ifdef KEEPS_RECORDS
+#ifdef CACHES_RECORDS
 /* And closes the handle. */
 #define CLOSER(name, n, rounds) \
 	proctype name(byte me) \
@@ -62,7 +62,7 @@
 		:: round < rounds -> acquire(n, false); release(n); round++ \
 		:: else -> break \
 		od; \
-		close_handle(); \
+		record_free_cached(); \
 		END \
 	}
 #endif
@@ -144,7 +144,7 @@
 	{ \
 		LOCALS; \
 		BEGINS(me); \
-		recover_from(EVERYBODY, true); \
+		recover_from(ALL, true); \
 		END \
 	}
 

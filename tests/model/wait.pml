@@ -21,7 +21,7 @@ inline futex_wake(s, bits)
 }
 
 /* The same with one to be woken at most, any of them: the kernel says nothing about which. */
-#define nobody_sleeps_on_word(s, bits) \
+#define none_sleeps_on_word(s, bits) \
 	(!sleeps_on_word(0, s, bits) && !sleeps_on_word(1, s, bits) && !sleeps_on_word(2, s, bits) && !sleeps_on_word(3, s, bits))
 #define WAKE_IF_ASLEEP(p, s, bits) :: d_step { sleeps_on_word(p, s, bits) -> asleep[p] = 0 }
 inline futex_wake_one(s, bits)
@@ -32,7 +32,7 @@ inline futex_wake_one(s, bits)
 	WAKE_IF_ASLEEP(1, s, bits)
 	WAKE_IF_ASLEEP(2, s, bits)
 	WAKE_IF_ASLEEP(3, s, bits)
-	:: d_step { nobody_sleeps_on_word(s, bits) -> skip }
+	:: d_step { none_sleeps_on_word(s, bits) -> skip }
 	fi
 }
 
@@ -56,29 +56,29 @@ inline check_word(s)
 	:: else -> break
 	od;
 	p_ = 0;
-	PROMISE(sleepers_announced, on_word == 0 || (slot[s] & ANYBODY));
-	PROMISE(sleepers_announced, on_word <= 1 || (slot[s] & SEVERAL));
+	PROMISE(sleepers_announced, on_word == 0 || (array[s] & WORD_SLEEPER_BITS));
+	PROMISE(sleepers_announced, on_word <= 1 || (array[s] & WORD_SEVERAL));
 	on_word = 0
 }
 
-#ifdef MUTANT_SEVERAL_ALONE_IS_NOBODY
-#define is_to_be_woken(w) ((w) & SLEEPERS)
+#ifdef MUTANT_SEVERAL_ALONE_IGNORED
+#define has_sleepers(w) ((w) & WORD_SLEEPERS)
 #else
-#define is_to_be_woken(w) ((w) & ANYBODY)
+#define has_sleepers(w) ((w) & WORD_SLEEPER_BITS)
 #endif
 
 #if defined(MUTANT_CLEARED_BEFORE_WAKING)
-#define word_woken(w, bits) (slot_advance(w) & ((bits) == ALL_BITS -> ~ANYBODY : ~0))
+#define word_woken(w, bits) (word_next_sequence(w) & ((bits) == ALL_BITS -> ~WORD_SLEEPER_BITS : ~0))
 #elif defined(MUTANT_SLEEPERS_BIT_LEFT_TO_SEVERAL)
-#define word_woken(w, bits) slot_advance(w)
+#define word_woken(w, bits) word_next_sequence(w)
 #else
-#define word_woken(w, bits) (slot_advance(w) & ((bits) == ALL_BITS && ((w) & SEVERAL) -> ~SLEEPERS : ~0))
+#define word_woken(w, bits) (word_next_sequence(w) & ((bits) == ALL_BITS && ((w) & WORD_SEVERAL) -> ~WORD_SLEEPERS : ~0))
 #endif
 
 #ifdef MUTANT_ONE_WOKEN_ON_OWN_BIT
-#define wakes_one(w, bits) (!((w) & SEVERAL))
+#define wakes_one(w, bits) (!((w) & WORD_SEVERAL))
 #else
-#define wakes_one(w, bits) ((bits) == ALL_BITS && !((w) & SEVERAL))
+#define wakes_one(w, bits) ((bits) == ALL_BITS && !((w) & WORD_SEVERAL))
 #endif
 
 #ifdef MUTANT_SLEEPERS_BIT_ALWAYS_CLEARED
@@ -92,28 +92,28 @@ inline wake_word(s, bits)
 {
 	if
 	OR_DIE
-	:: d_step { !is_to_be_woken(slot[s]) -> skip }
-	:: d_step { is_to_be_woken(slot[s]) -> wk_seen = slot[s]; slot[s] = word_woken(wk_seen, bits) };
+	:: d_step { !has_sleepers(array[s]) -> skip }
+	:: d_step { has_sleepers(array[s]) -> wk_seen = array[s]; array[s] = word_woken(wk_seen, bits) };
 		if
 		:: wakes_one(wk_seen, bits) -> futex_wake_one(s, bits)
 		:: else -> STEP(futex_wake(s, bits))
 		fi;
 		if
-		:: wakes_all(bits) -> say_that_nobody_sleeps(s, bits)
+		:: wakes_all(bits) -> clear_sleeper_bits(s, bits)
 		:: else -> wk_seen = 0
 		fi
 	fi
 }
 
-inline say_that_nobody_sleeps(s, bits)
+inline clear_sleeper_bits(s, bits)
 {
 #ifdef MUTANT_CLEARED_WITHOUT_COMPARING
-	STEP(slot[s] = slot[s] & ~ANYBODY; wk_seen = 0; check_word(s))
+	STEP(array[s] = array[s] & ~WORD_SLEEPER_BITS; wk_seen = 0; check_word(s))
 #else
 	if
 	OR_DIE
-	:: CAS_WORKS(slot[s], word_woken(wk_seen, bits), slot[s] & ~ANYBODY, wk_seen = 0; check_word(s))
-	:: d_step { slot[s] != word_woken(wk_seen, bits) -> skip };
+	:: CAS_WORKS(array[s], word_woken(wk_seen, bits), array[s] & ~WORD_SLEEPER_BITS, wk_seen = 0; check_word(s))
+	:: d_step { array[s] != word_woken(wk_seen, bits) -> skip };
 #ifndef MUTANT_NOT_WOKEN_AGAIN
 		/* The kernel may have woken the one that has come since. */
 		if
@@ -126,11 +126,11 @@ inline say_that_nobody_sleeps(s, bits)
 #endif
 }
 
-inline wake_everybody()
+inline wake_all()
 {
 	wk_i = 0;
 	do
-	:: wk_i < SLOTS ->
+	:: wk_i < ARRAY_WORDS ->
 		wake_word(wk_i, ALL_BITS);
 		wk_i++
 	:: else -> break
@@ -152,12 +152,12 @@ inline wake_enabled()
 		     :: else
 		     fi);
 		if
-		:: mg_count >= SLOTS -> wake_everybody()
+		:: mg_count >= ARRAY_WORDS -> wake_all()
 		:: else ->
 			do
 			:: wk_i < mg_count ->
-				wk_bits = (wk_waiting > SLOTS -> slot_bit(counter_add(mg_from, wk_i)) : ALL_BITS);
-				wake_word(slot_index(mg_from + wk_i), wk_bits);
+				wk_bits = (wk_waiting > ARRAY_WORDS -> word_bit(counter_add(mg_from, wk_i)) : ALL_BITS);
+				wake_word(word_index(mg_from + wk_i), wk_bits);
 				wk_i++
 			:: else -> break
 			od;
@@ -181,19 +181,19 @@ inline wake_enabled()
 	read_first_half \
 	if \
 	OR_DIE \
-	:: d_step { ahead_of(ticket) >= n -> admit(ticket, n); ok = true; first_half = 0 }; over \
+	:: d_step { ahead_of(ticket) >= n -> note_admission(ticket, n); ok = true; first_half = 0 }; over \
 	:: d_step { ahead_of(ticket) < n -> first_half = 0 }; \
 		if \
 		OR_DIE \
-		:: d_step { what_state(what[r]) == HELD -> admit(ticket, n); ok = true }; over \
-		:: d_step { what_state(what[r]) != HELD -> ok = false }; not_yet \
+		:: d_step { state_kind(state[r]) == STATE_HELD -> note_admission(ticket, n); ok = true }; over \
+		:: d_step { state_kind(state[r]) != STATE_HELD -> ok = false }; not_yet \
 		fi \
 	fi
 #else
 #define LOOK(n, over, not_yet) \
 	if \
 	OR_DIE \
-	:: d_step { ahead_of(ticket) >= n -> admit(ticket, n); ok = true }; over \
+	:: d_step { ahead_of(ticket) >= n -> note_admission(ticket, n); ok = true }; over \
 	:: d_step { ahead_of(ticket) < n -> ok = false }; not_yet \
 	fi
 #endif
@@ -203,18 +203,18 @@ inline wake_enabled()
 #else
 #define sleeps_on(n) counter_add(ticket, (n) - 1)
 #endif
-#define sleep_word(n) slot_index(sleeps_on(n))
+#define sleep_word(n) word_index(sleeps_on(n))
 #ifdef ON_ALL_BITS /* mask of the processes that sleep as tsem_acquire_any() does: it cannot choose the bits */
-#define sleep_bits(n) ((ON_ALL_BITS >> me) & 1 -> ALL_BITS : slot_bit(sleeps_on(n)))
+#define sleep_bits(n) ((ON_ALL_BITS >> me) & 1 -> ALL_BITS : word_bit(sleeps_on(n)))
 #else
-#define sleep_bits(n) slot_bit(sleeps_on(n))
+#define sleep_bits(n) word_bit(sleeps_on(n))
 #endif
 #define sleep_code(n) (1 + ((sleep_word(n) << 2) | sleep_bits(n)))
 
 #ifdef MUTANT_SEVERAL_NEVER_SET
-#define word_announced(w) ((w) | SLEEPERS)
+#define word_announced(w) ((w) | WORD_SLEEPERS)
 #else
-#define word_announced(w) ((w) | ((w) & SLEEPERS -> SEVERAL : SLEEPERS))
+#define word_announced(w) ((w) | ((w) & WORD_SLEEPERS -> WORD_SEVERAL : WORD_SLEEPERS))
 #endif
 
 #ifdef MUTANT_OWN_ANNOUNCEMENT_BY_NUMBER
@@ -224,12 +224,12 @@ inline wake_enabled()
 #endif
 
 /* wait_announce(). `seen` is what it returned last time in this wait: its own, if nobody has written there since. */
-#define announce(n) \
+#define wait_announce(n) \
 	STEP(if \
-	     :: (slot[sleep_word(n)] & SLEEPERS) && is_own_announcement(slot[sleep_word(n)]) \
-	     :: else -> slot[sleep_word(n)] = word_announced(slot[sleep_word(n)]) \
+	     :: (array[sleep_word(n)] & WORD_SLEEPERS) && is_own_announcement(array[sleep_word(n)]) \
+	     :: else -> array[sleep_word(n)] = word_announced(array[sleep_word(n)]) \
 	     fi; \
-	     seen = slot[sleep_word(n)])
+	     seen = array[sleep_word(n)])
 #ifdef MUTANT_ANNOUNCED_IN_ANOTHER_WAIT
 #define forget_announcement skip
 #else
@@ -237,26 +237,26 @@ inline wake_enabled()
 #endif
 
 /* What ends a sleep that is cut into short ones, because a post may be about to enable the ticket: here, it blocks until then. */
-#define ahead_of_at_once(ticket) counter_diff(counter_add(word_counter(G), C), ticket)
-#define is_over_for(n) (ahead_of_at_once(ticket) >= n || what_state(what[r]) == HELD)
+#define ahead_of_at_once(ticket) counter_diff(counter_add(counter_value(G), C), ticket)
+#define is_over_for(n) (ahead_of_at_once(ticket) >= n || state_kind(state[r]) == STATE_HELD)
 
 /* wait_retract(). Its look at the word, and the swap, are one step: the swap fails if it has changed. */
 #define is_only_ours(n) \
-	((seen & ANYBODY) == SLEEPERS \
-	 && (slot[sleep_word(n)] == seen || slot[sleep_word(n)] == slot_posted(seen, sleeps_on(n))))
+	((seen & WORD_SLEEPER_BITS) == WORD_SLEEPERS \
+	 && (array[sleep_word(n)] == seen || array[sleep_word(n)] == word_posted(seen, sleeps_on(n))))
 #ifdef MUTANT_RETRACTED_WITHOUT_COMPARING
 #define may_retract(n) (seen != 0)
 #else
 #define may_retract(n) is_only_ours(n)
 #endif
 #ifdef MUTANT_RETRACTED_UNDER_THE_SAME_NUMBER
-#define word_retracted(w) ((w) & ~SLEEPERS)
+#define word_retracted(w) ((w) & ~WORD_SLEEPERS)
 #else
-#define word_retracted(w) (slot_advance(w) & ~SLEEPERS)
+#define word_retracted(w) (word_next_sequence(w) & ~WORD_SLEEPERS)
 #endif
-#define retract(n) \
+#define wait_retract(n) \
 	STEP(if \
-	     :: may_retract(n) -> slot[sleep_word(n)] = word_retracted(slot[sleep_word(n)]); check_word(sleep_word(n)) \
+	     :: may_retract(n) -> array[sleep_word(n)] = word_retracted(array[sleep_word(n)]); check_word(sleep_word(n)) \
 	     :: else \
 	     fi)
 
@@ -265,24 +265,24 @@ inline wake_enabled()
  * come only when nothing else can happen (rest.pml). The look that each round begins with is left out: it has no effect
  * but to end the wait, as the one behind the announcement does.
  */
-inline wait_until_enabled(n, has_deadline)
+inline sleep_until_enabled(n, has_deadline)
 {
 	do
 	::
 #ifdef MUTANT_LOOKS_BEFORE_SLEEPERS_BIT
 		watch_grants();
 		LOOK(n, break, );
-		announce(n);
+		wait_announce(n);
 #else
-		announce(n);
+		wait_announce(n);
 		watch_grants();
 		LOOK(n, break, );
 #endif
 		if
-		:: slot_is_posted(seen, sleeps_on(n)) -> polls = true
+		:: word_is_posted(seen, sleeps_on(n)) -> polls = true
 		:: else ->
 			STEP(if
-			     :: slot[sleep_word(n)] == seen -> asleep[me] = sleep_code(n); check_word(sleep_word(n))
+			     :: array[sleep_word(n)] == seen -> asleep[me] = sleep_code(n); check_word(sleep_word(n))
 			     :: else
 			     fi)
 		fi;
@@ -301,7 +301,7 @@ inline wait_until_enabled(n, has_deadline)
 		fi
 	od;
 	if
-	:: ok -> retract(n)
+	:: ok -> wait_retract(n)
 	:: else
 	fi;
 	forget_announcement

@@ -18,37 +18,37 @@ byte lowering;            /* the capacity before a lowering that has not taken e
 #define PROMISE(name, condition) name = (condition); assert(name)
 hidden byte within_capacity;
 hidden byte first_come_first_served;
-hidden byte nobody_robbed;
+hidden byte living_not_robbed;
 hidden byte claimed_was_idle;
 hidden byte there_was_room;
 hidden byte no_wakeup_lost;
 hidden byte sleepers_announced;
-hidden byte idle_indeed;
+hidden byte idle_is_true;
 hidden byte records_of_the_dead_freed;
 hidden byte books_balance;
 
 hidden byte p_;
 hidden short permits_in_use;
-hidden short with_those_in_front;
+hidden short in_use_and_in_front;
 
 /* permits_in_use, and on top of that everybody alive who stands in line before `t`. */
 inline count_in_front(p, t)
 {
 	permits_in_use = anonymous;
-	with_those_in_front = 0;
+	in_use_and_in_front = 0;
 	p_ = 0;
 	do
 	:: p_ < PROCESSES ->
 		permits_in_use = permits_in_use + in_use[p_];
 		if
 		:: p_ != p && waits_for[p_] > 0 && counter_diff(its_ticket[p_], t) < 0 ->
-			with_those_in_front = with_those_in_front + waits_for[p_]
+			in_use_and_in_front = in_use_and_in_front + waits_for[p_]
 		:: else
 		fi;
 		p_++
 	:: else -> break
 	od;
-	with_those_in_front = with_those_in_front + permits_in_use
+	in_use_and_in_front = in_use_and_in_front + permits_in_use
 }
 
 /*
@@ -59,20 +59,20 @@ inline check_admission(t, n)
 {
 	count_in_front(me, t);
 	PROMISE(within_capacity, entitled[me] || permits_in_use + n <= LIMIT);
-	PROMISE(first_come_first_served, entitled[me] || with_those_in_front + n <= LIMIT);
+	PROMISE(first_come_first_served, entitled[me] || in_use_and_in_front + n <= LIMIT);
 	waits_for[me] = 0;
 	entitled[me] = false;
 	permits_in_use = 0;
-	with_those_in_front = 0
+	in_use_and_in_front = 0
 }
 
-inline admit(t, n)
+inline note_admission(t, n)
 {
 	check_admission(t, n);
 	in_use[me] = in_use[me] + n
 }
 
-inline admit_anonymously(t, n)
+inline note_anonymous_admission(t, n)
 {
 	check_admission(t, n);
 	anonymous = anonymous + n

@@ -18,7 +18,7 @@ byte crashes_left = 2;
 /* The witness. */
 bool unheard = true; /* a holder has died, or has passed on what it was told, and no live holder was told since */
 bool knows[LAST];
-hidden byte somebody_is_told;
+hidden byte death_is_told;
 #define PROMISE(name, condition) name = (condition); assert(name)
 
 #define OR_DIE :: atomic { mortal && crashes_left > 0 -> crashes_left--; goto dies }
@@ -138,7 +138,7 @@ gone:
 /* Nothing can move any more: it was told, or the flag says that it is still to be told. */
 proctype rest()
 {
-	timeout -> PROMISE(somebody_is_told, !unheard || abandoned)
+	timeout -> PROMISE(death_is_told, !unheard || abandoned)
 }
 
 init

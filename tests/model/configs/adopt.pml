@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 2
 #define TRANSFERS
 #include "../tsem.pml"
@@ -29,7 +29,7 @@ proctype child(byte me)
 		adopt(1, 0);
 		if
 		:: ok ->
-			STEP(PROMISE(nobody_robbed, THE_HOLD_IS_OURS));
+			STEP(PROMISE(living_not_robbed, HOLD_IS_OURS));
 			EXIT
 		:: else /* lives on without it, which nobody waits for: only a dead parent loses its hold */
 		fi

@@ -3,7 +3,7 @@
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define ORPHANS
 #define CRASHES 1
 #define RECOVERS_ON_TIMEOUT

@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 2
 #include "../tsem.pml"
 

@@ -3,7 +3,7 @@
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 4
+#define ARRAY_WORDS 4
 #define SETTER
 #define ORPHANS
 #include "../tsem.pml"

@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 2
 #define TRANSFERS
 #include "../tsem.pml"
@@ -19,7 +19,7 @@ proctype giver(byte me)
 	END
 }
 
-HOLDER(owner, 1, 1)
+HOLDER(new_owner, 1, 1)
 
 proctype helper(byte me)
 {
@@ -29,4 +29,4 @@ proctype helper(byte me)
 	END
 }
 
-init { atomic { run giver(0); run owner(1); run helper(2); run rest() } }
+init { atomic { run giver(0); run new_owner(1); run helper(2); run rest() } }

@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 1
 #define MORTAL 3
 #define IDLERS
@@ -12,6 +12,6 @@
 
 HOLDER(first, 1, 1)
 TAKER(second, 1, 1)
-IDLER(third, ALL_IDLE)
+IDLER(third, PENDING_IDLE)
 
 init { atomic { run first(0); run second(1); run third(2); run rest() } }

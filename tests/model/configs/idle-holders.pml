@@ -4,12 +4,12 @@
 #define RECORDS 2
 #define CAPACITY 0
 #define POSTED 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define IDLERS
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)
 KEEPER(second, 1)
-IDLER(third, HOLDERS_ONLY)
+IDLER(third, PENDING_HOLDERS)
 
 init { atomic { run first(0); run second(1); run third(2); run rest() } }

@@ -3,10 +3,10 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
-#define SLOTS 4
+#define ARRAY_WORDS 4
 #define SETTER
 #define ORPHANS
-#define BEGINS(me) (me == 0 || the_first_came)
+#define BEGINS(me) (me == 0 || first_has_arrived)
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
-#define SLOTS 1
+#define ARRAY_WORDS 1
 #include "../tsem.pml"
 
 HOLDER(first, 1, 1)

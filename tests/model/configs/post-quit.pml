@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0
-#define SLOTS 4
+#define ARRAY_WORDS 4
 #define ORPHANS
 #include "../tsem.pml"
 

@@ -3,9 +3,9 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 0
-#define SLOTS 4
+#define ARRAY_WORDS 4
 #define ORPHANS
-#define BEGINS(me) word_counter(T) == counter_add(COUNTER_START, me)
+#define BEGINS(me) counter_value(T) == counter_add(COUNTER_START, me)
 #include "../tsem.pml"
 
 proctype first(byte me)

@@ -3,7 +3,7 @@
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 2
 #include "../tsem.pml"
 

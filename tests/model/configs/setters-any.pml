@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2
-#define SLOTS 4
+#define ARRAY_WORDS 4
 #define SETTER
 #define ORPHANS
 #include "../tsem.pml"

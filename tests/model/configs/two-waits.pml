@@ -3,7 +3,7 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #include "../tsem.pml"
 
 proctype first(byte me)

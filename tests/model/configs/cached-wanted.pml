@@ -3,8 +3,8 @@
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 2
-#define KEEPS_RECORDS
+#define ARRAY_WORDS 2
+#define CACHES_RECORDS
 #define MAY_BE_WANTED
 #include "../tsem.pml"
 

@@ -3,14 +3,14 @@
 #define PROCESSES 2
 #define RECORDS 1
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 1
 #define MORTAL 1
 #define IDLERS
-#define KEEPS_RECORDS
+#define CACHES_RECORDS
 #include "../tsem.pml"
 
 HOLDER(first, 1, 3)
-IDLER(second, ALL_IDLE)
+IDLER(second, PENDING_IDLE)
 
 init { atomic { run first(0); run second(1); run rest() } }

@@ -6,9 +6,9 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 2
-#define KEEPS_RECORDS
-#define BEGINS(me) (me == 0 || counter_diff(word_counter(T), COUNTER_START) >= 2)
+#define ARRAY_WORDS 2
+#define CACHES_RECORDS
+#define BEGINS(me) (me == 0 || counter_diff(counter_value(T), COUNTER_START) >= 2)
 #include "../tsem.pml"
 
 HOLDER(first, 1, 6)

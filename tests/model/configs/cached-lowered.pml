@@ -7,11 +7,11 @@
 #define RECORDS 3
 #define CAPACITY 3
 #define POSTED (-1) /* somebody holds one, and nobody knows who */
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define SETTER
 #define ORPHANS
-#define KEEPS_RECORDS
-#define arrived counter_diff(word_counter(T), COUNTER_START)
+#define CACHES_RECORDS
+#define arrived counter_diff(counter_value(T), COUNTER_START)
 #define BEGINS(me) (arrived >= (me < 2 -> me : 3) && (me != 2 || stores > 0))
 #define WITHOUT_POSTS
 #include "../tsem.pml"

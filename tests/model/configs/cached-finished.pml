@@ -3,10 +3,10 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 2
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 1
 #define MORTAL 1
-#define KEEPS_RECORDS
+#define CACHES_RECORDS
 #include "../tsem.pml"
 
 HOLDER(first, 1, 2)

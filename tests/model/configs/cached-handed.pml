@@ -6,10 +6,10 @@
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 1
 #define TRANSFERS
-#define KEEPS_RECORDS
+#define CACHES_RECORDS
 #include "../tsem.pml"
 
 bool handed;
@@ -27,7 +27,7 @@ proctype giver(byte me)
 	END
 }
 
-proctype owner(byte me)
+proctype new_owner(byte me)
 {
 	LOCALS;
 	if
@@ -47,4 +47,4 @@ proctype helper(byte me)
 	END
 }
 
-init { atomic { run giver(0); run owner(1); run helper(2); run rest() } }
+init { atomic { run giver(0); run new_owner(1); run helper(2); run rest() } }

@@ -3,10 +3,10 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define ORPHANS
-#define KEEPS_RECORDS
-#define BEGINS(me) (me == 0 || the_first_came)
+#define CACHES_RECORDS
+#define BEGINS(me) (me == 0 || first_has_arrived)
 #include "../tsem.pml"
 
 HOLDER(first, 1, 2)

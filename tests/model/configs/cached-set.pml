@@ -3,11 +3,11 @@
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1
-#define SLOTS 4
+#define ARRAY_WORDS 4
 #define SETTER
 #define ORPHANS
 #define CRASHES 1
-#define KEEPS_RECORDS
+#define CACHES_RECORDS
 #include "../tsem.pml"
 
 HOLDER(first, 1, 3)

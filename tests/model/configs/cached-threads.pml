@@ -7,8 +7,8 @@
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2
-#define SLOTS 2
-#define KEEPS_RECORDS
+#define ARRAY_WORDS 2
+#define CACHES_RECORDS
 #define BEGINS(me) (me != 2 || passed > 0)
 
 byte passed; /* how often the hold was passed on */

@@ -6,9 +6,9 @@
 #define PROCESSES 4
 #define RECORDS 1
 #define CAPACITY 1
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 2
-#define KEEPS_RECORDS
+#define CACHES_RECORDS
 #include "../tsem.pml"
 
 CLOSER(first, 1, 3)

@@ -3,9 +3,9 @@
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2
-#define SLOTS 2
+#define ARRAY_WORDS 2
 #define CRASHES 1
-#define KEEPS_RECORDS
+#define CACHES_RECORDS
 #include "../tsem.pml"
 
 #define n_of(round) (round < 2 -> 1 : 2)
