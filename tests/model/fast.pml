@@ -34,18 +34,6 @@ inline cache_forget()
 	fi
 }
 
-inline record_claim(n)
-{
-	if
-	OR_DIE
-	:: d_step { cache_is_ready -> r = entry - 1; cache_clear() };
-		STEP(count[r] = n)
-	:: !cache_is_ready -> search();
-		STEP(cache_forget(); count[r] = n);
-		mark_claimed()
-	fi
-}
-
 /* T before E: then there was room at the moment of that T. */
 inline store_counters()
 {
@@ -67,39 +55,6 @@ inline store_counters()
 		fi;
 		mg_grants = 0
 	}
-}
-
-/* Somebody may wait for a record, and then none is kept: only where a configuration says so. */
-#ifdef MAY_BE_WANTED
-#define OR_IS_WANTED(freed) :: d_step { true -> cache_forget() }; freed
-#else
-#define OR_IS_WANTED(freed)
-#endif
-
-inline record_cache_or_free()
-{
-	if
-	OR_DIE
-	OR_IS_WANTED(STEP(owner[r] = 0))
-	:: cache_is_ready -> STEP(owner[r] = 0)
-	:: d_step { !cache_is_ready -> cache_clear(); entry = r + 1 };
-		mark_claimed();
-		entry_claimed = state[r];
-		store_counters()
-	fi
-}
-
-/* tsem_close() */
-inline record_free_cached()
-{
-	if
-	OR_DIE
-	:: d_step { !cache_is_ready -> skip }
-	:: d_step { cache_is_ready -> r = entry - 1 };
-		mark_idle();
-		STEP(CAS(owner[r], owner_process(me), 0))
-	fi;
-	cache_clear()
 }
 
 /* ---- acquire ---- */
@@ -191,24 +146,6 @@ inline fast_acquire(n)
 	end_witness
 }
 
-inline acquire(n, has_deadline)
-{
-	fast_acquire(n);
-	if
-	:: ok
-	:: else -> acquire_slow(n, has_deadline)
-	fi
-}
-
-inline try_acquire(n)
-{
-	fast_acquire(n);
-	if
-	:: ok
-	:: else -> try_acquire_slow(n)
-	fi
-}
-
 /* ---- release ---- */
 
 #ifdef MUTANT_GEN_NOT_WRITTEN
@@ -295,36 +232,5 @@ inline fast_release()
 		fi;
 		ok = true
 	:: else
-	fi
-}
-
-inline release_notify()
-{
-	mg_moved = true;
-	mg_count = count[r];
-#ifdef MAY_BE_WANTED
-	if
-	:: cache_clear();
-		mark_idle();
-		STEP(owner[r] = 0)
-	:: true
-	fi;
-#endif
-	C_AFTER_G
-	grant_notify()
-}
-
-/* Of the record in this entry, or release_any(). */
-inline release(n)
-{
-	fast_release_entry;
-	begin_own_release(n);
-	if
-	:: ok -> fast_release()
-	:: else
-	fi;
-	if
-	:: ok -> ok = false
-	:: else -> release_slow()
 	fi
 }

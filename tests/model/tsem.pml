@@ -7,15 +7,25 @@
 #include "witness.pml"
 #include "steps.pml"
 #ifdef IDLERS
-#include "idle.pml"
+#include "notify.pml"
+#include "census.pml"
 #endif
 #include "protocol.pml"
+#include "wake.pml"
+#include "recover_record.pml"
 #include "recover.pml"
+#include "grant.pml"
 #include "post.pml"
 #include "wait.pml"
-#include "queue.pml"
 #ifdef CACHES_RECORDS
 #include "fast.pml"
+#endif
+#include "record.pml"
+#include "queue.pml"
+#include "hold.pml"
+#include "take.pml"
+#ifdef IDLERS
+#include "idle.pml"
 #endif
 #ifdef TRANSFERS
 #include "transfer.pml"

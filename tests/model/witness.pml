@@ -77,3 +77,14 @@ inline note_anonymous_admission(t, n)
 	check_admission(t, n);
 	anonymous = anonymous + n
 }
+
+#define RECORD_IS_OURS \
+	(owner[r] == owner_process(me) \
+	 && (state_kind(state[r]) == STATE_CLAIMED \
+	     || ((state_kind(state[r]) == STATE_QUEUED || state_kind(state[r]) == STATE_HELD) && state_value(state[r]) == ticket)))
+
+#ifdef MUTANT_HELD_IS_A_COMPARISON
+#define HOLD_IS_OURS RECORD_IS_OURS
+#else
+#define HOLD_IS_OURS (owner[r] == owner_process(me) && state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)
+#endif

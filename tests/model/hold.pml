@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/hold.c */
+
+inline hold_become()
+{
+	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
+#ifdef MUTANT_HELD_IS_A_COMPARISON
+	STEP(is_holder[me] = true);
+#else
+	STEP(state[r] = state_next(rel_state, STATE_HELD, ticket); is_holder[me] = true);
+#endif
+	rel_state = 0
+}
+
+inline acquire_slow(n, has_deadline)
+{
+	queue_enter(n, has_deadline);
+	if
+	:: ok -> hold_become()
+	:: else
+	fi
+}
+
+inline try_acquire_slow(n)
+{
+	record_claim(n);
+	arrive_if_enabled(n, tag_make(r, state_arrival_phase(state[r])));
+#ifdef TRIES_RECOVER
+	if
+	:: !ok ->
+		recover_from(ALL, false);
+		arrive_if_enabled(n, tag_make(r, state_arrival_phase(state[r])))
+	:: else
+	fi;
+#endif
+	if
+	:: ok -> hold_become()
+	:: else ->
+		mark_idle();
+		record_cache_or_free()
+	fi
+}
+
+inline begin_own_release(n)
+{
+	STEP(PROMISE(living_not_robbed, HOLD_IS_OURS);
+	     rel_state = state_next(state[r], STATE_RELEASING, ticket);
+	     state[r] = rel_state;
+	     is_holder[me] = false;
+	     in_use[me] = in_use[me] - n)
+}
+
+inline release_slow()
+{
+	move_grants(r, rel_state);
+	if
+	:: mg_mine -> STEP(state[r] = state_released(rel_state, gen[r]))
+	:: else
+	fi;
+	rel_state = 0;
+	record_cache_or_free();
+	grant_notify()
+}
+
+#ifndef CACHES_RECORDS
+#define acquire(n, has_deadline) acquire_slow(n, has_deadline)
+#define try_acquire(n) try_acquire_slow(n)
+
+inline release(n)
+{
+	begin_own_release(n);
+	release_slow()
+}
+#else
+inline acquire(n, has_deadline)
+{
+	fast_acquire(n);
+	if
+	:: ok
+	:: else -> acquire_slow(n, has_deadline)
+	fi
+}
+
+inline try_acquire(n)
+{
+	fast_acquire(n);
+	if
+	:: ok
+	:: else -> try_acquire_slow(n)
+	fi
+}
+
+inline release_notify()
+{
+	mg_moved = true;
+	mg_count = count[r];
+#ifdef MAY_BE_WANTED
+	if
+	:: cache_clear();
+		mark_idle();
+		STEP(owner[r] = 0)
+	:: true
+	fi;
+#endif
+	C_AFTER_G
+	grant_notify()
+}
+
+/* Of the record in this entry, or release_any(). */
+inline release(n)
+{
+	fast_release_entry;
+	begin_own_release(n);
+	if
+	:: ok -> fast_release()
+	:: else
+	fi;
+	if
+	:: ok -> ok = false
+	:: else -> release_slow()
+	fi
+}
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/record.c */
+
+#if RECORDS == 1
+#define FREE_EXISTS (owner[0] == 0)
+#elif RECORDS == 2
+#define FREE_EXISTS (owner[0] == 0 || owner[1] == 0)
+#elif RECORDS == 3
+#define FREE_EXISTS (owner[0] == 0 || owner[1] == 0 || owner[2] == 0)
+#else
+#define FREE_EXISTS (owner[0] == 0 || owner[1] == 0 || owner[2] == 0 || owner[3] == 0)
+#endif
+
+/* IDLE -> CLAIMED; all else is written. */
+inline mark_claimed()
+{
+	STEP(PROMISE(claimed_was_idle, state_kind(state[r]) == STATE_IDLE && owner[r] == owner_process(me)); gen[r] = state_value(state[r]));
+	STEP(state[r] = state_next(state[r], STATE_CLAIMED, state_value(state[r])))
+}
+
+/* The free record with the lowest number: reused as soon as can be, which is what the protocol has to stand. */
+inline search()
+{
+	STEP_WHEN(FREE_EXISTS,
+	          r = 0;
+	          do
+	          :: owner[r] != 0 -> r++
+	          :: else -> break
+	          od;
+	          owner[r] = owner_process(me))
+}
+
+/* CLAIMED -> IDLE, no ticket taken: the faces stay. */
+inline mark_idle()
+{
+	STEP(PROMISE(living_not_robbed, state_kind(state[r]) == STATE_CLAIMED);
+	     state[r] = state_next(state[r], STATE_IDLE, state_value(state[r]) + 1))
+}
+
+#ifdef CACHES_RECORDS
+inline record_claim(n)
+{
+	if
+	OR_DIE
+	:: d_step { cache_is_ready -> r = entry - 1; cache_clear() };
+		STEP(count[r] = n)
+	:: !cache_is_ready -> search();
+		STEP(cache_forget(); count[r] = n);
+		mark_claimed()
+	fi
+}
+
+/* Somebody may wait for a record, and then none is kept: only where a configuration says so. */
+#ifdef MAY_BE_WANTED
+#define OR_IS_WANTED(freed) :: d_step { true -> cache_forget() }; freed
+#else
+#define OR_IS_WANTED(freed)
+#endif
+
+inline record_cache_or_free()
+{
+	if
+	OR_DIE
+	OR_IS_WANTED(STEP(owner[r] = 0))
+	:: cache_is_ready -> STEP(owner[r] = 0)
+	:: d_step { !cache_is_ready -> cache_clear(); entry = r + 1 };
+		mark_claimed();
+		entry_claimed = state[r];
+		store_counters()
+	fi
+}
+
+/* tsem_close() */
+inline record_free_cached()
+{
+	if
+	OR_DIE
+	:: d_step { !cache_is_ready -> skip }
+	:: d_step { cache_is_ready -> r = entry - 1 };
+		mark_idle();
+		STEP(CAS(owner[r], owner_process(me), 0))
+	fi;
+	cache_clear()
+}
+#else
+inline record_claim(n)
+{
+	search();
+	STEP(count[r] = n);
+	mark_claimed()
+}
+
+inline record_cache_or_free()
+{
+	STEP(owner[r] = 0)
+}
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* lib/recover.c. Whether a process is dead is read from where the kernel keeps it, so it is a step, too. */
+
+inline recover_claimed(index)
+{
+	if
+	OR_DIE
+	:: d_step { counter_tag(T) == tag_make(index, state_arrival_phase(rc_state)) -> rc_tickets = T };
+		finish_arrival(rc_tickets);
+		rc_tickets = 0
+	:: d_step { counter_tag(T) != tag_make(index, state_arrival_phase(rc_state)) -> skip };
+		STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_IDLE, state_value(rc_state) + 1)))
+	fi
+}
+
+#ifdef MUTANT_OWNER_NOT_CHECKED_AGAIN
+#define has_other_owner(now, before) false
+#else
+#define has_other_owner(now, before) ((now) != (before))
+#endif
+
+/* What is to be done for an owner in this state: nothing, for one who lives or a place that the line has not reached. */
+#define is_to_be_freed(w) (state_kind(w) == STATE_IDLE)
+#define is_to_be_finished(w) (state_kind(w) == STATE_CLAIMED && rc_dead)
+#define is_to_be_looked_at(w) (state_kind(w) == STATE_QUEUED && rc_dead)
+#define is_to_be_released(w) (state_kind(w) == STATE_HELD && rc_dead)
+#define is_to_be_ended(w) (state_kind(w) == STATE_RELEASING)
+#define is_to_be_left(w) \
+	(!is_to_be_freed(w) && !is_to_be_finished(w) && !is_to_be_looked_at(w) && !is_to_be_released(w) && !is_to_be_ended(w))
+
+#define begin_release(index) STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_RELEASING, state_value(rc_state))))
+
+/* The count that is read together with `what` only says how many permits came back. */
+inline recover_record(index)
+{
+	STEP(rc_owner = owner[index]);
+#ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
+	STEP(rc_state = state[index]);
+#endif
+	if
+	:: rc_owner == 0
+	:: else ->
+		STEP(rc_dead = (owner_is_orphan(rc_owner) || dead[owner_pid(rc_owner)]));
+		do
+		:: !rc_dead && !owner_is_handed(rc_owner) -> break
+		:: else ->
+#ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
+			if
+			:: rc_state == -1 -> STEP(rc_state = state[index])
+			:: else
+			fi;
+#else
+			STEP(rc_state = state[index]);
+#endif
+			if
+			OR_DIE
+			:: d_step { has_other_owner(owner[index], rc_owner) || is_to_be_left(rc_state) -> skip };
+				break
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_freed(rc_state) ->
+				STEP(CAS(owner[index], rc_owner, 0));
+				break
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_finished(rc_state) -> recover_claimed(index)
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_looked_at(rc_state) ->
+				read_first_half
+				if
+				OR_DIE
+				:: d_step { ahead_of(state_value(rc_state)) < 0 -> first_half = 0 };
+					break
+				:: d_step { ahead_of(state_value(rc_state)) >= 0 -> first_half = 0 };
+					begin_release(index)
+				fi
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_released(rc_state) -> begin_release(index)
+			:: !has_other_owner(owner[index], rc_owner) && is_to_be_ended(rc_state) ->
+				release_for_owner(index, rc_state);
+				wake_enabled();
+				notify_idle()
+			fi;
+#ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
+			rc_state = -1
+#endif
+		od
+	fi;
+	rc_owner = 0;
+	rc_state = 0;
+	rc_dead = false;
+	front_index = RECORDS
+}
