@@ -7,7 +7,7 @@ hidden short owned_permits;
 hidden short taken_permits;
 hidden byte waiting_permits;
 
-/* Nobody holds, and unless `holders_only` nobody waits. Posted beyond what was taken: nobody's. */
+/* No process holds, and none waits unless `kind` is holders only. More may have been posted than was taken. */
 #define IS_IDLE(kind) (owned_permits == 0 && taken_permits <= 0 && ((kind) == PENDING_HOLDERS || waiting_permits == 0))
 
 inline reckon_idle()
@@ -30,15 +30,20 @@ inline reckon_idle()
 }
 
 #define IDLER_LOCALS \
-	short cs_grants; short cs_tickets; short cs_owner; short cs_state; byte cs_count; byte cs_i; short cs_out; byte cs_seen; \
-	bool cs_idle
+	short cs_grants; short cs_tickets; short cs_owner; short cs_state; byte cs_count; byte cs_i; short cs_out; \
+	byte cs_seen; 	bool cs_idle
 
 #define FORGET_IDLER \
-	cs_grants = 0; cs_tickets = 0; cs_owner = 0; cs_state = 0; cs_count = 0; cs_i = 0; cs_out = 0; cs_seen = 0; cs_idle = false
+	cs_grants = 0; cs_tickets = 0; cs_owner = 0; cs_state = 0; cs_count = 0; cs_i = 0; cs_out = 0; \
+	cs_seen = 0; cs_idle = false
 
-/* E at the instant of the counters, against the ticket in a QUEUED record, or in T for a CLAIMED one that T names. */
+/*
+ * How far E is ahead of the ticket, at the instant of the counters. A CLAIMED record that T names has its ticket in T.
+ */
 #define cs_ahead(t) counter_diff(counter_add(counter_value(cs_grants), C), t)
-#define cs_is_claimed (state_kind(cs_state) == STATE_CLAIMED && counter_tag(cs_tickets) == tag_make(cs_i, state_arrival_phase(cs_state)))
+#define cs_is_claimed \
+	(state_kind(cs_state) == STATE_CLAIMED \
+	 && counter_tag(cs_tickets) == tag_make(cs_i, state_arrival_phase(cs_state)))
 #define cs_is_queued (state_kind(cs_state) == STATE_QUEUED || cs_is_claimed)
 #define cs_ticket (cs_is_claimed -> counter_add(counter_value(cs_tickets), 16 - cs_count) : state_value(cs_state))
 #define cs_is_waiting (cs_is_queued && cs_ahead(cs_ticket) < cs_count)
@@ -48,7 +53,7 @@ inline reckon_idle()
 	 || (state_kind(cs_state) == STATE_HELD && !is_taker(owner_pid(cs_owner))) \
 	 || (state_kind(cs_state) == STATE_RELEASING && !cs_is_released))
 
-/* role_of(): an orphan that is enabled, or being passed over, is nobody, and its permits are still out. */
+/* role_of(). An orphan that is enabled or being skipped has no role, and its permits are still out. */
 #define cs_is_holder (cs_owner != 0 && !owner_is_orphan(cs_owner) && cs_is_inside)
 #define cs_is_waiter (cs_owner != 0 && !owner_is_orphan(cs_owner) && cs_is_waiting)
 #define cs_is_left (cs_owner != 0 && owner_is_orphan(cs_owner) && cs_is_waiting)
@@ -56,7 +61,7 @@ inline reckon_idle()
 #define FORGET_LOOK cs_grants = 0; cs_tickets = 0; cs_out = 0; cs_i = 0
 #define FORGET_COPY cs_owner = 0; cs_state = 0; cs_count = 0
 
-/* copy_record(), until it holds still. */
+/* Copies the record until it has not changed meanwhile. */
 inline copy_record()
 {
 	do
@@ -85,7 +90,10 @@ inline read_counters()
 		if
 		OR_DIE
 		:: d_step { G != cs_grants -> cs_grants = 0; cs_tickets = 0 }
-		:: d_step { G == cs_grants -> cs_out = counter_diff(counter_value(cs_tickets), counter_value(cs_grants)) };
+		:: d_step {
+				G == cs_grants ->
+				cs_out = counter_diff(counter_value(cs_tickets), counter_value(cs_grants))
+			};
 			break
 		fi
 	od
@@ -107,7 +115,7 @@ inline read_counters()
 #define LOOK_AGAIN skip
 #endif
 
-/* cs_idle: so it is. If T or G moves meanwhile, the look is repeated, and would be given up only after very many. */
+/* cs_idle: idle. The look is repeated while T or G moves, without the limit that the code has. */
 inline census_is_idle(kind)
 {
 	do

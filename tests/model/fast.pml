@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/record.c and lib/hold.c: the records that a thread keeps, and the short cuts with them. Only where a configuration asks
- * for it: KEEPS_RECORDS.
+ * lib/fast.[ch]: cached records, and the fast path of acquire and release, in configurations that define
+ * CACHES_RECORDS. The fast paths of take and post are the first rounds of arrive_if_enabled() and post().
  *
- * The entry of this process, which has one thread: `entry` is 0 or record + 1. The record stays there while it is in use,
- * and when its hold gets another owner, but not when it is used otherwise than alone. entry_T is -1 when it cannot be alone.
+ * Each process has one thread and so one cache entry. `entry` is 0 or record + 1. The record stays in its entry while a
+ * hold of the fast path lasts, also if that gets another owner. entry_tickets is -1 if the next hold cannot use the
+ * fast path.
  */
 #ifdef MUTANT_CACHED_IF_CLAIMED
 #define cache_is_ready (entry > 0 && state_kind(state[entry - 1]) == STATE_CLAIMED)
@@ -34,7 +35,7 @@ inline cache_forget()
 	fi
 }
 
-/* T before E: then there was room at the moment of that T. */
+/* T is read before E, so the room belongs to that T. */
 inline store_counters()
 {
 	STEP(entry_tickets = T);
@@ -48,7 +49,8 @@ inline store_counters()
 		entry_count = count[r];
 		if
 		:: (entry_count > entry_capacity
-		    || counter_diff(counter_value(mg_grants) + entry_capacity, counter_value(entry_tickets)) < entry_count
+		    || counter_diff(counter_value(mg_grants) + entry_capacity, counter_value(entry_tickets))
+		       < entry_count
 		    || counter_tag(entry_tickets) != tag_make(r, !state_arrival_phase(entry_claimed))) ->
 			forget_counters()
 		:: else
@@ -62,11 +64,11 @@ inline store_counters()
 #define fast_next(word, n) counter_word_make(counter_add(counter_value(word), n), counter_tag(word) ^ 1)
 
 /*
- * The witness: at some moment since the call began there was room. Between the look at C and the CAS it may have been
- * lowered, which is the same as after the CAS: whoever lowers it arrives behind that, and reads G then.
+ * The witness checks that there was room at some moment since the call began. C may fall between the look at C and the
+ * CAS, which is the same as after the CAS: the setter arrives after it, and then reads G.
  */
 #ifdef SETTER
-byte most_C[PROCESSES]; /* the largest C since then, + 1 */
+byte most_C[PROCESSES]; /* the largest C since the call began, + 1; 0: no call */
 #define begin_witness most_C[me] = C + 1
 #define end_witness most_C[me] = 0
 #define most_room (most_C[me] - 1)
@@ -87,12 +89,13 @@ byte most_C[PROCESSES]; /* the largest C since then, + 1 */
 #define is_count_the_same(n) (entry_count == n)
 #endif
 
-/* `ok`: it has the permits. */
+/* `ok`: the process has the permits. */
 #ifdef MUTANT_FAST_ALTHOUGH_T_MOVED
 #define look_at_T STEP(ar_tickets = T)
 #define is_T_the_same (entry_tickets >= 0)
 #define fast_T ar_tickets
-#define fast_T_next counter_word_make(counter_add(counter_value(ar_tickets), entry_count), counter_tag(entry_tickets) ^ 1)
+#define fast_T_next \
+	counter_word_make(counter_add(counter_value(ar_tickets), entry_count), counter_tag(entry_tickets) ^ 1)
 #else
 #define look_at_T skip
 #define is_T_the_same (T == entry_tickets)
@@ -128,7 +131,8 @@ inline fast_acquire(n)
 						ticket = counter_value(fast_T);
 						entry_tickets = fast_T_next;
 						T = entry_tickets;
-						PROMISE(there_was_room, counter_diff(counter_value(G) + most_room, ticket) >= n);
+						PROMISE(there_was_room,
+						        counter_diff(counter_value(G) + most_room, ticket) >= n);
 						note_admission(ticket, n);
 						ok = true
 					};
@@ -156,7 +160,7 @@ inline fast_acquire(n)
 
 #define is_own_tag (tag_record(counter_tag(mg_grants)) == r)
 
-/* Nobody has arrived since this entry's record did: so it is the hold that was acquired by it. */
+/* No process has arrived since the entry's record did, so the hold is the one that the entry acquired. */
 #ifdef MUTANT_STALE_ENTRY
 #define fast_release_entry STEP(ok = (entry == r + 1 && entry_count > 0))
 #else
@@ -164,8 +168,8 @@ inline fast_acquire(n)
 #endif
 
 /*
- * Nobody has arrived since this hold did, before which all were admitted. If C has changed, it may have been lowered, and one of
- * those who had not noticed yet may wait again.
+ * No process has arrived since this hold did, before which all were enabled. If C has changed, it may have been
+ * lowered, and a waiter that had not noticed may wait again.
  */
 #ifdef SETTER
 #ifdef MUTANT_FAST_RELEASE_WITHOUT_C
@@ -188,14 +192,14 @@ inline fast_acquire(n)
 	:: else -> STEP(ok = ((pending & (12288 | 1)) != 0)) \
 	fi;
 #else
-#define look_at_pending /* nothing can be in `hint` here */
+#define look_at_pending /* `pending` stays empty */
 #endif
 #define look_for_others \
 	STEP(ok = (T != entry_tickets)); \
 	look_at_C \
 	look_at_pending
 
-/* From RELEASING on. `ok`: it is done; mg_moved: others take part. */
+/* From RELEASING on. `ok`: not FAST_NOT_MOVED, and the release is over. */
 inline fast_release()
 {
 	ok = false;

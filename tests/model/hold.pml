@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/hold.c */
+/*
+ * lib/hold.c: acquire() stands for tsem_acquire(), try_acquire() for tsem_try_acquire(), release() for tsem_release().
+ */
 
 inline hold_become()
 {
@@ -106,7 +108,7 @@ inline release_notify()
 	grant_notify()
 }
 
-/* Of the record in this entry, or release_any(). */
+/* By the entry, or as release_any(). */
 inline release(n)
 {
 	fast_release_entry;

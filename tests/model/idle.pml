@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/idle.c */
+/* lib/idle.c, in configurations that define IDLERS. */
 
 #ifdef MUTANT_IDLER_DOES_NOT_STIR
 #define stir_before_look() skip
@@ -7,10 +7,7 @@
 #define stir_before_look() stir_grants()
 #endif
 
-/*
- * sleep_until_idle(): its deadline passes whenever it likes, or never. The first look, before the bit is set, is left out: it
- * is one more.
- */
+/* `quits`: the deadline may pass at any moment; otherwise there is none. The look before the bit is set is left out. */
 inline sleep_until_idle(kind, quits)
 {
 	do

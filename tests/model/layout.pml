@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies where: shm/layout.h with short words. Counters count modulo 16 and start at 13, so every configuration
- * goes through the wrap. Words are packed as in the segment, because "still the same word" is what the protocol asks.
+ * shm/layout.h with shorter words. Counters count modulo 16 and start at 13, so that every configuration goes through
+ * the wrap. Words are packed as in the segment, because the protocol compares whole words.
  */
 #ifndef COUNTER_START
 #define COUNTER_START 13
 #endif
 #ifndef POSTED
-#define POSTED 0 /* permits, before anybody came */
+#define POSTED 0 /* permits that were posted before the processes begin */
 #endif
 #ifndef ARRAY_WORDS
-#define ARRAY_WORDS 4 /* words of the waiting array */
+#define ARRAY_WORDS 4
 #endif
 
-/* ---- counters: value << 4 | tag; the tag is record << 1 | face, or NONE ---- */
+/* ---- counters: value << 4 | tag; the tag is record << 1 | phase, or none of a record ---- */
 
 #define TAG_NONE 15
 #define TAG_WATCHED 14
@@ -37,7 +37,7 @@
 #define counter_add(a, n) (((a) + (n)) & 15)
 #define counter_diff(a, b) (((((a) - (b)) & 15) ^ 8) - 8)
 
-/* ---- who ---- */
+/* ---- owner: a process + 1; 512 | process << 4 | ticket: handed over; 1024 | ticket: an orphan ---- */
 
 #ifdef THREADS
 #define owner_process(p) ((p) < 2 -> 1 : (p) + 1) /* the first two are threads of one process */
@@ -54,7 +54,7 @@
 #define owner_is_handed(w) ((w) >= 512 && (w) < 1024)
 #define owner_pid(w) (owner_is_handed(w) -> (((w) >> 4) & 7) : (w) - 1)
 
-/* ---- what: value << 6 | turn, b, a | state ---- */
+/* ---- state: value << 6 | repeat, b, a | kind ---- */
 
 #define STATE_IDLE 0
 #define STATE_CLAIMED 1
@@ -63,11 +63,12 @@
 #define STATE_RELEASING 4
 #define STATE_ARRIVAL_PHASE 8
 #define STATE_RELEASE_PHASE 16
-#define STATE_REPEAT_ONE 32 /* one bit: every other turn is the next generation */
+#define STATE_REPEAT_ONE 32 /* a single bit: the next generation begins after two uses */
 #define state_kind(w) ((w) & 7)
 #define state_value(w) ((w) >> 6)
 #ifdef MUTANT_NO_GENERATION
-#define state_next(w, kind, value) ((((kind) == STATE_IDLE || (kind) == STATE_CLAIMED -> 0 : (value)) << 6) | ((w) & 24) | (kind))
+#define state_next(w, kind, value) \
+	((((kind) == STATE_IDLE || (kind) == STATE_CLAIMED -> 0 : (value)) << 6) | ((w) & 24) | (kind))
 #else
 #define state_next(w, kind, value) ((((value) & 15) << 6) | ((w) & 24) | (kind))
 #endif
@@ -78,10 +79,12 @@
 #else
 #define state_reused(w) ((((w) ^ (STATE_ARRIVAL_PHASE | STATE_RELEASE_PHASE)) + STATE_REPEAT_ONE) & 1023)
 #endif
+#define state_adopted(w) ((w) ^ STATE_REPEAT_ONE)
 #define state_is_first_use(w) (((w) & STATE_REPEAT_ONE) == 0)
-#define state_released(w, generation) state_next((w) ^ (STATE_ARRIVAL_PHASE | STATE_RELEASE_PHASE), STATE_IDLE, (generation) + 1)
+#define state_released(w, generation) \
+	state_next((w) ^ (STATE_ARRIVAL_PHASE | STATE_RELEASE_PHASE), STATE_IDLE, (generation) + 1)
 
-/* ---- waiting array: posted << 6 | sequence number << 2 | several, sleepers ---- */
+/* ---- waiting array: posted << 6 | sequence number << 2 | SEVERAL, SLEEPERS ---- */
 
 #define WORD_SLEEPERS 1
 #define WORD_SEVERAL 2
@@ -107,14 +110,14 @@ short G = counter_word_make((COUNTER_START + POSTED) & 15, TAG_NONE);
 #ifdef SETTER
 byte C = CAPACITY;
 #else
-#define C CAPACITY /* nobody writes it */
+#define C CAPACITY /* no process writes it */
 #endif
 short owner[RECORDS];
 short state[RECORDS];
 byte gen[RECORDS];
 byte count[RECORDS];
 short array[ARRAY_WORDS];
-short pending; /* `concern`: HOLDERS, IDLE << 12 | ticket of an orphan << 8 | version << 1 | present */
+short pending; /* HOLDERS, IDLE << 12 | ticket of an orphan << 8 | version << 1 | ORPHANS */
 
 #define pending_ticket(h) (((h) >> 8) & 15)
 #define pending_next(h, present, ticket) (((h) & 12288) | ((ticket) << 8) | (((h) + 2) & 254) | (present))
@@ -122,7 +125,7 @@ short pending; /* `concern`: HOLDERS, IDLE << 12 | ticket of an orphan << 8 | ve
 /* ---- the processes, as the kernel sees them ---- */
 
 bool dead[PROCESSES];
-byte asleep[4]; /* 0, or 1 + (word << 2 | bit) it sleeps on; for as many as futex_wake_one() knows of */
+byte asleep[4]; /* 0: awake; 1 + (word << 2 | bits): what it sleeps on */
 #if PROCESSES > 4
 #error "futex_wake_one() knows of four"
 #endif

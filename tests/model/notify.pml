@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/notify.c */
 
-byte idle; /* the futex word */
+byte idle; /* the futex */
 
-#define IDLE_WORD ARRAY_WORDS /* where that is for futex_wake(), behind the waiting array */
-#define PENDING_IDLE 1      /* bits of futex_wake(); in `hint` they are CONCERN_IDLE and CONCERN_HOLDERS */
+#define IDLE_WORD ARRAY_WORDS /* its number for futex_wake(), after the waiting array */
+#define PENDING_IDLE 1 /* as bits of the futex; pending_bits() are those of `pending` */
 #define PENDING_HOLDERS 2
 #define pending_bits(bits) ((bits) << 12)
 #define idle_sleep_code(kind) (1 + ((IDLE_WORD << 2) | (kind)))
 #define is_idle_sleeper(p) (asleep[p] > 0 && ((asleep[p] - 1) >> 2) == IDLE_WORD)
 
-/* Whom the record names, a taker or not: what `use` says. */
+/* The processes whose records say USE_TAKE. */
 #ifndef TAKERS
-#define TAKERS 0 /* bit mask of processes */
+#define TAKERS 0 /* mask */
 #endif
 #define is_taker(p) ((TAKERS >> (p)) & 1)
 
@@ -55,7 +55,6 @@ inline notify_idle()
 	fi
 }
 
-/* idle_forget() */
 inline notify_forget(kind)
 {
 	STEP(in_bits = (pending >> 12) & (kind));

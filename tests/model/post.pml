@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/post.c, and the tags of G that tell a post whether it has to look for sleepers (lib/protocol.c). */
+/* lib/post.c, and the part of lib/protocol.c about the tag of G. */
 
-/* retag_grants() for G as it was read into po_grants: its last release is finished first. */
+#define po_tag counter_tag(po_grants)
+
+/* The first step of retag_grants(), for G as it was read into po_grants. */
 inline finish_last_release()
 {
 	if
-	:: is_finished(counter_tag(po_grants), TAG_NONE)
+	:: is_finished(po_tag, TAG_NONE)
 	:: else -> finish_release(po_grants)
 	fi
 }
@@ -33,14 +35,15 @@ inline watch_grants()
 }
 #endif
 
-#ifdef WITHOUT_POSTS /* in a large configuration in which no process posts: the tags of G mean nothing there */
+#ifdef WITHOUT_POSTS /* no process of the configuration posts, so no process reads these tags */
 #define stir_grants() skip
 #else
 inline stir_grants()
 {
 	STEP(po_grants = G);
 	finish_last_release();
-	STEP(CAS(G, po_grants, counter_word_retag(po_grants, (counter_tag(po_grants) == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
+	STEP(CAS(G, po_grants,
+	         counter_word_retag(po_grants, (po_tag == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
 	     po_grants = 0)
 }
 #endif
@@ -64,14 +67,17 @@ inline stir_grants()
 #define C_OF_POST C
 #endif
 
-/* has_to_look_afterwards(), and whether G may be made NONE, of `concern` as it was read before the move: po_concern. */
+/*
+ * Two conditions on `pending` as it was read before the move: has_to_look_afterwards(), and whether G may be made NONE.
+ */
 #if defined(IDLERS) || defined(ORPHANS)
 #define READ_PENDING_BEFORE STEP(po_pending = pending);
 #else
 #define READ_PENDING_BEFORE
 #endif
 #define has_to_look_afterwards(n) \
-	((po_pending >> 12) != 0 || ((po_pending & 1) && counter_diff(counter_add(po_limit, n), pending_ticket(po_pending)) > 0))
+	((po_pending >> 12) != 0 \
+	 || ((po_pending & 1) && counter_diff(counter_add(po_limit, n), pending_ticket(po_pending)) > 0))
 #ifdef ORPHANS
 #define is_orphan_next ((po_pending & 1) && counter_diff(po_limit, pending_ticket(po_pending)) >= 0)
 #else
@@ -93,12 +99,12 @@ inline stir_grants()
 #define says_quiet(tag) ((tag) == TAG_NONE)
 #endif
 
-/* move_grants(); its step is where the post has happened. */
+/* post_grants(). At this step the post has happened. */
 #define MOVES(n, also) \
-	CAS_WORKS(G, po_grants, counter_word_make(counter_add(counter_value(po_grants), n), counter_tag(po_grants)), \
+	CAS_WORKS(G, po_grants, counter_word_make(counter_add(counter_value(po_grants), n), po_tag), \
 	          anonymous = anonymous - n; also)
 
-/* make_quiet(): the wake is after_move()'s, from E as it was to E as it is. */
+/* The second look wakes the waiters between E as it was and E as it is. */
 inline make_quiet()
 {
 	finish_last_release();
@@ -121,7 +127,7 @@ inline make_quiet()
 	FORGET_VIEW
 }
 
-/* announce_post(): po_sleepers has one bit for each ticket. */
+/* po_sleepers has one bit for each ticket. */
 inline announce_post(n)
 {
 	wk_i = 0;
@@ -137,7 +143,7 @@ inline announce_post(n)
 	wk_i = 0
 }
 
-/* By address alone. */
+/* The end of move_and_wake(), which wakes by address alone. */
 inline wake_announced(n)
 {
 	do
@@ -175,18 +181,20 @@ inline post(n)
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: !is_orphan_next && !has_to_look_afterwards(n) && says_quiet(counter_tag(po_grants)) ->
+		:: !is_orphan_next && !has_to_look_afterwards(n) && says_quiet(po_tag) ->
 			if
 			OR_DIE
 			:: MOVES(n, FORGET_VIEW);
 				break
 			:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 			fi
-		:: !is_orphan_next && !has_to_look_afterwards(n) && !says_quiet(counter_tag(po_grants)) && may_be_quiet -> make_quiet()
-		:: !is_orphan_next && !has_to_look_afterwards(n) && !says_quiet(counter_tag(po_grants)) && !may_be_quiet && !is_watched(counter_tag(po_grants)) ->
+		:: !is_orphan_next && !has_to_look_afterwards(n) && !says_quiet(po_tag) && may_be_quiet ->
+			make_quiet()
+		:: (!is_orphan_next && !has_to_look_afterwards(n) && !says_quiet(po_tag) && !may_be_quiet
+		    && !is_watched(po_tag)) ->
 			atomic { FORGET_VIEW };
 			watch_grants()
-		:: !is_orphan_next && !has_to_look_afterwards(n) && is_watched(counter_tag(po_grants)) && !may_be_quiet ->
+		:: !is_orphan_next && !has_to_look_afterwards(n) && is_watched(po_tag) && !may_be_quiet ->
 			announce_post(n);
 			if
 			OR_DIE

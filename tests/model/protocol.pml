@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/protocol.[ch]: every move of the two counters. */
+/* lib/protocol.[ch]: the moves of T and G on the slow path. */
 
 /*
- * E: G first, then C. `read_first_half` is a step of its own only where somebody sets the capacity; limit_now is then
- * for the next step to use.
+ * E is read in two steps, G and then C, if a process of the configuration sets the capacity: read_first_half, and then
+ * a step that uses enabled_limit.
  */
 #ifndef SETTER
 #define read_first_half
@@ -19,7 +19,8 @@
 /* How far E is ahead of a ticket. */
 #define ahead_of(ticket) counter_diff(enabled_limit, ticket)
 
-#define is_unfinished_arrival(w, tickets) (state_kind(w) == STATE_CLAIMED && state_arrival_phase(w) == tag_phase(counter_tag(tickets)))
+#define is_unfinished_arrival(w, tickets) \
+	(state_kind(w) == STATE_CLAIMED && state_arrival_phase(w) == tag_phase(counter_tag(tickets)))
 
 inline finish_arrival(tickets)
 {
@@ -39,7 +40,8 @@ inline finish_arrival(tickets)
 #endif
 			STEP(
 #ifdef MUTANT_ARRIVAL_FINISHED_BY_STORE
-			     state[tag_record(counter_tag(tickets))] = state_next(fa_state, STATE_QUEUED, counter_value(tickets) - fa_count);
+			     state[tag_record(counter_tag(tickets))] =
+				     state_next(fa_state, STATE_QUEUED, counter_value(tickets) - fa_count);
 #else
 			     CAS(state[tag_record(counter_tag(tickets))], fa_state,
 			         state_next(fa_state, STATE_QUEUED, counter_value(tickets) - fa_count));
@@ -52,7 +54,7 @@ inline finish_arrival(tickets)
 	fi
 }
 
-/* No record's, or the same record's last one. */
+/* The tag is no record's, or the last one of the record whose tag `mine` is. */
 #define is_finished(tag, mine) ((tag) >= TAG_WATCHED_TOO || ((tag) ^ (mine)) <= 1)
 
 #ifdef MUTANT_ARRIVAL_NOT_FINISHED
@@ -68,7 +70,7 @@ inline finish_arrival(tickets)
 
 #define arrival_tag tag_make(r, state_arrival_phase(state[r]))
 
-/* ARRIVE_IN_LINE. The look at E for EOVERFLOW is left out: the counters do not drift that far here. */
+/* arrive(ARRIVE_IN_LINE). The check for EOVERFLOW is left out: the counters do not drift that far here. */
 inline arrive_in_line(n, is_waiter)
 {
 	do
@@ -95,10 +97,10 @@ inline arrive_in_line(n, is_waiter)
 }
 
 /*
- * ARRIVE_IF_ENABLED; `tag` of the own record, or TAG_NONE. `ok`: it has the ticket. take_at_once() is the first round of
- * it, which falls back on the rest if anything is in the way.
+ * arrive(ARRIVE_IF_ENABLED), for the tag of the own record or TAG_NONE. `ok`: the process has the ticket. fast_take()
+ * needs no function of its own: it is one round of this one, and goes on with the next round if it fails.
  *
- * T before E: whoever lowers the capacity relies on a CAS of T having failed if T moved since E was read.
+ * T before E: a setter that lowers the capacity relies on the CAS of T to fail if T moved since E was read.
  */
 #ifdef MUTANT_E_READ_BEFORE_T
 #define read_T_then_E \
@@ -147,7 +149,8 @@ inline arrive_if_enabled(n, tag)
 	od
 }
 
-#define is_unfinished_release(w, grants) (state_kind(w) == STATE_RELEASING && state_release_phase(w) == tag_phase(counter_tag(grants)))
+#define is_unfinished_release(w, grants) \
+	(state_kind(w) == STATE_RELEASING && state_release_phase(w) == tag_phase(counter_tag(grants)))
 
 inline finish_release(grants)
 {
@@ -179,8 +182,10 @@ inline finish_release(grants)
 	fi
 }
 
-/* C after G, as everywhere, and T after both (wake_enabled). Without a setter C needs no step. (Before G would do as well: a
- * setter changes G's tag behind its store of C, for the sake of posts.) */
+/*
+ * C is read after G, as everywhere, and T after both (wake_enabled). Without a setter the read of C is no step. C
+ * before G would do here: a setter changes G's tag after its store of C, for the posts.
+ */
 #if !defined(SETTER)
 #define C_WITH_G C
 #define C_AFTER_G
@@ -196,13 +201,15 @@ inline finish_release(grants)
 #define T_AFTER_G counter_value(T)
 #endif
 
+#define release_tag(index, w) tag_make(index, state_release_phase(w))
+
 #ifdef MUTANT_TAG_OF_G_IGNORED
 #define is_moved_for(grants, index, w) false
 #else
-#define is_moved_for(grants, index, w) (counter_tag(grants) == tag_make(index, state_release_phase(w)))
+#define is_moved_for(grants, index, w) (counter_tag(grants) == release_tag(index, w))
 #endif
 
-/* move_grant() for the RELEASING state `w` of a record; mg_mine: its state has to go on to IDLE. */
+/* For the RELEASING state `w` of a record. mg_mine: MOVE_DONE, so the caller takes the state on to IDLE. */
 inline move_grants(index, w)
 {
 	STEP(mg_count = count[index]);
@@ -221,7 +228,7 @@ inline move_grants(index, w)
 		:: d_step { ok && !is_moved_for(G, index, w) -> mg_grants = G }
 		fi;
 		if
-		:: may_be_overwritten_in_G(counter_tag(mg_grants), tag_make(index, state_release_phase(w)))
+		:: may_be_overwritten_in_G(counter_tag(mg_grants), release_tag(index, w))
 		:: else -> finish_release(mg_grants)
 		fi;
 #else
@@ -235,15 +242,15 @@ inline move_grants(index, w)
 		OR_DIE
 		:: d_step { state[index] != w -> mg_mine = false; mg_grants = 0 };
 			break
-		:: state[index] == w && may_be_overwritten_in_G(counter_tag(mg_grants), tag_make(index, state_release_phase(w)))
-		:: state[index] == w && !may_be_overwritten_in_G(counter_tag(mg_grants), tag_make(index, state_release_phase(w))) ->
+		:: state[index] == w && may_be_overwritten_in_G(counter_tag(mg_grants), release_tag(index, w))
+		:: state[index] == w && !may_be_overwritten_in_G(counter_tag(mg_grants), release_tag(index, w)) ->
 			finish_release(mg_grants)
 		fi;
 #endif
 		if
 		OR_DIE
 		:: CAS_WORKS(G, mg_grants,
-		             counter_word_make(counter_add(counter_value(mg_grants), mg_count), tag_make(index, state_release_phase(w))),
+		             counter_word_make(counter_add(counter_value(mg_grants), mg_count), release_tag(index, w)),
 		             mg_moved = true;
 		             mg_mine = true;
 		             mg_from = counter_add(counter_value(mg_grants), C_WITH_G);

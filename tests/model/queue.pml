@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/queue.c */
+/* lib/queue.c. Spinning is left out: it is only more looks. */
 
 inline queue_mark_queued()
 {
@@ -14,7 +14,7 @@ inline queue_mark_queued()
 #ifndef ORPHANS
 #define give_up(n) skip
 #else
-/* Leaves the line. After a deadline it looks for dead owners and at E once more; after a signal or a cancel only at E. */
+/* After a deadline the process looks for dead owners and then at E, after a signal or a cancel only at E. */
 inline give_up(n)
 {
 #ifdef RECOVERS_ON_TIMEOUT
@@ -55,7 +55,7 @@ inline abandon(n)
 }
 #endif
 
-/* That are next now: a post leaves them there. */
+/* A post leaves the orphans that its own waiter is to skip. */
 #if defined(ORPHANS) && !defined(WITHOUT_POSTS)
 #define skip_orphans_if_admitted() \
 	if \
@@ -66,7 +66,7 @@ inline abandon(n)
 #define skip_orphans_if_admitted() skip
 #endif
 
-/* queue_enter() up to the admission; `ok`: admitted. */
+/* `ok`: admitted. */
 inline queue_enter(n, has_deadline)
 {
 	record_claim(n);
@@ -75,7 +75,6 @@ inline queue_enter(n, has_deadline)
 	skip_orphans_if_admitted()
 }
 
-/* The spinning is left out: it is only more looks. */
 inline queue_wait(n, has_deadline)
 {
 	queue_mark_queued();

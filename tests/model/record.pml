@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/record.c */
+/* lib/record.c. The wait for a free record is left out: search() blocks until there is one. */
 
 #if RECORDS == 1
 #define FREE_EXISTS (owner[0] == 0)
@@ -11,14 +11,15 @@
 #define FREE_EXISTS (owner[0] == 0 || owner[1] == 0 || owner[2] == 0 || owner[3] == 0)
 #endif
 
-/* IDLE -> CLAIMED; all else is written. */
+/* IDLE -> CLAIMED. Everything else is written before. */
 inline mark_claimed()
 {
-	STEP(PROMISE(claimed_was_idle, state_kind(state[r]) == STATE_IDLE && owner[r] == owner_process(me)); gen[r] = state_value(state[r]));
+	STEP(PROMISE(claimed_was_idle, state_kind(state[r]) == STATE_IDLE && owner[r] == owner_process(me));
+	     gen[r] = state_value(state[r]));
 	STEP(state[r] = state_next(state[r], STATE_CLAIMED, state_value(state[r])))
 }
 
-/* The free record with the lowest number: reused as soon as can be, which is what the protocol has to stand. */
+/* The free record with the lowest number, so that records are used again as soon as possible. */
 inline search()
 {
 	STEP_WHEN(FREE_EXISTS,
@@ -30,7 +31,7 @@ inline search()
 	          owner[r] = owner_process(me))
 }
 
-/* CLAIMED -> IDLE, no ticket taken: the faces stay. */
+/* CLAIMED -> IDLE. No ticket was taken, so the phases stay. */
 inline mark_idle()
 {
 	STEP(PROMISE(living_not_robbed, state_kind(state[r]) == STATE_CLAIMED);
@@ -50,7 +51,7 @@ inline record_claim(n)
 	fi
 }
 
-/* Somebody may wait for a record, and then none is kept: only where a configuration says so. */
+/* record_is_wanted(), at any moment, if the configuration says so. */
 #ifdef MAY_BE_WANTED
 #define OR_IS_WANTED(freed) :: d_step { true -> cache_forget() }; freed
 #else
@@ -70,7 +71,7 @@ inline record_cache_or_free()
 	fi
 }
 
-/* tsem_close() */
+/* A process has a single entry. */
 inline record_free_cached()
 {
 	if

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/recover.c, lib/recover_front.c */
+/* lib/recover.c and lib/recover_front.c, which here share a loop. */
 
-/* ---- the front of the line: `places` has 5 bits for each record, 16 | ticket ---- */
+/* ---- the front of the queue: `places` has 5 bits for each record, 16 | ticket ---- */
 
 #define place_of(i) ((places >> ((i) * 5)) & 31)
 
-/* The first of the places in line, into front_index; RECORDS if there is none. */
+/* Sets front_index to the record of the first place; RECORDS: there is none. */
 inline first_place(origin)
 {
 	d_step {
@@ -20,7 +20,8 @@ inline first_place(origin)
 				:: front_index == RECORDS -> front_index = i_
 				:: else ->
 					if
-					:: counter_diff(place_of(i_) & 15, origin) < counter_diff(place_of(front_index) & 15, origin) ->
+					:: (counter_diff(place_of(i_) & 15, origin)
+					    < counter_diff(place_of(front_index) & 15, origin)) ->
 						front_index = i_
 					:: else
 					fi
@@ -36,24 +37,24 @@ inline first_place(origin)
 hidden byte i_;
 
 /*
- * The ways into recovery share one loop, so that what they all come to, recover_record(), is there only once: a matter of
- * the model's size. A way is a sequence of stages, each of which picks records to look at, into front_index.
+ * All ways to recovery share one loop with a single call of recover_record(), which keeps the model small. A way is a
+ * sequence of stages. Each stage picks records for recover_record(), one after the other.
  *
- *     give_up()                          OWN, SKIP [, FRONT, HINT]
- *     skip_orphans()                     SKIP [, FRONT, HINT]
- *     recover_all()                      LAST, STATES, FRONT, HINT
- *     tsem_recover()                     LAST, STATES, FRONT, HINT, SPARE
+ *     abandon()                          OWN, SKIP [, FRONT, RENEW]
+ *     skip_orphans()                     SKIP [, FRONT, RENEW]
+ *     recover_all()                      LAST, KINDS, FRONT, RENEW
+ *     tsem_recover()                     LAST, KINDS, FRONT, RENEW, SPARE
  */
 #define OWN 1
 #define SKIP 2
 #define STATES 3
-#define FRONT 4   /* reads the hint, and collects the places in line */
-#define PLACES 5  /* the next of them, if the line has come that far */
-#define PASSED 6  /* whether to go on behind it */
-#define RENEW 7    /* renew_orphan_hint() */
+#define FRONT 4  /* reads the orphan hint, and collects the places */
+#define PLACES 5 /* the next place, if E has come that far */
+#define PASSED 6 /* whether to go on after it */
+#define RENEW 7  /* renew_orphan_hint() */
 #define SPARE 8
 #define DONE 9
-#define LAST 10   /* recover_last_arrival() */
+#define LAST 10  /* recover_last_arrival() */
 #ifdef MUTANT_LAST_ARRIVAL_IGNORED
 #define ALL STATES
 #else
@@ -73,24 +74,28 @@ inline look_at_orphans()
 		     first_half = 0)
 	fi
 #else
-	stage = DONE /* nobody gives up here: the hint stays empty, and the look at it does nothing */
+	stage = DONE /* no process gives up: the hint stays empty */
 #endif
 }
 
-/* Of those that are CLAIMED only the last to move T can have its ticket. */
+/* Of all CLAIMED records only the last one to move T can have its ticket. */
 inline pick_last_arrival()
 {
 	STEP(passing = tag_record(counter_tag(T)));
 	stage = STATES;
 	if
 	OR_DIE
-	:: d_step { passing < RECORDS && state_kind(state[passing]) == STATE_CLAIMED -> front_index = passing; passing = 0 };
+	:: d_step {
+			passing < RECORDS && state_kind(state[passing]) == STATE_CLAIMED ->
+			front_index = passing;
+			passing = 0
+		};
 		break
 	:: d_step { passing >= RECORDS || state_kind(state[passing]) != STATE_CLAIMED -> passing = 0 }
 	fi
 }
 
-/* recover_states() and recover_spare_records(): the next record whose state is one of those. */
+/* recover_kinds() and recover_spare_records(): the next record for which the condition holds. */
 #define pick_state(condition, next) \
 	if \
 	OR_DIE \
@@ -100,7 +105,7 @@ inline pick_last_arrival()
 	:: d_step { re_i == RECORDS -> re_i = 0; stage = next } \
 	fi
 
-/* recover_front(): from here on until renew_hint(). */
+/* recover_front(): from here to renew_orphan_hint(). */
 inline collect_places()
 {
 #ifdef ORPHANS
@@ -111,7 +116,8 @@ inline collect_places()
 	:: d_step {
 			re_i < RECORDS ->
 			if
-			:: state_kind(state[re_i]) == STATE_QUEUED -> places = places | ((16 | state_value(state[re_i])) << (re_i * 5))
+			:: state_kind(state[re_i]) == STATE_QUEUED ->
+				places = places | ((16 | state_value(state[re_i])) << (re_i * 5))
 			:: else
 			fi;
 			re_i++
@@ -137,13 +143,18 @@ inline pick_place()
 				front_index = RECORDS;
 				stage = RENEW
 			}
-		:: d_step { ahead_of(place_of(front_index) & 15) >= 0 -> first_half = 0; passing = front_index; stage = PASSED };
+		:: d_step {
+				ahead_of(place_of(front_index) & 15) >= 0 ->
+				first_half = 0;
+				passing = front_index;
+				stage = PASSED
+			};
 			break
 		fi
 	fi
 }
 
-/* Whether to go on to the next place: not when a live waiter stands here. */
+/* After a place whose waiter lives, and that is not enabled, the loop does not go on. */
 #define is_still_there \
 	(state_kind(state[passing]) == STATE_QUEUED && state_value(state[passing]) == (place_of(passing) & 15))
 
@@ -173,8 +184,8 @@ inline go_on_after(next)
 }
 
 /*
- * The lowest ticket among orphans in line, unless somebody has noted another meanwhile; those that have left it are
- * carried to their end. front_what: 16 | ticket.
+ * Stores the lowest orphaned ticket in the hint, unless another process has noted one meanwhile. Recovers orphans that
+ * are not QUEUED any more.
  */
 #ifdef ORPHANS
 #ifdef MUTANT_PENDING_WITHOUT_VERSION
@@ -192,7 +203,11 @@ inline go_on_after(next)
 		OR_DIE \
 		:: d_step { state_kind(state[re_i]) != STATE_QUEUED -> front_index = re_i; re_i++ }; \
 			break \
-		:: d_step { state_kind(state[re_i]) == STATE_QUEUED -> front_state = lower_place(state_value(state[re_i])); re_i++ } \
+		:: d_step { \
+				state_kind(state[re_i]) == STATE_QUEUED -> \
+				front_state = lower_place(state_value(state[re_i])); \
+				re_i++ \
+			} \
 		fi \
 	:: d_step { \
 			re_i == RECORDS || !(front_pending & 1) -> \
@@ -207,7 +222,8 @@ inline go_on_after(next)
 		} \
 	fi
 #define lower_place(t) \
-	(front_state == 0 || counter_diff(t, COUNTER_START) < counter_diff(front_state & 15, COUNTER_START) -> 16 | (t) : front_state)
+	(front_state == 0 || counter_diff(t, COUNTER_START) < counter_diff(front_state & 15, COUNTER_START) \
+	 -> 16 | (t) : front_state)
 #else
 #define renew_orphan_hint(next) stage = next
 #endif
@@ -228,7 +244,8 @@ inline recover_from(way, with_spare)
 		:: stage == SKIP -> look_at_orphans()
 		:: stage == LAST -> pick_last_arrival()
 		:: stage == STATES ->
-			pick_state(state_kind(state[re_i]) == STATE_HELD || state_kind(state[re_i]) == STATE_RELEASING, FRONT)
+			pick_state(state_kind(state[re_i]) == STATE_HELD || state_kind(state[re_i]) == STATE_RELEASING,
+			           FRONT)
 		:: stage == FRONT -> collect_places()
 		:: stage == PLACES -> pick_place()
 		:: stage == PASSED -> pass_place()

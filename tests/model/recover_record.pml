@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/recover.c. Whether a process is dead is read from where the kernel keeps it, so it is a step, too. */
+/* lib/recover_record.c. The look whether a process is dead is a step, too. */
 
 inline recover_claimed(index)
 {
@@ -14,23 +14,25 @@ inline recover_claimed(index)
 }
 
 #ifdef MUTANT_OWNER_NOT_CHECKED_AGAIN
-#define has_other_owner(now, before) false
+#define owner_has_changed false
 #else
-#define has_other_owner(now, before) ((now) != (before))
+#define owner_has_changed (owner[index] != rc_owner)
 #endif
 
-/* What is to be done for an owner in this state: nothing, for one who lives or a place that the line has not reached. */
+/* What a process does for the owner of a record in state `w`. */
 #define is_to_be_freed(w) (state_kind(w) == STATE_IDLE)
 #define is_to_be_finished(w) (state_kind(w) == STATE_CLAIMED && rc_dead)
 #define is_to_be_looked_at(w) (state_kind(w) == STATE_QUEUED && rc_dead)
 #define is_to_be_released(w) (state_kind(w) == STATE_HELD && rc_dead)
 #define is_to_be_ended(w) (state_kind(w) == STATE_RELEASING)
 #define is_to_be_left(w) \
-	(!is_to_be_freed(w) && !is_to_be_finished(w) && !is_to_be_looked_at(w) && !is_to_be_released(w) && !is_to_be_ended(w))
+	(!is_to_be_freed(w) && !is_to_be_finished(w) && !is_to_be_looked_at(w) && !is_to_be_released(w) \
+	 && !is_to_be_ended(w))
 
-#define begin_release(index) STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_RELEASING, state_value(rc_state))))
+#define begin_release(index) \
+	STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_RELEASING, state_value(rc_state))))
 
-/* The count that is read together with `what` only says how many permits came back. */
+/* The read of the count is left out: it only says how many permits came back. */
 inline recover_record(index)
 {
 	STEP(rc_owner = owner[index]);
@@ -54,13 +56,13 @@ inline recover_record(index)
 #endif
 			if
 			OR_DIE
-			:: d_step { has_other_owner(owner[index], rc_owner) || is_to_be_left(rc_state) -> skip };
+			:: d_step { owner_has_changed || is_to_be_left(rc_state) -> skip };
 				break
-			:: !has_other_owner(owner[index], rc_owner) && is_to_be_freed(rc_state) ->
+			:: !owner_has_changed && is_to_be_freed(rc_state) ->
 				STEP(CAS(owner[index], rc_owner, 0));
 				break
-			:: !has_other_owner(owner[index], rc_owner) && is_to_be_finished(rc_state) -> recover_claimed(index)
-			:: !has_other_owner(owner[index], rc_owner) && is_to_be_looked_at(rc_state) ->
+			:: !owner_has_changed && is_to_be_finished(rc_state) -> recover_claimed(index)
+			:: !owner_has_changed && is_to_be_looked_at(rc_state) ->
 				read_first_half
 				if
 				OR_DIE
@@ -69,8 +71,8 @@ inline recover_record(index)
 				:: d_step { ahead_of(state_value(rc_state)) >= 0 -> first_half = 0 };
 					begin_release(index)
 				fi
-			:: !has_other_owner(owner[index], rc_owner) && is_to_be_released(rc_state) -> begin_release(index)
-			:: !has_other_owner(owner[index], rc_owner) && is_to_be_ended(rc_state) ->
+			:: !owner_has_changed && is_to_be_released(rc_state) -> begin_release(index)
+			:: !owner_has_changed && is_to_be_ended(rc_state) ->
 				release_for_owner(index, rc_state);
 				wake_enabled();
 				notify_idle()

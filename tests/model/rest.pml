@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last look, once nobody can move any more. If somebody died since the last one, a tick comes first: somebody looks for
- * dead owners, and wakes those whose words say that they sleep; these look at E again. (The process below does that; that a
- * recoverer may die, too, is another configuration's matter.) Who is not woken wakes up by itself, but perhaps a tick later
- * than promised: here, never. Nothing in the protocol waits for this process.
+ * The checks when no process can move any more. If a process has died since the last check, a tick comes first: the
+ * process below recovers the dead owners, and wakes the waiters on the words whose bits say that they sleep. It does
+ * not die itself; other configurations have recoverers that may. A waiter that is not woken would wake up by itself,
+ * but perhaps a tick later than promised: here it never does. The protocol does not wait for this process.
  */
 
 hidden short tickets_of_the_living;
 hidden byte sleepers;
 
-/* Nobody who could have been admitted sleeps on. Reckoned from the witness's books alone. */
+/* No waiter sleeps that could have been admitted. Computed from the books of the witness alone. */
 inline check_sleepers()
 {
 	i_ = 0;
@@ -55,7 +55,7 @@ inline count_sleepers()
 	}
 }
 
-/* wake_overlooked(), except that it wakes those as well who are not enabled. */
+/* Wakes the waiters that are not enabled as well. */
 inline wake_overlooked()
 {
 	d_step {
@@ -73,7 +73,7 @@ inline wake_overlooked()
 	}
 }
 
-/* Promoted, and asleep: not even a setter's death excuses it. */
+/* No waiter sleeps that a setter has admitted, even if the setter has died. */
 inline check_admitted()
 {
 	i_ = 0;
@@ -90,7 +90,7 @@ inline check_admitted()
 	i_ = 0
 }
 
-/* After one recover: what is out is with the living, and the dead have nothing but places behind live waiters. */
+/* After a recovery: the living have all permits that are out, and the dead have only tickets behind live waiters. */
 inline check_books()
 {
 	count_in_front(PROCESSES, T >> 4);
@@ -104,7 +104,7 @@ inline check_books()
 			if
 			:: owner_is_orphan(owner[i_]) || dead[owner_pid(owner[i_])] ->
 				PROMISE(records_of_the_dead_freed, state_kind(state[i_]) == STATE_QUEUED
-				       && counter_diff(counter_value(G) + C, state_value(state[i_])) <= 0 /* next: it has nothing */
+				       && counter_diff(counter_value(G) + C, state_value(state[i_])) <= 0
 				       && (owner_is_orphan(owner[i_]) || !is_holder[owner_pid(owner[i_])]));
 				tickets_of_the_living = tickets_of_the_living + count[i_]
 			:: else
@@ -119,15 +119,15 @@ inline check_books()
 
 proctype rest()
 {
-	byte me = 7; /* nobody may kill it */
+	byte me = 7; /* it does not die */
 	bool died_ever;
 	bool last;
 	LOCALS;
 	do
 #if CRASHES > 0
 	/*
-	 * Nobody dies from now on. Without this a sleeper would always have something left to do, to die, and the end be
-	 * looked at only where all had died who may.
+	 * No process dies from now on. Otherwise a sleeper could always move, namely die, and the timeout would come
+	 * only after all deaths.
 	 */
 	:: crashes_left > 0 -> crashes_left = 0
 #endif
@@ -153,6 +153,6 @@ proctype rest()
 		fi
 	od;
 	timeout -> d_step { check_books(); over = true };
-dies: /* nobody comes here */
+dies: /* never reached */
 	skip
 }

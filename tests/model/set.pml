@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/set.c: lowering and raising the capacity, by the rule of section 4 of the design. */
+/* lib/set.c, in configurations that define SETTER. */
 
-byte set_old[PROCESSES]; /* what the setter replaced */
-byte sets;               /* counts the stores of C, each after it happened */
+byte set_old[PROCESSES]; /* the capacity that this process replaced */
+byte sets;               /* how often C was stored; counted after each store */
 
 /*
- * The capacity is replaced by a CAS, so that of two setters each knows what it replaced. Lowering takes a record, which
- * is claimed before anything has changed.
+ * set_store() and set_take_effect(). C is replaced by a CAS, so that each of two setters knows what it replaced. A
+ * lowering needs a record, which is claimed before C changes.
  */
 inline set_capacity(permits)
 {
@@ -45,7 +45,7 @@ inline set_capacity(permits)
 	claimed = false
 }
 
-/* Whoever moves E wakes, and passes over orphans that it reached. */
+/* A process that has moved E wakes waiters, and skips the orphans that E has come to. */
 inline raise_capacity()
 {
 #ifndef MUTANT_RAISE_WITHOUT_SWEEP
@@ -56,9 +56,9 @@ inline raise_capacity()
 }
 
 /*
- * Takes a ticket, so that every move of T decided on the old E has failed or happened; makes those HELD that were
- * enabled; gives its place up. If another setter has stored C as well, who was enabled when cannot be told any more, and
- * nobody is made HELD: such a waiter enters late.
+ * Takes a ticket, so that every move of T that was decided with the old E has failed or happened. Then makes the
+ * waiters HELD that were enabled, and gives the ticket up. If another setter has stored C as well, the waiters that
+ * were enabled are not known any more. They are not made HELD, and are admitted later.
  */
 inline lower_capacity()
 {
@@ -103,8 +103,8 @@ inline lower_capacity()
 #define is_before_setter(w) (state_kind(w) == STATE_QUEUED && counter_diff(state_value(w), ticket) < 0)
 
 /*
- * A waiter may fall asleep at the same time, so it is woken after the swap. One that gives up at the same time is an
- * orphan in the hint, and found there once the line has come that far.
+ * A waiter may be falling asleep, so it is woken after the swap. If it gives up at the same time, it is an orphan in
+ * the hint, and is found when E has come that far.
  */
 inline admit(index)
 {
@@ -117,7 +117,8 @@ inline admit(index)
 		:: counter_diff(set_grants + set_old[me], state_value(rc_state)) >= mg_count ->
 			if
 			OR_DIE
-			:: CAS_WORKS(state[index], rc_state, state_next(rc_state, STATE_HELD, state_value(rc_state)), skip);
+			:: CAS_WORKS(state[index], rc_state, state_next(rc_state, STATE_HELD, state_value(rc_state)),
+			             skip);
 #ifndef MUTANT_ADMITTED_NOT_WOKEN
 				wake_word(word_index(state_value(rc_state) + mg_count - 1), ALL_BITS)
 #endif
@@ -133,11 +134,11 @@ inline admit(index)
 /* ---- the witness ---- */
 
 byte stores;                  /* of C, so far */
-byte store_of[PROCESSES];     /* which of them was this process's */
-byte replaced_by[PROCESSES];  /* what it replaced, if it lowered and this has not taken effect */
-byte effective;               /* the last store that has */
-byte at_it = 255;             /* who sets the capacity at present */
-bool raced;                   /* two did at the same time */
+byte store_of[PROCESSES];     /* the number of this process's store */
+byte replaced_by[PROCESSES];  /* the C that it replaced, if it lowered C and that has not taken effect */
+byte effective;               /* the last store that has taken effect */
+byte at_it = 255;             /* the process that sets the capacity now */
+bool raced;                   /* two processes did so at the same time */
 
 inline note_begin()
 {
@@ -162,7 +163,7 @@ inline note_store(permits)
 	reckon_lowering()
 }
 
-/* The largest capacity that a lowering has replaced which has not taken effect, nor has a later one. */
+/* The largest capacity that was replaced by a lowering that has not taken effect, and after which none has. */
 inline reckon_lowering()
 {
 	lowering = 0;
@@ -179,7 +180,10 @@ inline reckon_lowering()
 	p_ = 0
 }
 
-/* Who was enabled is entitled to enter, and nobody else beyond the new capacity. Too late if a later one took effect. */
+/*
+ * The waiters that were enabled are entitled to enter, others only below the new C; unless a later store took effect
+ * before.
+ */
 inline take_effect()
 {
 	if

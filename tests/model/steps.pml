@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps: each access to shared memory is one, and before each the process may die. What lies between two accesses is
- * local, so whether the process dies before or after it makes no difference to anybody.
+ * Each access to shared memory is a step, and a process may die before each step. Between two accesses a process
+ * changes only its own memory, so no other process can tell where between them it died.
  */
 #ifndef CRASHES
 #define CRASHES 0
@@ -11,8 +11,8 @@
 #endif
 
 byte crashes_left = CRASHES;
-bool recent_death; /* since the last round of ticks */
-bool over;          /* the last checks are done: those who rightly sleep may go */
+bool recent_death; /* since the last tick */
+bool over;          /* the last checks are done: processes that rightly sleep end */
 
 #if CRASHES > 0
 #define OR_DIE :: atomic { crashes_left > 0 && ((MORTAL >> me) & 1) -> crashes_left--; goto dies }
@@ -24,7 +24,7 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 #define STEP_WHEN(condition, access) if OR_DIE :: d_step { (condition) -> access } fi
 
 /*
- * Where the access decides what comes next, the decision belongs to the step: a state less to store.
+ * If the access decides what comes next, the decision belongs to the step. This saves a state.
  *
  *     if OR_DIE
  *     :: d_step { condition on shared memory -> ... }; ...
@@ -62,7 +62,11 @@ bool over;          /* the last checks are done: those who rightly sleep may go 
 #define notify_idle() skip
 #endif
 
-/* Everything a process remembers between steps, by the function that uses it. One that dies forgets all. */
+/*
+ * What a process remembers between steps, by the function that uses it. All is cleared when it is no longer needed and
+ * when the process dies, so that states do not differ by dead values. front_state is a record's state, or in the
+ * renewal of the orphan hint 16 | the lowest ticket.
+ */
 #define LOCALS \
 	byte r; short ticket; bool ok; \
 	short ar_tickets; \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/take.c */
+/* lib/take.c: take() stands for tsem_take(). */
 
-/* The slow road of a take, admitted: from the store on the permits are nobody's. */
+/* From the store on the permits are anonymous. */
 inline forget_owner(n)
 {
 	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/transfer.c: a hold changes its owner. Only where a configuration asks for it. */
+/* lib/transfer.c, in configurations that define TRANSFERS. */
 
-/* change_owner() to process q. From the swap on the permits are q's, if it lives. */
+/* change_owner() to process q. From the store on the permits are q's, if it lives. */
 inline hand_over(n, q)
 {
 	STEP(PROMISE(living_not_robbed, HOLD_IS_OURS);
@@ -14,7 +14,7 @@ inline hand_over(n, q)
 	     fi)
 }
 
-/* find_handed() to q: the newest HELD one. rc_who, rc_what and front_index say which; RECORDS: none. */
+/* The newest HELD record that was handed over to q: its front_index, rc_owner and rc_state. RECORDS: there is none. */
 inline find_handed(q)
 {
 	front_index = RECORDS;
@@ -27,7 +27,8 @@ inline find_handed(q)
 			STEP(front_state = state[re_i]);
 			if
 			:: (state_kind(front_state) == STATE_HELD
-			    && (front_index == RECORDS || counter_diff(state_value(front_state), state_value(rc_state)) >= 0)) ->
+			    && (front_index == RECORDS
+			        || counter_diff(state_value(front_state), state_value(rc_state)) >= 0)) ->
 				front_index = re_i;
 				rc_owner = rc_tickets;
 				rc_state = front_state
@@ -49,7 +50,7 @@ inline find_handed(q)
 #define is_still_held (state[front_index] == rc_state)
 #endif
 
-/* HELD -> RELEASING by whoever is first; `ok`: it was us. */
+/* HELD -> RELEASING, and the rest of the release. `ok`: this process did it. */
 inline release_foreign(n, q)
 {
 	if
@@ -69,7 +70,7 @@ inline release_foreign(n, q)
 	fi
 }
 
-/* From RELEASING, rel_what, to the end. */
+/* From RELEASING, which is rel_state, to the end. */
 inline finish_foreign(index, its_owner)
 {
 	release_for_owner(index, rel_state);
@@ -114,14 +115,14 @@ inline end_loan(n, q)
 	ok = false
 }
 
-/* What a parent tells the child it forks. */
+/* What a child inherits from its parent. */
 bool forked;
 byte forked_record;
 short forked_ticket;
 
 /*
- * tsem_adopt() by a child of process `parent`: `ok` if the hold is its own now, and its command may run. What a recoverer
- * began for the dead parent, and leaves because the owner has changed, is finished.
+ * tsem_adopt() by a child of process `parent`. `ok`: the hold is its own now. A release that a recoverer began for the
+ * dead parent, and that it leaves because the owner has changed, is finished here.
  */
 inline adopt(n, parent)
 {
@@ -141,7 +142,8 @@ inline adopt(n, parent)
 #else
 			if
 			OR_DIE
-			:: CAS_WORKS(state[r], rel_state, rel_state ^ STATE_REPEAT_ONE, note_admission(ticket, n); ok = true)
+			:: CAS_WORKS(state[r], rel_state, state_adopted(rel_state),
+			             note_admission(ticket, n); ok = true)
 			:: CAS_FAILS(state[r], rel_state, rel_state = state_next(rel_state, STATE_RELEASING, ticket));
 				if
 				OR_DIE
@@ -162,7 +164,7 @@ inline adopt(n, parent)
 	rel_state = 0
 }
 
-/* tsem_reap() by a parent whose child has ended. */
+/* tsem_reap() by the parent of the ended process `child`. */
 inline reap(n, child)
 {
 	STEP(ok = (owner[r] == owner_process(me)));

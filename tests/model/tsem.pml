@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model of tsem's protocol. A configuration (configs/) defines how many processes and records there are, what the
- * capacity is, who may die, and which process does what. tests/README.md says how this relates to the code.
+ * The model of tsem's protocol. A configuration (configs/) defines the numbers of processes and records, the capacity,
+ * which processes may die, and what each process does. A file here models the file of that name in lib/, and a function
+ * the function of that name, step by step. tests/README.md says what the model checks and what it leaves out.
  */
 #include "layout.pml"
 #include "witness.pml"
@@ -35,7 +36,7 @@
 #endif
 #include "rest.pml"
 
-/* When a process begins: at once, unless a configuration says otherwise. */
+/* The condition under which a process begins: at once, unless the configuration defines another. */
 #define first_has_arrived (counter_value(T) != COUNTER_START || dead[0])
 #ifndef BEGINS
 #define BEGINS(me) true
@@ -43,7 +44,7 @@
 
 #define END goto gone; dies: atomic { die(); FORGET }; gone: atomic { FORGET }
 
-/* The end of a process, of its own accord. */
+/* The process ends by itself. */
 #define EXIT STEP(dead[me] = true; in_use[me] = 0; recent_death = true)
 
 /* Acquires and releases. */
@@ -61,7 +62,7 @@
 	}
 
 #ifdef CACHES_RECORDS
-/* And closes the handle. */
+/* Acquires and releases, and then closes the handle. */
 #define CLOSER(name, n, rounds) \
 	proctype name(byte me) \
 	{ \
@@ -77,7 +78,7 @@
 	}
 #endif
 
-/* Does not wait for ever. */
+/* Acquires and releases, but may give up waiting. */
 #define QUITTER(name, n) \
 	proctype name(byte me) \
 	{ \
@@ -91,7 +92,7 @@
 		END \
 	}
 
-/* Does not wait for ever, and holds on if it succeeds. */
+/* Acquires without a release, but may give up waiting. */
 #define LEAVER(name, n) \
 	proctype name(byte me) \
 	{ \
@@ -101,7 +102,7 @@
 		END \
 	}
 
-/* Holds on for ever. */
+/* Acquires, and holds to the end. */
 #define KEEPER(name, n) \
 	proctype name(byte me) \
 	{ \
@@ -111,7 +112,7 @@
 		END \
 	}
 
-/* Acquires, and ends without a release. */
+/* Acquires, and then ends without a release. */
 #define FORGETFUL(name, n) \
 	proctype name(byte me) \
 	{ \
@@ -122,6 +123,7 @@
 		END \
 	}
 
+/* Tries to acquire, and releases. */
 #define TRIER(name, n) \
 	proctype name(byte me) \
 	{ \
@@ -135,7 +137,7 @@
 		END \
 	}
 
-/* Anonymous, posting what it took. */
+/* Takes anonymously, and posts the same number. */
 #define TAKER(name, n, rounds) \
 	proctype name(byte me) \
 	{ \
@@ -149,6 +151,7 @@
 		END \
 	}
 
+/* Recovers all. */
 #define RECOVERER(name) \
 	proctype name(byte me) \
 	{ \
@@ -158,7 +161,7 @@
 		END \
 	}
 
-/* One record only. */
+/* Recovers a single record. */
 #define RECOVERER_OF(name, index) \
 	proctype name(byte me) \
 	{ \

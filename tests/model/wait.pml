@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/wait.c, lib/wake.c. The spinning is left out: it is only one more look. */
+/* lib/wait.c. Spinning is left out: it is only one more look. */
 
 /*
- * wait_is_over(): the admission is the look that says so. `over` and `not_yet`, statements or nothing, come next. The
- * second look of it, whether somebody who lowered the capacity let the waiter in, is there only where somebody may have.
+ * wait_is_over(). The witness counts the look that says so as the admission. `over` or `not_yet`, a statement or
+ * nothing, comes next. The look for HELD is left out if no process of the configuration sets the capacity.
  */
 #ifdef SETTER
 #define LOOK(n, over, not_yet) \
@@ -33,7 +33,7 @@
 #define sleeps_on(n) counter_add(ticket, (n) - 1)
 #endif
 #define sleep_word(n) word_index(sleeps_on(n))
-#ifdef ON_ALL_BITS /* mask of the processes that sleep as tsem_acquire_any() does: it cannot choose the bits */
+#ifdef ON_ALL_BITS /* mask of the processes that sleep as tsem_acquire_any() does, which cannot choose the bits */
 #define sleep_bits(n) ((ON_ALL_BITS >> me) & 1 -> ALL_BITS : word_bit(sleeps_on(n)))
 #else
 #define sleep_bits(n) word_bit(sleeps_on(n))
@@ -52,7 +52,9 @@
 #define is_own_announcement(w) ((w) == seen)
 #endif
 
-/* wait_announce(). `seen` is what it returned last time in this wait: its own, if nobody has written there since. */
+/*
+ * `seen` is what the last call of this wait returned: if the word still has it, the announcement is the waiter's own.
+ */
 #define wait_announce(n) \
 	STEP(if \
 	     :: (array[sleep_word(n)] & WORD_SLEEPERS) && is_own_announcement(array[sleep_word(n)]) \
@@ -65,11 +67,13 @@
 #define forget_announcement seen = 0
 #endif
 
-/* What ends a sleep that is cut into short ones, because a post may be about to enable the ticket: here, it blocks until then. */
+/*
+ * What ends the short sleeps of a waiter whose word says that a post is about to enable it. Here it blocks until then.
+ */
 #define ahead_of_at_once(ticket) counter_diff(counter_add(counter_value(G), C), ticket)
 #define is_over_for(n) (ahead_of_at_once(ticket) >= n || state_kind(state[r]) == STATE_HELD)
 
-/* wait_retract(). Its look at the word, and the swap, are one step: the swap fails if it has changed. */
+/* The look at the word and the swap are one step: the swap fails if the word has changed. */
 #define is_only_ours(n) \
 	((seen & WORD_SLEEPER_BITS) == WORD_SLEEPERS \
 	 && (array[sleep_word(n)] == seen || array[sleep_word(n)] == word_posted(seen, sleeps_on(n))))
@@ -85,14 +89,16 @@
 #endif
 #define wait_retract(n) \
 	STEP(if \
-	     :: may_retract(n) -> array[sleep_word(n)] = word_retracted(array[sleep_word(n)]); check_word(sleep_word(n)) \
+	     :: may_retract(n) -> \
+		     array[sleep_word(n)] = word_retracted(array[sleep_word(n)]); \
+		     check_word(sleep_word(n)) \
 	     :: else \
 	     fi)
 
 /*
- * sleep_until_enabled(). `ok`: the wait is over; otherwise the time is. The deadline passes whenever it likes. The ticks
- * come only when nothing else can happen (rest.pml). The look that each round begins with is left out: it has no effect
- * but to end the wait, as the one behind the announcement does.
+ * `ok`: the waiter is enabled; otherwise its deadline has passed. A deadline may pass at any moment, and a tick comes
+ * only when nothing else can happen (rest.pml). The look at the beginning of each round is left out: it can only end
+ * the wait, as the look after the announcement does.
  */
 inline sleep_until_enabled(n, has_deadline)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/wake.c, and what the kernel does with a futex. */
+/* lib/wake.c, and the part of the kernel in it. */
 
 #define word_slept_on(p) ((asleep[p] - 1) >> 2)
 #define sleeps_on_word(p, s, bits) (asleep[p] > 0 && word_slept_on(p) == (s) && ((asleep[p] - 1) & (bits)))
@@ -20,9 +20,10 @@ inline futex_wake(s, bits)
 	p_ = 0
 }
 
-/* The same with one to be woken at most, any of them: the kernel says nothing about which. */
+/* The same for at most one process. Any of them: the kernel does not say which. */
 #define none_sleeps_on_word(s, bits) \
-	(!sleeps_on_word(0, s, bits) && !sleeps_on_word(1, s, bits) && !sleeps_on_word(2, s, bits) && !sleeps_on_word(3, s, bits))
+	(!sleeps_on_word(0, s, bits) && !sleeps_on_word(1, s, bits) \
+	 && !sleeps_on_word(2, s, bits) && !sleeps_on_word(3, s, bits))
 #define WAKE_IF_ASLEEP(p, s, bits) :: d_step { sleeps_on_word(p, s, bits) -> asleep[p] = 0 }
 inline futex_wake_one(s, bits)
 {
@@ -37,8 +38,8 @@ inline futex_wake_one(s, bits)
 }
 
 /*
- * What the bits of a word promise to those who wake, and to the one that looks whom a dead waker has overlooked: checked
- * where somebody falls asleep, and where bits are cleared.
+ * What the sleeper bits of a word promise to wakers, and to a process that looks for waiters that a dead waker has
+ * overlooked. Checked where a process falls asleep, and where bits are cleared.
  */
 hidden byte on_word;
 
@@ -72,7 +73,8 @@ inline check_word(s)
 #elif defined(MUTANT_SLEEPERS_BIT_LEFT_TO_SEVERAL)
 #define word_woken(w, bits) word_next_sequence(w)
 #else
-#define word_woken(w, bits) (word_next_sequence(w) & ((bits) == ALL_BITS && ((w) & WORD_SEVERAL) -> ~WORD_SLEEPERS : ~0))
+#define word_woken(w, bits) \
+	(word_next_sequence(w) & ((bits) == ALL_BITS && ((w) & WORD_SEVERAL) -> ~WORD_SLEEPERS : ~0))
 #endif
 
 #ifdef MUTANT_ONE_WOKEN_ON_OWN_BIT
@@ -87,7 +89,7 @@ inline check_word(s)
 #define wakes_all(bits) ((bits) == ALL_BITS)
 #endif
 
-/* A word is read and then swapped, and read again if that fails: one step, for nothing depends on the reads that fail. */
+/* The read and the compare-and-swap of a word are one step, because a read whose swap fails has no effect. */
 inline wake_word(s, bits)
 {
 	if
@@ -115,7 +117,7 @@ inline clear_sleeper_bits(s, bits)
 	:: CAS_WORKS(array[s], word_woken(wk_seen, bits), array[s] & ~WORD_SLEEPER_BITS, wk_seen = 0; check_word(s))
 	:: d_step { array[s] != word_woken(wk_seen, bits) -> skip };
 #ifndef MUTANT_NOT_WOKEN_AGAIN
-		/* The kernel may have woken the one that has come since. */
+		/* The kernel may have woken the waiter that announced itself in between instead. */
 		if
 		:: wakes_one(wk_seen, bits) -> STEP(futex_wake(s, bits))
 		:: else
@@ -138,12 +140,12 @@ inline wake_all()
 	wk_i = 0
 }
 
-/* After move_grant() or grant_anonymously(): mg_from is E before it, mg_count how far it went. */
+/* For a grant of mg_count from mg_from on, which is E before the move. */
 inline wake_enabled()
 {
 	if
 	:: mg_moved ->
-		/* Behind the move of G: the other half of the arrival's "move T, then read E". */
+		/* After the move of G: the other half of an arrival's "move T, then read E". */
 		STEP(wk_waiting = counter_diff(T_AFTER_G, mg_from);
 		     mg_moved = false;
 		     mg_tickets = 0;

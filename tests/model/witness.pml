@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The witness: books of its own, kept by what the processes do and not by what the segment says, and the promises
- * checked against them. Nothing in the protocol reads these variables.
+ * The witness: books about what the processes do, independent of the segment, and the promises that are checked against
+ * them. The protocol reads none of these variables.
  */
-byte in_use[PROCESSES];   /* permits of its holds, from the admission on until the release begins or it dies */
-byte waits_for[PROCESSES]; /* permits it stands in line for; 0: it does not */
+byte in_use[PROCESSES];    /* the permits of its holds, from the admission to the release or its death */
+byte waits_for[PROCESSES]; /* the permits that it waits for; 0: it does not wait */
 byte its_ticket[PROCESSES];
-bool is_holder[PROCESSES]; /* and may know it: once dead, it is not a place in line that is left of it */
-bool entitled[PROCESSES]; /* was enabled when the capacity was lowered: counts as admitted */
-short anonymous = -POSTED; /* permits taken without a record, minus those posted */
-byte lowering;            /* the capacity before a lowering that has not taken effect yet */
+bool is_holder[PROCESSES]; /* its record is HELD: after its death more than a ticket is left */
+bool entitled[PROCESSES]; /* it was enabled when the capacity was lowered, so it counts as admitted */
+short anonymous = -POSTED; /* the permits that were taken without a record, less those posted */
+byte lowering;            /* the capacity before a lowering that has not taken effect */
 
-/* A lowering takes effect when the setter reads G: tsem_set() has not returned before, and who was enabled is known. */
+/*
+ * A lowering takes effect when the setter reads G, before tsem_set() returns: then it is known which waiters were
+ * enabled.
+ */
 #define LIMIT (lowering > C -> lowering : C)
 
-/* What is checked, by name, so that a failing run says which it was. */
+/* The promises have names, so that a failing run tells which one was broken. */
 #define PROMISE(name, condition) name = (condition); assert(name)
 hidden byte within_capacity;
 hidden byte first_come_first_served;
@@ -31,7 +34,7 @@ hidden byte p_;
 hidden short permits_in_use;
 hidden short in_use_and_in_front;
 
-/* permits_in_use, and on top of that everybody alive who stands in line before `t`. */
+/* Computes permits_in_use, and the same with the permits of the live waiters before ticket `t`. */
 inline count_in_front(p, t)
 {
 	permits_in_use = anonymous;
@@ -51,10 +54,7 @@ inline count_in_front(p, t)
 	in_use_and_in_front = in_use_and_in_front + permits_in_use
 }
 
-/*
- * Promises 1 and 2, at each admission. First come, first served: everybody in front must have room as well, whether
- * or not he has noticed yet.
- */
+/* Promises 1 and 2, at each admission. First come, first served: all waiters in front must have room as well. */
 inline check_admission(t, n)
 {
 	count_in_front(me, t);
@@ -81,10 +81,12 @@ inline note_anonymous_admission(t, n)
 #define RECORD_IS_OURS \
 	(owner[r] == owner_process(me) \
 	 && (state_kind(state[r]) == STATE_CLAIMED \
-	     || ((state_kind(state[r]) == STATE_QUEUED || state_kind(state[r]) == STATE_HELD) && state_value(state[r]) == ticket)))
+	     || ((state_kind(state[r]) == STATE_QUEUED || state_kind(state[r]) == STATE_HELD) \
+	         && state_value(state[r]) == ticket)))
 
 #ifdef MUTANT_HELD_IS_A_COMPARISON
 #define HOLD_IS_OURS RECORD_IS_OURS
 #else
-#define HOLD_IS_OURS (owner[r] == owner_process(me) && state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)
+#define HOLD_IS_OURS \
+	(owner[r] == owner_process(me) && state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)
 #endif

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether somebody is told that a holder died: `abandoned` in lib/recover.c, hold.c and transfer.c by itself. One permit. A holder
- * has died; two recover it, and one after the other two more hold the permit, one of whom may hand its hold over. Of all these but
- * one recoverer two may die at any step. Of the protocol only this is left: HELD -> RELEASING by a CAS, then G moves once.
+ * The notice that a holder has died: `abandoned` in lib/recover_record.c, hold.c and transfer.c by itself. One permit.
+ * A holder has died. Two processes recover it, and two more hold the permit one after the other, the first of which may
+ * hand its hold over. Of all these but one recoverer two may die at any step. Of the protocol only this is left: HELD
+ * -> RELEASING by a CAS, and then G moves once.
  */
 #define IDLE 0
 #define HELD 1
 #define RELEASING 2
-#define LAST 3 /* holds: the dead one's, the first's, the second's */
+#define LAST 3 /* holds: of the dead holder, of the first, of the second */
 
 byte state[LAST]; /* of each hold's record */
 bool dead[LAST];  /* its owner */
-bool free;        /* G has moved: the permit can be had */
+bool free;        /* G has moved: the permit is available */
 bool abandoned;
 byte crashes_left = 2;
 
 /* The witness. */
-bool unheard = true; /* a holder has died, or has passed on what it was told, and no live holder was told since */
+bool unheard = true; /* a holder has died or handed over a hold with the notice, and no live one was told since */
 bool knows[LAST];
 hidden byte death_is_told;
 #define PROMISE(name, condition) name = (condition); assert(name)
@@ -48,7 +49,7 @@ inline recover(h)
 #endif
 		:: else
 		fi;
-		/* The move of G and what follows it: exactly once, whoever does it. */
+		/* The move of G and what follows it, exactly once. */
 		STEP(if :: state[h] == RELEASING -> state[h] = IDLE; free = true :: else fi);
 		seen = 0
 	:: else
@@ -70,7 +71,7 @@ dies:
 	skip
 }
 
-/* is_told_of_abandonment(): a look, and an exchange. */
+/* consume_abandonment(): a look, and an exchange. */
 inline fill_hold(h)
 {
 	if
@@ -86,7 +87,7 @@ inline fill_hold(h)
 	fi
 }
 
-/* tsem_hand_over(), to a process that lives and cannot be told: its owner from then on. */
+/* tsem_hand_over() to a live process that cannot be told. */
 inline hand_over(h)
 {
 #ifdef MUTANT_HANDED_OVER_BEFORE_ABANDONED
@@ -122,20 +123,21 @@ end:
 		fi
 	:: else
 	fi;
-	/* By itself or by its new owner. */
+	/* Released by this process or by the new owner. */
 	STEP(state[h] = RELEASING);
 	STEP(state[h] = IDLE; free = true);
 	goto gone;
 dies:
 	if
-	:: handed && state[h] == HELD -> d_step { state[h] = IDLE; free = true } /* the new owner lives, and releases it */
+	:: handed && state[h] == HELD -> /* the new owner lives, and releases it */
+		 d_step { state[h] = IDLE; free = true }
 	:: else -> d_step { dead[h] = true; unheard = unheard || state[h] == HELD }
 	fi;
 gone:
 	skip
 }
 
-/* Nothing can move any more: it was told, or the flag says that it is still to be told. */
+/* When no process can move any more: a holder was told, or `abandoned` is still set. */
 proctype rest()
 {
 	timeout -> PROMISE(death_is_told, !unheard || abandoned)

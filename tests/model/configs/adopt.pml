@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A child adopts its parent's hold, while somebody recovers; any two may die. */
+/* A child adopts its parent's hold while another process recovers. Up to two may die. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
@@ -31,7 +31,7 @@ proctype child(byte me)
 		:: ok ->
 			STEP(PROMISE(living_not_robbed, HOLD_IS_OURS));
 			EXIT
-		:: else /* lives on without it, which nobody waits for: only a dead parent loses its hold */
+		:: else /* lives on without the hold: only a dead parent loses it, and no process waits for that */
 		fi
 	:: else -> EXIT
 	fi;

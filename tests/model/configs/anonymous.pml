@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A taker and a holder, either may die: a take or a post happens or does not. */
+/* Two takers and a holder, of which one may die: each take and each post happens or does not. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

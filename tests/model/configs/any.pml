@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One may die. As shared, with fewer permits; one sleeps as those do who wait for any of several: on all bits of the word. */
+/*
+ * One may die. As shared, with fewer permits. One waiter sleeps as a waiter for any of several semaphores does: on all
+ * bits of the word.
+ */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

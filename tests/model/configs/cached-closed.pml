@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only record is kept and then given back, for another process to claim; either may die between any two steps, and two recover it
- * and may die, too.
+ * The only record is cached, and then freed by a close, so that another process claims it. Two more recover it. Up to
+ * two may die.
  */
 #define PROCESSES 4
 #define RECORDS 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who keeps a record may die anywhere; another process finishes its steps, and a third one recovers it. */
+/* A process with a cached record may die; another process finishes its steps, and a third one recovers it. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 2

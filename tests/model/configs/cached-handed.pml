@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hold is handed over whose record the giver keeps, while another process releases it for the new owner and may claim the
- * record; then the giver acquires again. One may die, the new owner also by itself.
+ * A hold with a cached record is handed over. Another process releases it for the new owner, and may claim the record;
+ * then the giver acquires again. One may die, and the new owner may end by itself.
  */
 #define PROCESSES 3
 #define RECORDS 2

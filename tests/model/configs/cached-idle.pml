@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One waits until nobody holds or waits, while another one comes and goes with a record that it keeps, and may die. */
+/* A process waits for idleness, while another one acquires and releases with a cached record, and may die. */
 #define PROCESSES 2
 #define RECORDS 1
 #define CAPACITY 1

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody dies, no ticks. Behind a holder one waits, and behind that one another comes and goes, the second time alone; then the
- * capacity goes from 3 to 0, while another setter is still about to tell that it raised it to 4.
+ * No deaths, no ticks. A holder, behind it a waiter, and behind that a process that acquires and releases, the second
+ * time on the fast path. Then the capacity goes from 3 to 0, while another setter is about to count its store of 4.
  */
 #define PROCESSES 4
 #define RECORDS 3
 #define CAPACITY 3
-#define POSTED (-1) /* somebody holds one, and nobody knows who */
+#define POSTED (-1) /* one permit is taken for ever */
 #define ARRAY_WORDS 2
 #define SETTER
 #define ORPHANS

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One keeps its record, another gives up its place, and a third holds on. */
+/*
+ * No deaths, no ticks. A process acquires and releases with a cached record, while another one gives up, or holds to
+ * the end.
+ */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

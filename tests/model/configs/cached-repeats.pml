@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody dies, no ticks. A kept record goes through its turns and into the next generation, while another process is slow; a
- * third posts, which makes a release go the long way.
+ * Nobody dies, no ticks. A kept record goes through its turns and into the next generation, while another process is
+ * slow; a third posts, which makes a release go the long way.
  */
 #define PROCESSES 3
 #define RECORDS 2

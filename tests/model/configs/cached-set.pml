@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The capacity goes from 1 to 0 and up to 2 while a record is kept; one may die, also half-way. */
+/* The capacity goes from 1 to 0 and up to 2 beside a cached record. One may die, also half-way. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1

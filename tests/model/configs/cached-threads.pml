@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody dies, no ticks. The first two are threads of one process: what the second acquired the first releases, and then
- * the other way round, while both have kept the record. Another process arrives meanwhile.
+ * No deaths, no ticks. The first two are threads of one process: the first releases what the second acquired, and then
+ * the other way round, while both have the record in their entries. Another process arrives meanwhile.
  */
 #define THREADS
 #define PROCESSES 3
@@ -11,7 +11,7 @@
 #define CACHES_RECORDS
 #define BEGINS(me) (me != 2 || passed > 0)
 
-byte passed; /* how often the hold was passed on */
+byte passed; /* how often the hold was passed to the other thread */
 byte passed_record;
 short passed_ticket;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One permit, and two who want it, the first again and again; the record may be wanted or not. */
+/* No deaths, no ticks. One permit, and two that acquire it again and again. A record may be wanted at any moment. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records kept between uses, by two who may die: for as many permits as before, and for another number. */
+/* Cached records of two processes, of which one may die: the same count as before, and another. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recover the same dead owner of the only record, and another process claims it; any two may die. */
+/* Two recover the only record, whose owner is dead, and another process claims it. Up to two may die. */
 #define PROCESSES 4
 #define RECORDS 1
 #define CAPACITY 1

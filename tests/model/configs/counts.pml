@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. Two permits, for some both at once. */
+/* No deaths, no ticks. Two permits, which some processes want both at once. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2

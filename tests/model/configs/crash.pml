@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two holders and one who recovers; any of them may die anywhere. */
+/* Two holders and a recoverer. One may die. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A holder, and one who gives up having looked for dead owners; either may die. */
+/* A holder, and a waiter that looks for dead owners and then gives up. One may die. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1

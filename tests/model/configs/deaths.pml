@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two deaths among two holders and one who recovers. */
+/* Two holders and a recoverer. Up to two may die. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

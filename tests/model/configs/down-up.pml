@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. The capacity goes from 1 to 0 and up again. */
+/* No deaths, no ticks. The capacity goes from 1 to 0 and up again. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 1

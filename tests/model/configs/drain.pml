@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The capacity goes from 2 to 0 while one holds on and another takes and posts. */
+/*
+ * No deaths, no ticks. The capacity goes from 2 to 0 while one process holds to the end, and another takes and posts.
+ */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2

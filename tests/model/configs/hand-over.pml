@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hold is handed over to a process that waits itself, and released for it; any two may die. */
+/* A hold is handed over to a process that itself acquires, and released for it. Up to two may die. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

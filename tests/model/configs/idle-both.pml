@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. Two wait until it is idle, one of each kind, while a holder comes and goes. */
+/* No deaths, no ticks. Two wait for idleness, one of each kind, while a holder comes and goes. */
 #define PROCESSES 3
 #define RECORDS 1
 #define CAPACITY 1

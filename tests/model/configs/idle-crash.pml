@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One waits until nobody holds or waits; of a holder and a taker one may die anywhere. */
+/* A process waits for idleness. Of a holder and a taker one may die. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1

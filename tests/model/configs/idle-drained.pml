@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. Drained: one waits until nobody holds, while two get in line, and one of them gives up. */
+/*
+ * No deaths, no ticks. Drained: a process waits until no process holds, while two enter the queue, and one of them
+ * gives up.
+ */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. No capacity, one permit was posted: one waits until nobody holds, another may wait for ever. */
+/*
+ * No deaths, no ticks. No capacity, and one posted permit: a process waits until no process holds, and another may wait
+ * to the end.
+ */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* No deaths, no ticks. A process waits for idleness, while a taker posts what it took, and another taker waits for that. */
+/*
+ * No deaths, no ticks. A process waits for idleness while a taker posts what it took, and another taker waits for that.
+ */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1

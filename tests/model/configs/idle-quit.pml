@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two wait until nobody holds or waits, one of whom gives up or dies, while a holder comes and goes. */
+/* Two wait for idleness, of which one gives up or dies, while a holder comes and goes. */
 #define PROCESSES 3
 #define RECORDS 1
 #define CAPACITY 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One waits until nobody holds or waits; two come and go, one of whom may give up in line. */
+/* No deaths, no ticks. A process waits for idleness while two come and go, of which one may give up in the queue. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1

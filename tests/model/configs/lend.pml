@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hold is lent to a process that ends when it likes, and comes back or is recovered; any two may die. */
+/* A hold is lent to a process that may end at any time, and comes back or is recovered. Up to two may die. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. The capacity goes from 1 to 0 while a holder releases and another waits. */
+/* No deaths, no ticks. The capacity goes from 1 to 0 while a holder releases and another process waits. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

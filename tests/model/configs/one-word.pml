@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* No deaths, no ticks. One permit, and three that want it, of which all sleep on one word of the waiting array. */
+/* No deaths, no ticks. One permit, and three that want it. All sleep on the only word of the waiting array. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two give up in the same record, while somebody recovers it slowly. No permits at all. */
+/* No deaths, no ticks. Two give up in the same record, while another process recovers it slowly. No permits at all. */
 #define PROCESSES 3
 #define RECORDS 1
 #define CAPACITY 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One process may die, also a post that has announced itself; another post comes after it. */
+/* A post that has announced itself may die, and another post comes after it; or another process may die. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

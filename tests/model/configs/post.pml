@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* No deaths, no ticks. No capacity; two permits are posted for a holder that releases, and a taker that posts. */
+/* No deaths, no ticks. No capacity; two permits are posted for a holder that releases and a taker that posts. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One may give up its place, two others hold and release, in any order. */
+/* No deaths, no ticks. One may give up, two others hold and release, in any order. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

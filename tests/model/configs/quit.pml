@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One may give up its place before, between or behind one who releases and one who holds on. */
+/*
+ * No deaths, no ticks. One may give up before, between or behind a process that releases and one that holds to the end.
+ */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. The first and the third in line give up; the second gets the permit that the first posts. */
+/*
+ * No deaths, no ticks. The first and the third in the queue give up; the second gets the permit that the first posts.
+ */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. The capacity goes from 0 to 1 while a permit is posted; one waits for both. */
+/* No deaths, no ticks. The capacity goes from 0 to 1 while a permit is posted; a waiter needs both. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 0

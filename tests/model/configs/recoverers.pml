@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two recover the same dead owner, while another process releases and claims; any two may die. */
+/* Two recover the same dead owner while another process releases and claims. Up to two may die. */
 #define PROCESSES 4
 #define RECORDS 2
 #define CAPACITY 2

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A record used again and again while another process is slow: stale tags and generations. Both may die. */
+/* A record is used again and again while another process is slow: old tags and generations. Both may die. */
 #define PROCESSES 2
 #define RECORDS 2
 #define CAPACITY 2

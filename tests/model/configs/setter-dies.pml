@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The capacity goes from 2 to 0; setter or holder may die, and another ends with its hold. */
+/* The capacity goes from 2 to 0. One may die, and another ends without a release. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2

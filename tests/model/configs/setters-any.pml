@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two set the capacity, 2 to 1 and to 0, and one arrives, all of them when they like. */
+/* No deaths, no ticks. Two set the capacity, 2 to 1 and to 0, and one arrives, at any moment. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2

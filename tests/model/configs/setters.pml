@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two set the capacity, 2 to 1 and to 0, the second while the first is at it, and one arrives. */
+/* No deaths, no ticks. Two set the capacity, 2 to 1 and to 0, the second beside the first, and one arrives. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 2

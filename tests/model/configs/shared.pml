@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. Waiters for two share a word of the waiting array, and permits come one by one. */
+/* No deaths, no ticks. Waiters for two permits share a word of the waiting array, and permits come one by one. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/slot.c by itself. Two permits, and three processes that hold, ask for a slot and give the hold up, twice each; they
- * use each other's records again, and may die anywhere. Of the protocol only this is left: a hold begins, under a ticket
- * that no hold had before, when there are permits; it ends by a step; what a dead holder had comes back.
+ * lib/slot.c by itself. Two permits, and three processes that hold, ask for a slot and release, twice each. They use
+ * each other's records again, and one may die. Of the protocol only this is left: a hold begins, under a ticket that no
+ * hold had before, when there is a permit; it ends by a step; the permit of a dead holder comes back.
  */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 2
-#define NUMBERS 3 /* one more than there are holds at once */
+#define NUMBERS 3 /* one more than the holds that there can be at once */
 #define ROUNDS 2
 #ifndef CRASHES
 #define CRASHES 1
@@ -19,7 +19,7 @@ byte slots[NUMBERS]; /* ticket << 2 | record + 1 */
 byte tickets = 1;
 byte crashes_left = CRASHES;
 
-/* The witness: what the holder was told. */
+/* The witness: the slot that the holder was told. */
 byte told[PROCESSES] = 255;
 hidden byte slot_of_its_own;
 hidden byte slot_stays;
@@ -40,7 +40,7 @@ hidden byte slot_below_capacity;
 #define OR_DIE :: atomic { crashes_left > 0 -> crashes_left--; goto dies }
 #define STEP(access) if OR_DIE :: d_step { access } fi
 
-/* find_own(), of one permit; NUMBERS: none. */
+/* For one permit. NUMBERS: no slot. */
 inline find_own()
 {
 	i = 0;
@@ -55,7 +55,7 @@ inline find_own()
 	od
 }
 
-/* take_slot(); `ok`: it is ours. */
+/* `ok`: this hold has the slot. */
 inline take_slot()
 {
 	do
@@ -145,7 +145,7 @@ proctype holder(byte me)
 	od;
 	goto gone;
 dies:
-	/* The hold stays where it is until somebody recovers it, at any time from now on. */
+	/* The hold stays until a process recovers it, at any time from now on. */
 	atomic { told[me] = 255; i = 0; j = 0; seen = 0; ok = false; own = 0 };
 	d_step {
 		if

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One that only tries, and looks for dead owners before it fails; any may die. */
+/* Two holders, and a process that only tries and looks for dead owners before it fails. One may die. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One waits twice, the second time on a word where another sleeps already. */
+/* No deaths, no ticks. A process waits twice, the second time on a word where another one sleeps already. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 0

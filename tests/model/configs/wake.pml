@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nobody dies, no ticks. One permit, and three who want it, one of them anonymously. */
+/* No deaths, no ticks. One permit, and three that want it, one of them anonymously. */
 #define PROCESSES 3
 #define RECORDS 3
 #define CAPACITY 1
