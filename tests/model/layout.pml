@@ -16,9 +16,9 @@
 /* ---- counters: value << 4 | tag; the tag is record << 1 | phase, or none of a record ---- */
 
 #define TAG_NONE 15
-#define TAG_WATCHED 14
-#define TAG_WATCHED_TOO 13
-#define is_watched(tag) ((tag) == TAG_WATCHED || (tag) == TAG_WATCHED_TOO)
+#define TAG_WATCHED_LAST 14
+#define TAG_WATCHED_FIRST 12
+#define is_watched(tag) ((tag) >= TAG_WATCHED_FIRST && (tag) <= TAG_WATCHED_LAST)
 #define counter_word_make(counter, tag) (((counter) << 4) | (tag))
 #define counter_value(word) ((word) >> 4)
 #define counter_tag(word) ((word) & 15)

@@ -26,7 +26,7 @@ inline watch_grants()
 		   finish_last_release();
 		   if
 		   OR_DIE
-		   :: CAS_WORKS(G, po_grants, counter_word_retag(po_grants, TAG_WATCHED), po_grants = 0);
+		   :: CAS_WORKS(G, po_grants, counter_word_retag(po_grants, TAG_WATCHED_FIRST), po_grants = 0);
 			   break
 		   :: CAS_FAILS(G, po_grants, po_grants = 0)
 		   fi
@@ -35,16 +35,20 @@ inline watch_grants()
 }
 #endif
 
-#ifdef WITHOUT_POSTS /* no process of the configuration posts, so no process reads these tags */
+#ifdef MUTANT_TWO_WATCHED_VALUES
+#define next_watched(tag) ((tag) == TAG_WATCHED_FIRST -> TAG_WATCHED_LAST : TAG_WATCHED_FIRST)
+#else
+#define next_watched(tag) (is_watched(tag) && (tag) != TAG_WATCHED_LAST -> (tag) + 1 : TAG_WATCHED_FIRST)
+#endif
+
+#ifdef WITHOUT_POSTS /* no process posts, or only ARRAY_WORDS or more at once, so no process reads these tags */
 #define stir_grants() skip
 #else
 inline stir_grants()
 {
 	STEP(po_grants = G);
 	finish_last_release();
-	STEP(CAS(G, po_grants,
-	         counter_word_retag(po_grants, (po_tag == TAG_WATCHED -> TAG_WATCHED_TOO : TAG_WATCHED)));
-	     po_grants = 0)
+	STEP(CAS(G, po_grants, counter_word_retag(po_grants, next_watched(po_tag))); po_grants = 0)
 }
 #endif
 
@@ -76,18 +80,15 @@ inline stir_grants()
 #define READ_PENDING_BEFORE
 #endif
 #define has_to_look_afterwards(n) \
-	((po_pending >> 12) != 0 \
+	((n) >= ARRAY_WORDS || (po_pending >> 12) != 0 \
 	 || ((po_pending & 1) && counter_diff(counter_add(po_limit, n), pending_ticket(po_pending)) > 0))
 #ifdef ORPHANS
 #define is_orphan_next ((po_pending & 1) && counter_diff(po_limit, pending_ticket(po_pending)) >= 0)
 #else
 #define is_orphan_next false
 #endif
-#ifdef MUTANT_QUIET_ALTHOUGH_ORPHANS
+/* No look at orphans: one in front of this T is next, and one behind it makes the second look at T find another T. */
 #define may_be_quiet (po_room >= 0)
-#else
-#define may_be_quiet (po_room >= 0 && !(po_pending & 1))
-#endif
 
 #define po_limit counter_add(counter_value(po_grants), C_OF_POST)
 #define po_room counter_diff(po_limit, po_tickets)

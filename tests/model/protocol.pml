@@ -55,7 +55,7 @@ inline finish_arrival(tickets)
 }
 
 /* The tag is no record's, or the last one of the record whose tag `mine` is. */
-#define is_finished(tag, mine) ((tag) >= TAG_WATCHED_TOO || ((tag) ^ (mine)) <= 1)
+#define is_finished(tag, mine) ((tag) >= TAG_WATCHED_FIRST || ((tag) ^ (mine)) <= 1)
 
 #ifdef MUTANT_ARRIVAL_NOT_FINISHED
 #define may_be_overwritten_in_T(tag, mine) true

@@ -43,7 +43,8 @@ inline abandon(n)
 		STEP(owner[r] = owner_orphan(ticket); waits_for[me] = 0; entitled[me] = false);
 #ifdef MUTANT_ORPHAN_NOTED_TOO_LATE
 		recover_from(OWN, false);
-		note_orphan(ticket)
+		note_orphan(ticket);
+		stir_after_note()
 #else
 		note_orphan(ticket);
 		stir_after_note();
