@@ -23,8 +23,8 @@
  * next waiter that is about to sleep, or the next post, replaces it.
  *
  * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: an
- * arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second read is not
- * necessary, because an arrival that is about to sleep changes that tag.
+ * arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second read is
+ * not necessary, because an arrival that is about to sleep changes that tag.
  *
  * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls
  * stir_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it

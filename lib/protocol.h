@@ -13,9 +13,9 @@
  *                   CAS state[r] -> QUEUED(c - count).
  *                   Without the second look at T, a tag read long ago could be taken for one of this use.
  *                   Without the phase, a tag of the last use that is still in T could be taken for one of this use.
- *   release         state[r] = RELEASING(t); CAS G {g, x} -> {g + count, (r, b)} after finishing x. If G has the tag
- *                   (r, b) already, or state[r] has changed, another process has done it. G is read first. So if
- *                   neither is so, G had not been moved for this release when it was read.
+ *   release         state[r] = RELEASING(t); CAS G {g, x} -> {g + count, (r, b)} after finishing x. Before that it
+ *                   reads G, and then state[r]. If that G lacks the tag (r, b) and state[r] is still RELEASING(t), G
+ *                   had not been moved for this release when it was read. Otherwise another process has moved it.
  *   finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
  *                   CAS state[r] -> IDLE(gen + 1), both phases flipped.
  *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a
@@ -49,8 +49,8 @@ enum { RETRIES_MAX = 1 << 20 };
 /* ---- the counters ---- */
 
 /*
- * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C everywhere: a setter that lowers
- * C reads G afterwards, so no process adds a newer G to the old C (set.c).
+ * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C everywhere: a setter stores the
+ * lower C and then reads G, so a process that still reads the old C has a G that is no newer than the setter's (set.c).
  */
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
@@ -80,7 +80,7 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 
 /*
  * Whether a process may write its tag `mine` over `tag` without looking at a record: `tag` is no record's, or it is the
- * same record's. That record takes its next step, so its last one is over.
+ * same record's, which begins a step only when its last one is over.
  */
 static inline bool
 is_finished(uint64_t tag, uint64_t mine)
@@ -140,8 +140,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. Acquire: `gen` belongs to `state`, or the record's state has changed
- * since, and the caller's compare-and-swap fails.
+ * The state that follows the RELEASING `state`. Acquire: if the record is still in `state`, this is its gen. If not,
+ * the gen may be wrong, but then the caller's compare-and-swap fails.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -166,14 +166,14 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 
 /*
- * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. The caller has moved T before, and
- * reads E afterwards. False: a record cannot be mapped.
+ * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. The caller has moved T before,
+ * and reads E afterwards. False: a record cannot be mapped.
  */
 bool watch_grants(struct tsem *sem);
 
 /*
- * Changes G's tag, so that the compare-and-swap of every post that has read the segment already fails, and the post
- * reads it again. The caller has changed a word that posts read.
+ * Changes G's tag, so that every post that has already read the segment fails in its compare-and-swap and reads again.
+ * The caller has changed a word that posts read.
  */
 void stir_grants(struct tsem *sem);
 

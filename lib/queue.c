@@ -65,8 +65,8 @@ queue_check(const struct queue_place *place)
 		return -EPERM;
 
 	/*
-	 * The creator's number counts beside the capacity, so that a caller waits for a drained semaphore instead of
-	 * failing. A semaphore created with neither permits nor a maximum has whatever is posted.
+	 * A count up to the creator's number is accepted even if the capacity is lower now: the caller waits until it is
+	 * raised. A semaphore created with neither permits nor a maximum has whatever is posted.
 	 */
 	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
 	const bool unlimited = sem->permits == 0 && sem->max == 0;
@@ -94,9 +94,7 @@ purpose_of(const struct queue_place *place)
 	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
 }
 
-/*
- * Before the table grows, frees the records of dead owners without permit or ticket, for which no other process looks.
- */
+/* Before the table grows, frees the records of dead owners that have neither permit nor ticket: nothing else does. */
 static int
 claim_or_grow(struct queue_place *place)
 {
@@ -133,7 +131,7 @@ claim_until(struct queue_place *place)
 	if (rc == 0)
 		rc = claim_or_grow(place);
 	if (rc == 0 && yields)
-		record_wake(header, 1); /* there may be more free records, or no waiter for one any more */
+		record_wake(header, 1); /* passes the wake-up on; without a waiter, it clears the bit */
 	if (rc != -EUSERS)
 		return rc;
 
@@ -240,7 +238,7 @@ keep_unless_removed(struct queue_place *place)
 	int rc = fail_if_removed(place->sem, 0);
 	if (rc < 0)
 		queue_leave(place);
-	skip_orphans(place->sem); /* an orphan that a post made the next one: see post.c */
+	skip_orphans(place->sem); /* a post may have brought E to an orphan: see post.c */
 	return rc;
 }
 

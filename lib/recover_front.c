@@ -86,9 +86,9 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 }
 
 /*
- * Skips the tickets after the last place without a scan, as long as the indexes of their records go on in the same
- * steps. Records are claimed one after the other, so this mostly finds the whole queue. The next scan finds what it
- * misses.
+ * Skips the tickets after the last place without a scan, as long as the record of the next ticket is `step` indexes
+ * further on, as between the last two places. Records are claimed one after the other, so this mostly finds the whole
+ * queue. The next scan finds what it misses.
  */
 static void
 follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)

@@ -41,10 +41,10 @@ wait_spin_ceiling(void)
 }
 
 /*
- * Without this, two processes that do little else pass the permit, and with it the line of the counters, back and forth
- * at every step; with it, each works for a while from its own cache. No process is overtaken: the one that was just
- * served stays out of the queue for a moment, and only if no other process has returned a permit since. If others wait
- * behind the one that was let in, the permit goes to them next, and a backoff would only keep the processor busy.
+ * Without the backoff, two processes in tight loops exchange the permit, and the cache line of the counters, at every
+ * step. With the backoff, each works for a while from its own cache. No process is overtaken: the process that has just
+ * let a waiter in stays out of the queue for a moment, and only if no other process has returned a permit since. If
+ * others wait behind that waiter, the permit goes to them next, and a backoff would only keep the processor busy.
  */
 void
 wait_backoff(const struct tsem *sem)
@@ -112,7 +112,7 @@ wait_timers(const struct tsem_wait *options)
 
 /*
  * The first tick from `tick` on at which this waiter wakes up. The ticket is divided by the count, so that neighbours
- * which wait for several permits each are even and odd in turns, too.
+ * that want n permits each, whose tickets differ by n, still alternate.
  */
 static uint64_t
 own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
@@ -144,7 +144,10 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct t
 	if (ticked)
 		timers->tick = own_tick(sem, waiter, recover_if_due(sem, now));
 	const int rc = wait_end(sem, waiter);
-	/* This waiter was not woken for it: the process that ended the waits may have died before it woke all waiters. */
+	/*
+	 * This waiter learnt of the end at its tick. The process that ended the waits may have died before it woke them
+	 * all.
+	 */
 	if (rc < 0 && ticked && !first)
 		wake_all(sem);
 	if (rc < 0)
@@ -202,8 +205,8 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 	const uint32_t now = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
 	/*
-	 * With the next sequence number: a waker that is about to clear the bits would take the next announcement for this
-	 * one.
+	 * The sequence number advances, too. Otherwise a waker that is about to clear the bits would mistake a later
+	 * announcement for this one.
 	 */
 	if (only_ours && (now == announced || now == word_posted(announced, waiter_last_ticket(waiter))))
 		CAS_SEQ32(word, now, word_next_sequence(now) & ~WORD_SLEEPERS);
@@ -211,8 +214,8 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 
 /*
  * At a tick: if another process has just looked for all, and nothing is new to this waiter, moves the timer to the
- * waiter's next tick and returns true. Reads only words that all waiters share: a waiter that wakes up so rarely has
- * neither its record nor the clock's memory in a cache, and with these a thousand waiters cost a seventh more.
+ * waiter's next tick and returns true. Reads only words that all waiters share. A waiter that wakes up so rarely has
+ * neither its record nor the clock's memory in a cache: reading these makes a thousand waiters a seventh dearer.
  *
  * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
  */

@@ -16,11 +16,15 @@
  *     T                          the number of tickets taken, modulo 2^48
  *     G                          grants: the number of permits given back or posted, modulo 2^48
  *     C                          the capacity
+ *     drained                    with a capacity of 0
+ *     creator's number           the permits that the semaphore was created with
  *     E                          G + C, the limit: ticket t of a waiter for n permits is *enabled* once E - t >= n
  *     record                     says which process has which ticket
  *     owner                      the process that a record belongs to; also the word that names it
  *     state                      what a record is used for at present; also the word that says so
  *     hold                       permits that are recorded for their owner
+ *     void                       of a hold: released, handed over, or never acquired
+ *     lent                       of a hold: another process owns it, until the lender ends the loan
  *     tag                        the part of T and G that names the record for which the counter was moved
  *     phase                      one bit that tells two consecutive uses of a record apart
  *     finish                     to write the state that another process has not written yet after its move of T or G;
@@ -29,13 +33,17 @@
  *     finisher, setter, remover  a process that finishes a tag, changes C, or removes the semaphore
  *     anonymous                  taken by tsem_take(): recorded for no process
  *     gen                        the generation: counts the uses of a record
- *     orphan                     the ticket of a waiter that gave up; the queue skips it
+ *     orphan                     the ticket of a waiter that gave up
+ *     skip                       to release a ticket that no waiter uses: G moves by its permits
  *     abandoned                  a permit came back from a dead holder, and no later holder has been told so yet
  *     cached record              a record that a thread keeps for its next hold
  *     fast path                  what a call does while no other process takes part (lib/fast.h); everything else is
  *                                the slow path
- *     pending                    the word that says whether there are orphans, and whether a process waits for idleness
+ *     pending                    the word that says whether there are orphans, with a hint at the lowest one, and
+ *                                whether a process waits for idleness
  *     slot                       a number that one live hold has, for resources that come in numbered pieces
+ *     waiting-array word         what a waiter sleeps on: a sequence number, which changes with each wake-up, and
+ *                                `posted`, by which a post says beforehand that it enables a ticket
  *     tick                       a time at which sleeping waiters look for dead owners (lib/recover.h)
  *
  * T and G contain a tag, mostly that of the record that moved them last:
