@@ -256,6 +256,6 @@ main(void)
 		cmocka_unit_test(a_snapshot_is_refused_as_a_stat_is),
 		cmocka_unit_test(waits_are_counted),
 	};
-	support_start(60);
+	support_start(110);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
