@@ -21,9 +21,9 @@ int
 find_process(pid_t pid, struct process *process)
 {
 	struct identity self;
-	int rc = identity_prepare();
-	if (rc < 0 || !identity_get(&self))
-		return rc < 0 ? rc : -ENOMEM;
+	int rc = identity_get(&self);
+	if (rc < 0)
+		return rc;
 	if (pid <= 0 || pid >= 1 << PID_BITS)
 		return -ESRCH;
 

@@ -134,17 +134,18 @@ identity_owner_uncached(void)
 	return fill_page(&cache) < 0 ? 0 : LOAD_ACQ(&cache->owner);
 }
 
-bool
+int
 identity_get(struct identity *identity)
 {
 	struct identity_cache *cache;
-	if (fill_page(&cache) < 0)
-		return false;
+	int rc = fill_page(&cache);
+	if (rc < 0)
+		return rc;
 	identity->owner = LOAD_ACQ(&cache->owner);
 	identity->pid_ns = LOAD_RLX(&cache->pid_ns);
 	identity->boot_offset = LOAD_RLX(&cache->boot_offset);
 	identity->uid = LOAD_RLX(&cache->uid);
-	return true;
+	return 0;
 }
 
 bool

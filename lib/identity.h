@@ -58,8 +58,8 @@ identity_owner(void)
 	return owner != 0 ? owner : identity_owner_uncached();
 }
 
-/* Returns the identity from the cache. False: not possible now, identity_prepare() returns the reason. */
-bool identity_get(struct identity *identity);
+/* Returns the identity from the cache, which it fills as identity_prepare() does. Same errors. */
+int identity_get(struct identity *identity);
 
 /* Fills the cache if it is empty. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
 int identity_prepare(void);

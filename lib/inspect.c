@@ -156,7 +156,7 @@ describe(const struct tsem *sem, const struct sighting *s)
 		.alive = (enum tsem_alive)owner_liveness(sem, &sem->segment.records[s->index], s->owner),
 		.owned = s->use != USE_TAKE,
 		.handed_over = owner_kind(s->owner) == OWNER_KIND_HANDED,
-		.foreign_pid = !identity_get(&self) || self.pid_ns == 0 || s->pid_ns != self.pid_ns,
+		.foreign_pid = identity_get(&self) < 0 || self.pid_ns == 0 || s->pid_ns != self.pid_ns,
 		.ticket = s->ticket,
 		.elapsed_ns = now > s->since ? now - s->since : 0, /* the clocks of time namespaces differ */
 		.remaining_ns = -1,

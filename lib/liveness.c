@@ -77,7 +77,7 @@ judge(const struct process_id *owner)
 	 * verdict is wrong. All comparisons of such numbers rely on this.
 	 */
 	struct identity self;
-	if (owner->pid == 0 || owner->pid_ns == 0 || !identity_get(&self) || owner->pid_ns != self.pid_ns)
+	if (owner->pid == 0 || owner->pid_ns == 0 || identity_get(&self) < 0 || owner->pid_ns != self.pid_ns)
 		return LIVENESS_UNKNOWN;
 
 	const pid_t pid = (pid_t)owner->pid;

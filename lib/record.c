@@ -96,9 +96,9 @@ static int
 claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 {
 	struct identity self;
-	int rc = identity_prepare();
-	if (rc < 0 || !identity_get(&self))
-		return rc < 0 ? rc : -ENOMEM;
+	int rc = identity_get(&self);
+	if (rc < 0)
+		return rc;
 	register_namespace(sem->segment.header, &self);
 	claim->owner = self.owner;
 	rc = search(sem, claim->owner, claim);
@@ -154,7 +154,7 @@ bool
 record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 {
 	struct identity self;
-	if (!identity_get(&self))
+	if (identity_get(&self) < 0)
 		return false;
 	register_namespace(sem->segment.header, &self);
 	if (!CAS_SEQ(&record->owner, from, self.owner))

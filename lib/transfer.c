@@ -184,7 +184,7 @@ is_our_ended_child(const struct record *record, uint64_t owner)
 	siginfo_t info = {0};
 	const pid_t pid = (pid_t)owner_pid(owner);
 	const int saved = errno;
-	const bool ended = pid > 0 && identity_get(&self) && LOAD_ACQ(&record->pid_ns) == self.pid_ns
+	const bool ended = pid > 0 && identity_get(&self) == 0 && LOAD_ACQ(&record->pid_ns) == self.pid_ns
 	                   && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 	errno = saved;
 	return ended;

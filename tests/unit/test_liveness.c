@@ -31,7 +31,7 @@ static struct process_id
 owner_of(pid_t pid)
 {
 	struct identity self;
-	assert_true(identity_get(&self));
+	assert_int_equal(identity_get(&self), 0);
 	return (struct process_id){
 		.pid = (uint32_t)pid,
 		.start = start_since_boot(stat_of_process(pid).start, self.boot_offset),
@@ -217,7 +217,7 @@ in_a_new_namespace(void *unused)
 		return stay_until_killed(NULL);
 
 	struct identity self;
-	CHECK(identity_get(&self));
+	CHECK(identity_get(&self) == 0);
 	/* This /proc has another start time for the pid, so a comparison would call the child dead. */
 	struct process_id owner = {.pid = (uint32_t)child, .start = 1, .pid_ns = self.pid_ns};
 	CHECK(liveness_judge(&owner) == LIVENESS_UNKNOWN);

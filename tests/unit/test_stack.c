@@ -99,7 +99,7 @@ a_judgement_needs_little_stack(void **state)
 	if (UNDER_SANITIZER)
 		SKIP("a sanitizer puts more on the stack");
 	struct identity self;
-	assert_true(identity_get(&self));
+	assert_int_equal(identity_get(&self), 0);
 	owner = (struct process_id){.pid = (uint32_t)getpid(), .start = owner_start(self.owner), .pid_ns = self.pid_ns};
 	prepare_stack(judge_here);
 	assert_int_equal(end_of_child(start_child(judge_the_parent, NULL)), 0);

@@ -78,8 +78,8 @@ static struct process_id
 owner_of(pid_t pid, uint64_t start)
 {
 	struct identity self;
-	return identity_get(&self) ? (struct process_id){.pid = (uint32_t)pid, .start = start, .pid_ns = self.pid_ns}
-	                           : (struct process_id){0};
+	return identity_get(&self) == 0 ? (struct process_id){.pid = (uint32_t)pid, .start = start, .pid_ns = self.pid_ns}
+	                                : (struct process_id){0};
 }
 
 /* The process is alive. Another one with its pid and another start time is dead. */
