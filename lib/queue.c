@@ -3,9 +3,9 @@
 
 #include <errno.h>
 
+#include "clock.h"
 #include "extensible.h"
 #include "fast.h"
-#include "platform.h"
 #include "protocol.h"
 #include "record_wait.h"
 #include "record_wake.h"
@@ -75,14 +75,13 @@ queue_check(const struct queue_place *place)
 	return removal_notice_mark(sem) ? -EIDRM : 0;
 }
 
-/* Completes the request at the moment at which the wait begins. */
+/* Completes the request at the moment at which the wait begins. A try has no options, and does not wait. */
 static void
 begin_wait(struct queue_place *place)
 {
 	struct waiter *waiter = &place->waiter;
-	waiter->until = waiter->options == NULL ? NS_FOREVER : queue_deadline(waiter->options->deadline);
+	waiter->until = queue_deadline(waiter->options->deadline);
 	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels);
-	waiter->record = NULL;
 }
 
 /* ---- the record ---- */
@@ -276,8 +275,6 @@ queue_try_enter(struct queue_place *place)
 {
 	struct tsem *sem = place->sem;
 	struct waiter *waiter = &place->waiter;
-	begin_wait(place);
-	waiter->until = NS_FOREVER;
 	int rc = queue_claim_at_once(place);
 	if (rc < 0)
 		return rc;
