@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "identity.h"
+#include "platform.h"
 
 #define CACHE_BYTES (CACHE_ENTRIES * sizeof(struct cached))
 

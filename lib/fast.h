@@ -98,7 +98,6 @@
 #include <string.h>
 
 #include "handle.h"
-#include "platform.h"
 #include "probe.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))

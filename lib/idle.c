@@ -49,7 +49,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 			return rc;
 		const uint64_t again = recover_if_due(sem, now);
 		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(again, until));
-		if (rc == -EINTR && (flags & TSEM_INTERRUPTIBLE) != 0) {
+		if (wait_is_interrupted(rc, flags)) {
 			rc = look(sem, holders_only);
 			return rc == -EAGAIN ? -EINTR : rc;
 		}

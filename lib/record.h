@@ -30,7 +30,7 @@ bool record_take_over(struct tsem *sem, struct record *record, uint64_t from);
 /* CLAIMED -> IDLE, and the record is cached or freed. No ticket was taken. */
 void record_unclaim(struct tsem *sem, const struct claim *claim);
 
-/* After the owner has made its record IDLE: presets it for the calling thread's next use, or frees it. */
+/* After the owner has made its record IDLE: makes it CLAIMED for the calling thread's next hold, or frees it. */
 void record_cache_or_free(struct tsem *sem, const struct claim *claim);
 
 /* Frees the record of a cache entry, which is ready, for a waiter. */

@@ -10,12 +10,6 @@
 /* As long as a woken thread takes to run, on a machine that has a processor to spare. */
 #define YIELD NS_PER_MS
 
-static bool
-is_interrupted(int rc, const struct waiter *waiter)
-{
-	return rc == -EINTR && (waiter->options->flags & TSEM_INTERRUPTIBLE) != 0;
-}
-
 int
 record_wait_yield(const struct tsem *sem, const struct waiter *waiter)
 {
@@ -25,7 +19,7 @@ record_wait_yield(const struct tsem *sem, const struct waiter *waiter)
 	if (now >= waiter->until || (seen & WORD_SLEEPERS) == 0)
 		return 0;
 	const int rc = platform.sleep(word, seen, UINT32_MAX, earlier_of(now + YIELD, waiter->until));
-	return is_interrupted(rc, waiter) ? rc : 0;
+	return wait_is_interrupted(rc, waiter->options->flags) ? rc : 0;
 }
 
 /*
@@ -74,7 +68,7 @@ record_wait(struct tsem *sem, const struct waiter *waiter, struct timers *timers
 		if (now >= waiter->until)
 			return -ETIMEDOUT;
 		rc = sleep_through_ticks(sem, waiter, before, timers);
-		if (rc == -ECANCELED || is_interrupted(rc, waiter))
+		if (rc == -ECANCELED || wait_is_interrupted(rc, waiter->options->flags))
 			return rc;
 		if (rc != 0 && rc != -EAGAIN)
 			continue;

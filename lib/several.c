@@ -147,7 +147,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 		if (now >= until)
 			return -ETIMEDOUT;
 		rc = platform.sleep_any(words, seen, n, wake_at);
-		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
+		if (wait_is_interrupted(rc, options->flags))
 			return (*first = find_enabled(lines, n)) < n ? 0 : -EINTR;
 	}
 	return 0;

@@ -272,7 +272,7 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 		*now = platform.now();
 		if (rc == -ECANCELED)
 			return rc;
-		if (rc == -EINTR && (options->flags & TSEM_INTERRUPTIBLE) != 0)
+		if (wait_is_interrupted(rc, options->flags))
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}
 	wait_retract(word, waiter, seen);

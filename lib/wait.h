@@ -18,6 +18,8 @@
 #ifndef TSEM_LIB_WAIT_H
 #define TSEM_LIB_WAIT_H
 
+#include <errno.h>
+
 #include "handle.h"
 
 /*
@@ -39,6 +41,13 @@ struct waiter {
 	uint64_t until;   /* the deadline in ns, or NS_FOREVER */
 	uint32_t cancels; /* the header's, read before the wait began */
 };
+
+/* Whether the sleep ended with `rc` because of a signal, and `flags` say that this ends the wait. */
+static inline bool
+wait_is_interrupted(int rc, unsigned flags)
+{
+	return rc == -EINTR && (flags & TSEM_INTERRUPTIBLE) != 0;
+}
 
 /* When a sleeping waiter has to wake up by itself. */
 struct timers {
