@@ -47,7 +47,7 @@ hidden byte i_;
  */
 #define OWN 1
 #define SKIP 2
-#define STATES 3
+#define KINDS 3
 #define FRONT 4  /* reads the orphan hint, and collects the places */
 #define PLACES 5 /* the next place, if E has come that far */
 #define PASSED 6 /* whether to go on after it */
@@ -56,7 +56,7 @@ hidden byte i_;
 #define DONE 9
 #define LAST 10  /* recover_last_arrival() */
 #ifdef MUTANT_LAST_ARRIVAL_IGNORED
-#define ALL STATES
+#define ALL KINDS
 #else
 #define ALL LAST
 #endif
@@ -82,7 +82,7 @@ inline look_at_orphans()
 inline pick_last_arrival()
 {
 	STEP(passing = tag_record(counter_tag(T)));
-	stage = STATES;
+	stage = KINDS;
 	if
 	OR_DIE
 	:: d_step {
@@ -243,7 +243,7 @@ inline recover_from(way, with_spare)
 			break
 		:: stage == SKIP -> look_at_orphans()
 		:: stage == LAST -> pick_last_arrival()
-		:: stage == STATES ->
+		:: stage == KINDS ->
 			pick_state(state_kind(state[re_i]) == STATE_HELD || state_kind(state[re_i]) == STATE_RELEASING,
 			           FRONT)
 		:: stage == FRONT -> collect_places()
