@@ -9,6 +9,15 @@ now() {
   date +%s%N
 }
 
+# The process PID has the only permit, as seen from here and from another time namespace. Then it is killed.
+expect_held_until_killed() {
+  eventually is_shown .held 1 &&
+    expect_none_available &&
+    expect_none_available own-time &&
+    kill -KILL -- "-$PID" &&
+    finish "$PID"
+}
+
 @test "time namespaces: a deadline is neither early nor missed" {
   need_own_time
   tsem create "$SEM"
@@ -29,11 +38,7 @@ now() {
   need_own_time
   tsem create "$SEM"
   start own-time tsem run "$SEM" sleep 1000
-  eventually is_shown .held 1
-  expect_none_available
-  expect_none_available own-time
-  kill -KILL -- "-$PID"
-  finish "$PID"
+  expect_held_until_killed
   eventually tsem run -n "$SEM" true
 
   hold
@@ -45,11 +50,7 @@ now() {
   need_own_time
   tsem create "$SEM"
   start own-time sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
-  eventually is_shown .held 1
-  expect_none_available
-  expect_none_available own-time
-  kill -KILL -- "-$PID"
-  finish "$PID"
+  expect_held_until_killed
   eventually expect_recovered
 
   start sleep 1000
@@ -85,11 +86,7 @@ now() {
   tsem create "$SEM"
   # The command of run is unshare, which holds and then executes sleep in another time namespace.
   start tsem run "$SEM" unshare --time --boottime 100000 --monotonic 50000 sleep 1000
-  eventually is_shown .held 1
-  expect_none_available
-  expect_none_available own-time
-  kill -KILL -- "-$PID"
-  finish "$PID"
+  expect_held_until_killed
   eventually expect_recovered
 }
 
