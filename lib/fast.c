@@ -106,7 +106,7 @@ cache_store(struct cached *entry, struct tsem *sem, const struct claim *claim, u
 	store_counters(entry);
 }
 
-/* Not inline, so that fast_stamp() saves no registers. */
+/* Not inline, so that fast_write_since() saves no registers. */
 static __attribute__((noinline)) int
 stamp_anew(struct cached *entry, uint64_t second)
 {
@@ -116,7 +116,7 @@ stamp_anew(struct cached *entry, uint64_t second)
 }
 
 int
-fast_stamp(struct cached *entry)
+fast_write_since(struct cached *entry)
 {
 	const uint64_t second = (uint64_t)platform.second(NULL);
 	return __builtin_expect(entry->second == second, 1) ? 0 : stamp_anew(entry, second);

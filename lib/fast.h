@@ -53,7 +53,8 @@
  *   take: finish the last         T's tag names no record  The last arrival had none.                  anonymous
  *   arrival
  *   take: is it removed?          count <= C               As for acquire.                             (unit tests)
- *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches: see post.c.   post, post-dies
+ *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches: see post.c.   post, post-quit,
+ *                                                                                                      idle-posted
  *   post: maximum, read-only      fast_post_max            It is 0 for both.                           (unit tests)
  *   post: is it removed?          C is not 0               As for acquire.                             (unit tests)
  *   post: the range of E - T      0 <= E - T, and E - T <  T and C may be older than G. Arrivals       (unit tests)
@@ -239,7 +240,7 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
  * 3. Writes since when the record is held, for the first hold of the thread in each second: the clock would cost a
  * sixth of an acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
  */
-int fast_stamp(struct cached *entry);
+int fast_write_since(struct cached *entry);
 
 /* ---- release ---- */
 

@@ -92,14 +92,14 @@ int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
 	struct cached *entry = fast_acquire(sem, count, hold);
-	return entry != NULL ? fast_stamp(entry) : acquire_until(sem, count, deadline, hold);
+	return entry != NULL ? fast_write_since(entry) : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
 	struct cached *entry = fast_acquire(sem, count, hold);
-	return entry != NULL ? fast_stamp(entry) : try_acquire_slow(sem, count, hold);
+	return entry != NULL ? fast_write_since(entry) : try_acquire_slow(sem, count, hold);
 }
 
 /* ---- release ---- */
@@ -149,7 +149,7 @@ release_any(struct hold *hold)
 	uint64_t state;
 	if (LOAD_RLX(&record->owner) != owner || !record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
-	/* A plain store: no other process changes the state of a hold whose owner lives. */
+	/* A plain store: while the owner lives, only a child that adopts the hold changes its state: see tsem_adopt(). */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
 	STORE_REL(&record->state, releasing);
 	return release_slow(hold_sem(hold), hold->record, releasing);

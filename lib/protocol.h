@@ -8,14 +8,14 @@
  * tag stands for. So at every instant the segment alone tells whether a dead process had its ticket, and whether it had
  * released it. The steps, for record r:
  *
- *   arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + n, (r, a)} after finishing x. The ticket is t.
+ *   arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + count, (r, a)} after finishing x. The ticket is t.
  *   finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
  *                   CAS state[r] -> QUEUED(c - count).
  *                   Without the second look at T, a tag read long ago could be taken for one of this use.
  *                   Without the phase, a tag of the last use that is still in T could be taken for one of this use.
- *   release         state[r] = RELEASING(t); CAS G {g, x} -> {g + count, (r, b)} after finishing x. Before that it
- *                   reads G, and then state[r]. If that G lacks the tag (r, b) and state[r] is still RELEASING(t), G
- *                   had not been moved for this release when it was read. Otherwise another process has moved it.
+ *   release         state[r] = RELEASING(t); reads G {g, x}, then state[r]. If x is not (r, b) and state[r] is still
+ *                   RELEASING(t), G has not been moved for this release: CAS G {g, x} -> {g + count, (r, b)} after
+ *                   finishing x. Otherwise another process has moved it.
  *   finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
  *                   CAS state[r] -> IDLE(gen + 1), both phases flipped.
  *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a
@@ -23,8 +23,8 @@
  *                   overwrite the IDLE of a process that finished the release: no process acts on an IDLE record of a
  *                   live process.
  *
- * No step waits for another process. A process that stops in the middle of a step is overtaken, and the step is
- * finished.
+ * No step waits for another process. If a process stops after its move, another one finishes the step before it
+ * overwrites the tag.
  *
  * Two pairs of sequentially consistent accesses carry the wake-ups; in each, both sides write before they read
  * (Dekker): an arrival moves T and then reads E, while a release moves G and then reads T; and a waiter announces
@@ -49,8 +49,8 @@ enum { RETRIES_MAX = 1 << 20 };
 /* ---- the counters ---- */
 
 /*
- * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C everywhere: a setter stores the
- * lower C and then reads G, so a process that still reads the old C has a G that is no newer than the setter's (set.c).
+ * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C: only a setter stores the lower
+ * C and then reads G, so a process that still reads the old C has a G that is no newer than the setter's (set.c).
  */
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
@@ -63,7 +63,7 @@ enabled_limit(const struct tsem *sem)
 
 /*
  * E - T: the permits that are available, or if negative, that are missing. While the counters move, the result may be
- * too large, and never too small.
+ * too large. It is too small only if C falls meanwhile.
  */
 static inline int64_t
 spare_permits(const struct tsem *sem)
@@ -89,8 +89,7 @@ is_finished(uint64_t tag, uint64_t mine)
 }
 
 /*
- * Whether record `index`, which is CLAIMED in `state`, has its ticket: T, which was read as `tickets`, was moved for it
- * last.
+ * Whether record `index`, CLAIMED in `state`, has its ticket: it was the last to move T, which was read as `tickets`.
  */
 static inline bool
 is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
@@ -121,9 +120,7 @@ struct grant {
 	uint64_t to;
 };
 
-/*
- * If G's tag is unfinished, and G is still `grants`: makes the tag's record IDLE. False: as finish_arrival().
- */
+/* If G's tag is unfinished, makes its record IDLE, as finish_arrival() does for T. */
 bool finish_release(struct tsem *sem, uint64_t grants);
 
 enum move {
@@ -140,8 +137,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. Acquire: if the record is still in `state`, this is its gen. If not,
- * the gen may be wrong, but then the caller's compare-and-swap fails.
+ * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is that of `state` or the
+ * next one (fast.h, store 6), and both serve. Otherwise another process's compare-and-swap of the result fails.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -166,8 +163,8 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 
 /*
- * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. The caller has moved T before,
- * and reads E afterwards. False: a record cannot be mapped.
+ * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. A caller that is about to
+ * sleep has moved T before, and reads E afterwards. False: a record cannot be mapped.
  */
 bool watch_grants(struct tsem *sem);
 

@@ -65,14 +65,14 @@ queue_check(const struct queue_place *place)
 		return -EPERM;
 
 	/*
-	 * A count up to the creator's number is accepted even if the capacity is lower now: the caller waits until it is
-	 * raised. A semaphore created with neither permits nor a maximum has whatever is posted.
+	 * A count up to the creator's number or the maximum is accepted even if the capacity is lower now: the caller waits
+	 * until it is raised. If there is neither, any count is: posts may bring it.
 	 */
 	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
 	const bool unlimited = sem->permits == 0 && sem->max == 0;
 	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
 		return -EINVAL;
-	return removal_notice_mark(sem) ? -EIDRM : 0;
+	return removal_check_mark(sem) ? -EIDRM : 0;
 }
 
 /* Completes the request at the moment at which the wait begins. A try has no options, and does not wait. */
@@ -93,7 +93,7 @@ purpose_of(const struct queue_place *place)
 	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
 }
 
-/* Before the table grows, frees the records of dead owners that have neither permit nor ticket: nothing else does. */
+/* Before the table grows, frees the records of dead owners that have neither permit nor ticket: a tick leaves them. */
 static int
 claim_or_grow(struct queue_place *place)
 {
@@ -130,7 +130,7 @@ claim_until(struct queue_place *place)
 	if (rc == 0)
 		rc = claim_or_grow(place);
 	if (rc == 0 && yields)
-		record_wake(header, 1); /* passes the wake-up on; without a waiter, it clears the bit */
+		record_wake(header, 1); /* the yield may have taken the wake-up of another waiter */
 	if (rc != -EUSERS)
 		return rc;
 
@@ -168,7 +168,7 @@ give_up(struct queue_place *place, int why)
 	if (why == -ETIMEDOUT)
 		recover_all(sem, NULL);
 	if (why != -EIDRM && wait_is_over(sem, &place->waiter)) {
-		if (!removal_notice_mark(sem))
+		if (!removal_check_mark(sem))
 			return 0;
 		why = -EIDRM;
 	}
@@ -298,7 +298,7 @@ tsem_cancel(tsem *sem)
 	struct header *header = sem->segment.header;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (removal_notice(sem))
+	if (removal_check(sem))
 		return -EIDRM;
 	ADD_SEQ(&header->cancels, 1);
 	wake_all(sem);

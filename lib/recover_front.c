@@ -4,8 +4,9 @@
 #include "protocol.h"
 
 /*
- * A place in the queue is one number: 48 bits for the distance of its ticket from a fixed point (origin), and 16 for
- * its record. So places compare as numbers, and take little of the stack, which may be a signal handler's.
+ * The place of a ticket is one number: 48 bits for its distance from `origin`, a ticket near the front, and 16 for its
+ * record. So places compare as numbers, and take little of the stack, which may be a signal handler's. PLACE_MIDDLE is
+ * the distance 0, so that a ticket before `origin` has a smaller number.
  */
 #define PLACE_MIDDLE (UINT64_C(1) << 47)
 #define NO_PLACE UINT64_MAX /* after all others */
@@ -54,12 +55,11 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
 		const uint64_t state = LOAD_ACQ(&record->state);
-		const uint64_t none =
-			0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* all ones unless QUEUED, and then 0 */
+		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * At or after `from`, and before the last one. The only branch in this loop, seldom taken and so predicted
-		 * well.
+		 * At or after `from`, and before the last one. The only branch here that depends on data is seldom taken, and
+		 * so predicted well.
 		 */
 		if (place - from < places[0] - from)
 			replace_last(places, PLACES_MAX, place);
@@ -86,9 +86,9 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 }
 
 /*
- * Skips the tickets after the last place without a scan, as long as the record of the next ticket is `step` indexes
- * further on, as between the last two places. Records are claimed one after the other, so this mostly finds the whole
- * queue. The next scan finds what it misses.
+ * Goes on from the last place without a scan: skips the tickets of the records `step` indexes apart, as the last two
+ * places are, until one is not QUEUED or E has not come to it. Records are claimed one after the other, so this mostly
+ * finds the whole queue. The next scan finds what it misses.
  */
 static void
 follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
@@ -102,13 +102,13 @@ follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
 }
 
 /*
- * Stores the lowest orphaned ticket in the hint, unless another process has noted one meanwhile. Also frees the records
+ * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also frees the records
  * of orphans that were skipped by a process which died before it freed the record.
  */
 static void
-renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
+renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
 {
-	if ((hint & PENDING_ORPHANS) == 0)
+	if ((pending & PENDING_ORPHANS) == 0)
 		return;
 	int64_t lowest = INT64_MAX;
 	const struct record *record;
@@ -126,15 +126,15 @@ renew_orphan_hint(struct tsem *sem, uint64_t hint, uint64_t origin)
 	}
 	const bool found = lowest != INT64_MAX;
 	const uint64_t ticket = found ? counter_add(origin, (uint64_t)lowest) : 0;
-	CAS_SEQ(&sem->segment.header->pending, hint, pending_next(hint, found, ticket));
+	CAS_SEQ(&sem->segment.header->pending, pending, pending_next(pending, found, ticket));
 }
 
-/* A run of dead waiters costs at most one scan for every 64 of them, and the scan for the hint. */
+/* A run of dead waiters costs one scan for every 64 of them, one more, and the one for the lowest orphan. */
 void
 recover_front(struct tsem *sem, uint32_t *permits)
 {
 	uint64_t places[PLACES_MAX];
-	const uint64_t hint = LOAD_SEQ(&sem->segment.header->pending);
+	const uint64_t pending = LOAD_SEQ(&sem->segment.header->pending);
 	const uint64_t origin = enabled_limit(sem);
 	uint64_t from = 0;
 	for (int pass = 0; pass < PASSES_MAX; pass++) {
@@ -149,7 +149,7 @@ recover_front(struct tsem *sem, uint32_t *permits)
 		follow(sem, last, last - place_index(places[PLACES_MAX - 2]), permits);
 		from = places[PLACES_MAX - 1] + 1;
 	}
-	renew_orphan_hint(sem, hint, origin);
+	renew_orphan_hint(sem, pending, origin);
 }
 
 void
@@ -180,7 +180,7 @@ count_orphaned(struct tsem *sem)
 void
 skip_orphans(struct tsem *sem)
 {
-	const uint64_t hint = LOAD_SEQ(&sem->segment.header->pending);
-	if ((hint & PENDING_ORPHANS) != 0 && counter_diff(enabled_limit(sem), counter_value(hint)) >= 0)
+	const uint64_t pending = LOAD_SEQ(&sem->segment.header->pending);
+	if ((pending & PENDING_ORPHANS) != 0 && counter_diff(enabled_limit(sem), counter_value(pending)) >= 0)
 		recover_front(sem, NULL);
 }

@@ -17,7 +17,7 @@ void note_orphan(struct tsem *sem, uint64_t ticket);
 /* Skips orphans that E has come to. One load if there are none. */
 void skip_orphans(struct tsem *sem);
 
-/* The permits of the orphans that E has not come to. */
+/* The permits of all orphans. */
 int64_t count_orphaned(struct tsem *sem);
 
 #endif

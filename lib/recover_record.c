@@ -40,7 +40,7 @@ begin_release(struct tsem *sem, struct record *record, uint64_t owner, uint64_t 
 	if (owner_kind(owner) == OWNER_KIND_ORPHAN)
 		held = false;
 	else
-		removal_notice(sem);
+		removal_check(sem);
 	const bool abandoned = held && !ended_in_order(record, owner);
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
 	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)

@@ -25,7 +25,7 @@ removal_mark(struct tsem *sem)
 }
 
 bool
-removal_notice_mark(const struct tsem *sem)
+removal_check_mark(const struct tsem *sem)
 {
 	struct header *header = sem->segment.header;
 	if (LOAD_SEQ(&header->removed) == 0)
@@ -36,9 +36,9 @@ removal_notice_mark(const struct tsem *sem)
 }
 
 bool
-removal_notice(struct tsem *sem)
+removal_check(struct tsem *sem)
 {
-	if (removal_notice_mark(sem))
+	if (removal_check_mark(sem))
 		return true;
 	if (!segment_is_unlinked(&sem->segment))
 		return false;
@@ -50,7 +50,7 @@ removal_notice(struct tsem *sem)
 int
 fail_if_removed(struct tsem *sem, int rc)
 {
-	const bool removed = rc == -EAGAIN ? removal_notice(sem) : rc == 0 && removal_notice_mark(sem);
+	const bool removed = rc == -EAGAIN ? removal_check(sem) : rc == 0 && removal_check_mark(sem);
 	return removed ? -EIDRM : rc;
 }
 

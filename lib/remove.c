@@ -78,7 +78,7 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 static void
 give_back(struct tsem *sem, struct seizure *seizure)
 {
-	removal_notice(sem);
+	removal_check(sem);
 	while (seizure->n > 0)
 		queue_leave(&seizure->places[--seizure->n]);
 }

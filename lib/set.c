@@ -75,7 +75,7 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
-		if (removal_notice_mark(sem)) /* the reason, perhaps, why the last compare-and-swap failed */
+		if (removal_check_mark(sem)) /* the reason, perhaps, why the last compare-and-swap failed */
 			return -EIDRM;
 		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
 		/* A lowering takes a ticket, and that must not fail after C has been stored. */
@@ -119,7 +119,7 @@ tsem_set(tsem *sem, uint32_t permits)
 	struct change change;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (removal_notice(sem))
+	if (removal_check(sem))
 		return -EIDRM;
 	if (sem->max != 0 && permits > sem->max)
 		return -EOVERFLOW;
@@ -135,7 +135,7 @@ tsem_set(tsem *sem, uint32_t permits)
 	 * permit at once does so; until then the processes that have the semaphore open go on among themselves under this
 	 * capacity.
 	 */
-	if (permits >= change.old && removal_notice(sem)) {
+	if (permits >= change.old && removal_check(sem)) {
 		unclaim(sem, &change);
 		return -EIDRM;
 	}

@@ -375,7 +375,7 @@ int tsem_lend(tsem_hold *hold, const tsem_process *process);
 
 /*
  * Makes the hold of the parent the hold of the calling child, for example before the child executes a command. The hold
- * lasts until the child ends.
+ * lasts until the child ends. The parent must not release it at the same time.
  *
  * EPERM: the parent does not own the hold any more: it has died or has released the hold; or the caller is the owner
  * itself. The child has no permit. EXDEV: the child was born into another PID namespace than its parent's, where its

@@ -59,7 +59,7 @@ wait_backoff(const struct tsem *sem)
 
 /*
  * A spin that succeeds raises the number of rounds that the next one may take, and a spin in vain lowers it. Once the
- * number has fallen to nothing, every 64th wait spins again to find out (after glibc's adaptive mutex, and Preshing).
+ * number is not worth a spin, every 64th wait spins again to find out (after glibc's adaptive mutex, and Preshing).
  */
 bool
 wait_spinning(struct tsem *sem, const struct waiter *waiter)
@@ -131,7 +131,7 @@ own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 int
 wait_end(const struct tsem *sem, const struct waiter *waiter)
 {
-	if (removal_notice_mark(sem))
+	if (removal_check_mark(sem))
 		return -EIDRM;
 	return LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels ? -ECANCELED : 0;
 }
@@ -213,9 +213,9 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 }
 
 /*
- * At a tick: if another process has just looked for all, and nothing is new to this waiter, moves the timer to the
+ * At a tick: if another process has just looked on behalf of all, and nothing is new to this waiter, moves the timer to the
  * waiter's next tick and returns true. Reads only words that all waiters share. A waiter that wakes up so rarely has
- * neither its record nor the clock's memory in a cache: reading these makes a thousand waiters a seventh dearer.
+ * neither its record nor the clock's memory in a cache: reading these costs a thousand waiters a seventh more.
  *
  * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
  */

@@ -9,10 +9,10 @@
  *     several.c       sleep_until_any()       for one of several        wait_check()
  *     record_wait.c   record_wait()           for a free record         wait_check(), or postpone_tick() at a tick
  *     idle.c          sleep_until_idle()      for idleness              recover_if_due()
- *     record_wait.c   record_wait_yield()     a millisecond
+ *     record_wait.c   record_wait_yield()     for those woken before, 1 ms
  *     removal.c       sleep_for()             for another remover, a second at most
  *
- * The last column says what runs when such a sleep ends by itself: a change of that concerns all of them. (shm/attach.c
+ * The last column says what runs when such a sleep ends by itself: a change there has to be made in all of them. (shm/attach.c
  * also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
@@ -69,8 +69,8 @@ void wait_backoff(const struct tsem *sem);
 uint32_t wait_spin_ceiling(void);
 
 /*
- * Spins if the ticket is near the front and spinning has been paying off. True: enabled. The record may still be
- * CLAIMED.
+ * Spins if the ticket is near the front and spinning has been paying off. True: enabled, or the record is HELD. It
+ * may also still be CLAIMED.
  */
 bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
 
@@ -107,8 +107,8 @@ _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*
  * Announces on the word that a waiter is about to sleep there, and returns the value to sleep on. `announced`: what the
- * last call of this wait returned, or 0; if the word is still that, there is nothing to write. The waiter reads E,
- * `cancels` and `removed` afterwards, or a process that changes them in between would find no sleeper to wake.
+ * last call of this wait returned, or 0; if the word is still that, there is nothing to write. Only
+ * afterwards does the waiter read E, `cancels` and `removed`: a process that changed them earlier found no sleeper.
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
@@ -123,13 +123,11 @@ struct posted {
 /*
  * When a waiter that has announced itself has to look again because a post is about to enable it: after a pause, for
  * the post may have died before it moved G. The pause doubles each time, and starts anew when the word has changed.
- * NS_FOREVER: no post is about to, or it has died.
+ * NS_FOREVER: no post is about to, or the pause has grown to a tick.
  */
 uint64_t wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 
-/*
- * Withdraws the announcement of a waiter that alone sleeps there: a post may not touch the word after it has moved G.
- */
+/* Clears the bit of a waiter that slept there alone: a post may not do so once it has moved G. */
 void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);
 
 #endif

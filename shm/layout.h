@@ -19,6 +19,7 @@
  *     drained                    with a capacity of 0
  *     creator's number           the permits that the semaphore was created with
  *     E                          G + C, the limit: ticket t of a waiter for n permits is *enabled* once E - t >= n
+ *     E has come to ticket t     E - t >= 0: all tickets before t are enabled
  *     record                     says which process has which ticket
  *     owner                      the process that a record belongs to; also the word that names it
  *     state                      what a record is used for at present; also the word that says so
@@ -32,7 +33,7 @@
  *     admit                      to let a waiter have its permits
  *     finisher, setter, remover  a process that finishes a tag, changes C, or removes the semaphore
  *     anonymous                  taken by tsem_take(): recorded for no process
- *     gen                        the generation: counts the uses of a record
+ *     gen                        the generation: counts the uses of a record, together with the repeats of its state
  *     orphan                     the ticket of a waiter that gave up
  *     skip                       to release a ticket that no waiter uses: G moves by its permits
  *     abandoned                  a permit came back from a dead holder, and no later holder has been told so yet
@@ -52,8 +53,8 @@
  *             counter         record      phase        tag NONE: all 16 bits set
  *
  * G's tag may also be one of three WATCHED values: a process sleeps in the queue, or watches the counters for another
- * reason, so a post must look for sleepers before it moves G. While G's tag is NONE, no process sleeps or watches
- * (lib/post.c).
+ * reason, so a post must look for sleepers before it moves G. While G's tag is NONE, no process needs this
+ * (lib/post.c says how).
  *
  * The owner word of a record:
  *
@@ -61,10 +62,10 @@
  *     FREE     0  0      0             0            no owner; may be claimed
  *     PROCESS  0  0     pid       start time        claimed by that process, or adopted by that child
  *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
- *     ORPHAN   1  0        ticket (48 bits)         the owner gave the ticket up: certainly dead
+ *     ORPHAN   1  0        ticket (48 bits)         the owner gave the ticket up: counts as dead
  *
  * HANDED and ORPHAN have the ticket, so that no owner word comes twice in one record while a slow process may still
- * compare with the old one. A PROCESS word comes back only through its own live process.
+ * compare with the old one. Only its own process, alive, writes a PROCESS word again.
  *
  * The state word of a record:
  *
@@ -73,11 +74,11 @@
  *
  *     kind        value    meaning                         next kind, and which process may write it
  *     IDLE        gen      not in use                      CLAIMED: owner
- *     CLAIMED     gen      about to take a ticket, or      QUEUED: owner, or finisher of T's tag. HELD: owner.
- *                          cached                          IDLE: owner or recovery, without a ticket; owner, with a
+ *     CLAIMED     gen      takes a ticket, or is cached    QUEUED: owner, or finisher of T's tag. HELD: owner.
+ *                                                          IDLE: owner or recovery, without a ticket; owner, with a
  *                                                          ticket, after an anonymous take
- *     QUEUED      ticket   has its ticket, and may not     HELD: owner, or a setter that lowers C. IDLE: owner, if
- *                          know more                       anonymous. RELEASING: recovery
+ *     QUEUED      ticket   has its ticket, enabled or not  HELD: owner, or a setter that lowers C. IDLE: owner, if
+ *                                                          anonymous. RELEASING: recovery
  *     HELD        ticket   admitted                        RELEASING: owner; any process if HANDED; recovery.
  *                                                          HELD, repeats + 1: the child that adopts it.
  *                                                          IDLE: owner, if anonymous (a setter has written HELD)

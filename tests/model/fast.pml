@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lib/fast.[ch]: cached records, and the fast path of acquire and release, in configurations that define
- * CACHES_RECORDS. The fast paths of take and post are the first rounds of arrive_if_enabled() and post().
+ * CACHES_RECORDS. The fast path of take is the first round of arrive_if_enabled(); that of post is in post.pml.
  *
  * Each process has one thread and so one cache entry. `entry` is 0 or record + 1. The record stays in its entry while a
  * hold of the fast path lasts, also if that gets another owner. entry_tickets is -1 if the next hold cannot use the

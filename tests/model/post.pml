@@ -160,9 +160,17 @@ inline wake_announced(n)
 	wk_i = 0
 }
 
+/* The first branch is fast_post() in lib/fast.h, whatever it reads of T and C: the tag NONE is enough. */
 inline post(n)
 {
 	do
+	:: d_step { says_quiet(counter_tag(G)) -> po_grants = G };
+		if
+		OR_DIE
+		:: MOVES(n, FORGET_VIEW);
+			break
+		:: CAS_FAILS(G, po_grants, FORGET_VIEW)
+		fi
 	:: STEP(po_grants = G);
 		READ_C
 		STEP(po_tickets = counter_value(T));
