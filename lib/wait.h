@@ -12,8 +12,8 @@
  *     record_wait.c   record_wait_yield()     for those woken before, 1 ms
  *     removal.c       sleep_for()             for another remover, a second at most
  *
- * The last column says what runs when such a sleep ends by itself: a change there has to be made in all of them. (shm/attach.c
- * also waits up to 20 ms for a file that is being published.)
+ * The last column says what runs when such a sleep ends by itself: a change there has to be made in all of them.
+ * (shm/attach.c also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
 #define TSEM_LIB_WAIT_H
