@@ -3,6 +3,7 @@
 #ifndef TSEM_LIB_HANDLE_H
 #define TSEM_LIB_HANDLE_H
 
+#include "name.h"
 #include "segment.h"
 #include "tsem.h"
 
@@ -10,7 +11,8 @@
 
 enum { CACHE_ENTRIES = 16 };
 
-struct cached; /* fast.h */
+struct cached;   /* fast.h */
+struct presence; /* presence.c */
 
 struct tsem {
 	struct segment segment;
@@ -23,6 +25,8 @@ struct tsem {
 	_Atomic uint64_t last_handoff; /* E after this process's last grant to a waiter: wait_backoff() */
 	_Atomic uint64_t tried;        /* when a failing try last looked for dead owners: recover_before_failing() */
 	unsigned char uuid[16];
+	char name[NAME_BYTES_MAX + 1];     /* "": in the program's own memory */
+	struct presence *_Atomic presence; /* the newest of this process and of those that it was forked from */
 	struct cached *cache[CACHE_ENTRIES];
 };
 

@@ -108,7 +108,8 @@ tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 static __attribute__((noinline)) int
 release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 {
-	const struct claim claim = {.index = index, .record = &sem->segment.records[index], .owner = identity_owner()};
+	const struct claim claim = {
+		.index = index, .record = &sem->segment.records[index], .owner = LOAD_RLX(&sem->segment.records[index].owner)};
 	struct grant grant;
 	const enum move move = move_grants(sem, index, claim.record, releasing, &grant);
 	if (move == MOVE_STUCK) {
@@ -142,12 +143,9 @@ release_any(struct hold *hold)
 {
 	if (hold_is_lent(hold))
 		return release_loan(hold);
-	const uint64_t owner = identity_owner();
-	if (owner == 0)
-		return -EPERM;
 	struct record *record = hold_record(hold);
 	uint64_t state;
-	if (LOAD_RLX(&record->owner) != owner || !record_is_held(record, hold_ticket(hold), &state))
+	if (!identity_is(LOAD_RLX(&record->owner)) || !record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 	/* A plain store: while the owner lives, only a child that adopts the hold changes its state: see tsem_adopt(). */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));

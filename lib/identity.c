@@ -52,11 +52,11 @@ identity_read(struct identity *identity)
 	const uint64_t start = own_start_read(identity->boot_offset);
 	if (start == 0 && is_short_of_descriptors())
 		rc = -errno;
-	identity->owner = owner_process((uint32_t)getpid(), start);
 	errno = 0;
 	identity->pid_ns = own_pid_namespace();
 	if (identity->pid_ns == 0 && is_short_of_descriptors())
 		rc = -errno;
+	identity->owner = owner_in_namespace(owner_process((uint32_t)getpid(), start), identity->pid_ns);
 	identity->uid = geteuid();
 	errno = saved;
 	return rc;

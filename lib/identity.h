@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "atomic.h"
+#include "layout.h"
 
 struct identity {
-	uint64_t owner;  /* an OWNER value of shm/layout.h */
+	uint64_t owner;  /* an OWNER value of shm/layout.h, without OWNER_LOCKED */
 	uint32_t pid_ns; /* inode number of the pid's namespace; 0: not known */
 	uint32_t uid;
 	int64_t boot_offset; /* what boot_offset_read() returned at that time */
@@ -56,6 +57,13 @@ identity_owner(void)
 {
 	const uint64_t owner = identity_owner_cached();
 	return owner != 0 ? owner : identity_owner_uncached();
+}
+
+/* Whether the owner word is the calling process's, with or without OWNER_LOCKED. */
+static inline bool
+identity_is(uint64_t owner)
+{
+	return owner != 0 && (owner & ~OWNER_LOCKED) == identity_owner();
 }
 
 /* Returns the identity from the cache, which it fills as identity_prepare() does. Same errors. */

@@ -8,6 +8,7 @@
 #include "extensible.h"
 #include "fast.h"
 #include "identity.h"
+#include "presence.h"
 #include "record.h"
 #include "removal.h"
 #include "wait.h"
@@ -26,13 +27,14 @@ free_handle(struct tsem *sem)
  * from here on.
  */
 static int
-finish_handle(struct tsem *sem, int rc, struct tsem **out)
+finish_handle(struct tsem *sem, const char *name, int rc, struct tsem **out)
 {
 	if (rc < 0) {
 		free_handle(sem);
 		return rc;
 	}
 	const struct header *header = sem->segment.header;
+	strcpy(sem->name, name);
 	memcpy(sem->uuid, header->uuid, sizeof(sem->uuid));
 	memcpy(&sem->hash_salt, sem->uuid, sizeof(sem->hash_salt));
 	sem->permits = header->permits;
@@ -73,7 +75,7 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 
 	unsigned how = (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0;
 	how |= (flags & TSEM_READ_ONLY) != 0 ? SEGMENT_READ_ONLY : 0;
-	rc = finish_handle(sem, segment_attach(name, how, &sem->segment), &sem);
+	rc = finish_handle(sem, name, segment_attach(name, how, &sem->segment), &sem);
 	if (rc < 0)
 		return rc;
 	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* the name is about to go, or was restored */
@@ -91,6 +93,7 @@ tsem_close(tsem *sem)
 	if (sem == NULL)
 		return;
 	record_free_cached(sem);
+	presence_close(sem);
 	segment_detach(&sem->segment);
 	free_handle(sem);
 }
@@ -121,7 +124,7 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	return finish_handle(sem, segment_create(name, &how, &sem->segment), out);
+	return finish_handle(sem, name, segment_create(name, &how, &sem->segment), out);
 }
 
 static int
@@ -190,7 +193,7 @@ tsem_init_at(void *memory, size_t size, const struct tsem_config *theirs, tsem *
 	rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	return finish_handle(sem, segment_create_at(memory, size, &how, &sem->segment), out);
+	return finish_handle(sem, "", segment_create_at(memory, size, &how, &sem->segment), out);
 }
 
 int
@@ -200,5 +203,5 @@ tsem_open_at(void *memory, size_t size, tsem **out)
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	return finish_handle(sem, segment_attach_at(memory, size, &sem->segment), out);
+	return finish_handle(sem, "", segment_attach_at(memory, size, &sem->segment), out);
 }

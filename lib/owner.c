@@ -3,6 +3,7 @@
 
 #include "identity.h"
 #include "platform.h"
+#include "presence.h"
 
 static uint64_t
 recorded_start(const struct record *record, uint64_t owner)
@@ -16,7 +17,7 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t own
 	const struct header *header = sem->segment.header;
 	if (owner_kind(owner) == OWNER_KIND_ORPHAN)
 		return LIVENESS_DEAD;
-	if (owner == identity_owner())
+	if (identity_is(owner))
 		return LIVENESS_ALIVE;
 
 	struct process_id process = {.pid = owner_pid(owner), .start = recorded_start(record, owner)};
@@ -26,14 +27,17 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t own
 		/* A record that was just claimed may still have the namespace of its last owner: nothing can be told then. */
 		const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
 		if (idle && owner_kind(owner) == OWNER_KIND_PROCESS && LOAD_ACQ(&record->start) != owner)
-			return LIVENESS_UNKNOWN;
+			return presence_judge(sem, owner);
 		process.pid_ns = LOAD_ACQ(&record->pid_ns);
 	}
-	return (enum liveness)platform.judge(&process);
+	const enum liveness verdict = (enum liveness)platform.judge(&process);
+	return verdict == LIVENESS_UNKNOWN ? presence_judge(sem, owner) : verdict;
 }
 
 bool
 owner_has_exited(const struct record *record, uint64_t owner)
 {
-	return has_exited((pid_t)owner_pid(owner), recorded_start(record, owner));
+	struct identity self;
+	return identity_get(&self) == 0 && LOAD_ACQ(&record->pid_ns) == self.pid_ns
+	       && has_exited((pid_t)owner_pid(owner), recorded_start(record, owner));
 }

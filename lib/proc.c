@@ -272,17 +272,18 @@ uint64_t
 start_since_boot(uint64_t start, int64_t offset)
 {
 	if (offset == 0)
-		return start & OWNER_LOW_MASK;
+		return start_shorten(start);
 	const long ticks = sysconf(_SC_CLK_TCK);
 	if (offset == BOOT_OFFSET_UNKNOWN || ticks <= 0 || NS_PER_SECOND % (uint64_t)ticks != 0)
 		return 0;
 	const uint64_t tick = NS_PER_SECOND / (uint64_t)ticks;
 	const uint64_t since = start * tick - (uint64_t)offset;
-	return since > INT64_MAX ? 0 : since / tick & OWNER_LOW_MASK;
+	return since > INT64_MAX ? 0 : start_shorten(since / tick);
 }
 
 bool
 is_same_start(uint64_t a, uint64_t b)
 {
-	return a != 0 && b != 0 && (a == b || a + 1 == b || b + 1 == a);
+	const uint64_t ahead = (a - b + 1) & START_MASK;
+	return a != 0 && b != 0 && ahead <= 2;
 }

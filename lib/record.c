@@ -6,6 +6,7 @@
 #include "fast.h"
 #include "identity.h"
 #include "platform.h"
+#include "presence.h"
 #include "record_wake.h"
 
 /* ---- the states that only the owner writes ---- */
@@ -100,7 +101,7 @@ claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 	if (rc < 0)
 		return rc;
 	register_namespace(sem->segment.header, &self);
-	claim->owner = self.owner;
+	claim->owner = presence_owner(sem, &self);
 	rc = search(sem, claim->owner, claim);
 	if (rc < 0)
 		return rc;
@@ -157,9 +158,10 @@ record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 	if (identity_get(&self) < 0)
 		return false;
 	register_namespace(sem->segment.header, &self);
-	if (!CAS_SEQ(&record->owner, from, self.owner))
+	const uint64_t owner = presence_owner(sem, &self);
+	if (!CAS_SEQ(&record->owner, from, owner))
 		return false;
-	sign(record, self.owner, &self);
+	sign(record, owner, &self);
 	return true;
 }
 

@@ -104,7 +104,7 @@ take_own(struct tsem *sem, const struct hold *hold, uint64_t owner, uint32_t *sl
 {
 	const uint64_t own = slot_make(hold_ticket(hold), hold->record);
 	const uint32_t found = find_own(sem, own, slots, count);
-	if (found == count || owner != identity_owner())
+	if (found == count || !identity_is(owner))
 		return found;
 	take_missing(sem, own, slots, count);
 	return find_own(sem, own, slots, count);

@@ -7,6 +7,7 @@
 #include "find_process.h"
 #include "identity.h"
 #include "owner.h"
+#include "presence.h"
 #include "probe.h"
 #include "proc.h"
 #include "protocol.h"
@@ -22,8 +23,7 @@
 static int
 change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use use)
 {
-	const uint64_t self = identity_owner();
-	if (hold->sem == 0 || hold_is_lent(hold) || self == 0)
+	if (hold->sem == 0 || hold_is_lent(hold))
 		return -EPERM;
 	struct process process;
 	if (found != NULL)
@@ -34,7 +34,8 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 	struct tsem *sem = hold_sem(hold);
 	struct record *record = hold_record(hold);
 	uint64_t state;
-	if (!record_is_held(record, hold_ticket(hold), &state))
+	const uint64_t self = LOAD_RLX(&record->owner);
+	if (!identity_is(self) || !record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
 
 	/*
@@ -51,7 +52,7 @@ change_owner(struct hold *hold, pid_t pid, const tsem_process *found, enum use u
 	ADD_RLX(&sem->segment.header->statistics.handed_over, 1);
 	hold->flags |= HOLD_LENT;
 	hold->lent = owner;
-	hold->lender = self;
+	hold->lender = identity_owner();
 	return 0;
 }
 
@@ -148,13 +149,14 @@ tsem_adopt(tsem_hold *out)
 		return -EPERM;
 	struct record *record = hold_record(hold);
 	const uint64_t parent = LOAD_ACQ(&record->owner);
-	if (owner_kind(parent) != OWNER_KIND_PROCESS || parent == self.owner)
+	if (owner_kind(parent) != OWNER_KIND_PROCESS || (parent & ~OWNER_LOCKED) == self.owner)
 		return -EPERM;
 	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns)
 		return -EXDEV;
 
 	uint64_t state;
-	if (!record_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, self.owner))
+	const uint64_t own = presence_of_child(sem, &self, parent);
+	if (!record_is_held(record, hold_ticket(hold), &state) || !CAS_SEQ(&record->owner, parent, own))
 		return -EPERM;
 	/*
 	 * The parent may have died before that, and a recovering process may have read the owner for the last time and be
@@ -169,9 +171,9 @@ tsem_adopt(tsem_hold *out)
 	/* The recovering process leaves the release that it began to the new owner. */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, hold_ticket(hold));
 	if (LOAD_ACQ(&record->state) == releasing)
-		release_other_finish(sem, hold->record, self.owner, releasing);
+		release_other_finish(sem, hold->record, own, releasing);
 	else
-		record_free_for(sem, hold->record, record, self.owner);
+		record_free_for(sem, hold->record, record, own);
 	return -EPERM;
 }
 

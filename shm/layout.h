@@ -60,7 +60,7 @@
  *
  *     bits    63 62   61 .. 40   39 ......... 0
  *     FREE     0  0      0             0            no owner; may be claimed
- *     PROCESS  0  0     pid       start time        claimed by that process, or adopted by that child
+ *     PROCESS  0  0     pid       l, ns, start      claimed by that process, or adopted by that child
  *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
  *     ORPHAN   1  0        ticket (48 bits)         the owner gave the ticket up: counts as dead
  *
@@ -209,17 +209,36 @@ counter_diff(uint64_t a, uint64_t b)
 #define OWNER_KIND_PROCESS UINT64_C(0)
 #define OWNER_KIND_HANDED (UINT64_C(1) << 62)
 #define OWNER_KIND_ORPHAN (UINT64_C(1) << 63)
+#define OWNER_LOCKED (UINT64_C(1) << 39) /* PROCESS: the process has a presence lock */
+#define NAMESPACE_SHIFT 28
+#define NAMESPACE_MASK UINT64_C(0x7ff)
+#define START_MASK ((UINT64_C(1) << NAMESPACE_SHIFT) - 1)
 
 /*
  * A start time is in clock ticks since boot, as field 22 of /proc/PID/stat says in the initial time namespace; 0 where
  * that is not known. START_RULE stands for this sentence in the fingerprint: builds that measure start times
  * differently would take each other's processes for dead.
  */
-#define START_RULE 2U
+#define START_RULE 3U
+
+/* The lower 28 bits of a start time, which are 31 days; 0 only if that is not known. */
+static inline uint64_t
+start_shorten(uint64_t start)
+{
+	return start != 0 && (start & START_MASK) == 0 ? 1 : start & START_MASK;
+}
+
 static inline uint64_t
 owner_process(uint32_t pid, uint64_t start)
 {
-	return (uint64_t)pid << OWNER_LOW_BITS | (start & OWNER_LOW_MASK);
+	return (uint64_t)pid << OWNER_LOW_BITS | (start & START_MASK);
+}
+
+/* The same process, in a PID namespace of this inode number: its lower 11 bits tell live namespaces apart. */
+static inline uint64_t
+owner_in_namespace(uint64_t owner, uint32_t pid_ns)
+{
+	return owner | (pid_ns & NAMESPACE_MASK) << NAMESPACE_SHIFT;
 }
 
 static inline uint64_t
@@ -249,7 +268,7 @@ owner_pid(uint64_t owner)
 static inline uint64_t
 owner_start(uint64_t owner)
 {
-	return owner & OWNER_LOW_MASK;
+	return owner & START_MASK;
 }
 
 /* ---- state ---- */

@@ -78,7 +78,7 @@ owner_words_hold_their_parts(void **state)
 {
 	(void)state;
 	static const uint32_t pids[] = {1, 2, 32768, (1U << PID_BITS) - 1};
-	static const uint64_t starts[] = {0, 1, UINT32_MAX, OWNER_LOW_MASK};
+	static const uint64_t starts[] = {0, 1, 4711, START_MASK};
 	for (size_t i = 0; i < LENGTH(pids); i++) {
 		for (size_t j = 0; j < LENGTH(starts); j++) {
 			const uint64_t owner = owner_process(pids[i], starts[j]);
@@ -95,7 +95,8 @@ owner_words_hold_their_parts(void **state)
 	}
 	/* A start time that does not fit must not spill into the pid, nor a ticket into the kind. */
 	assert_int_equal(owner_pid(owner_process(7, UINT64_MAX)), 7);
-	assert_int_equal(owner_start(owner_process(7, UINT64_MAX)), OWNER_LOW_MASK);
+	assert_int_equal(owner_start(owner_process(7, UINT64_MAX)), START_MASK);
+	assert_int_equal(owner_process(7, UINT64_MAX) & OWNER_LOCKED, 0);
 	assert_int_equal(owner_pid(owner_handed(7, COUNTER_MASK)), 7);
 	assert_int_equal(owner_kind(owner_handed((1U << PID_BITS) - 1, COUNTER_MASK)), OWNER_KIND_HANDED);
 

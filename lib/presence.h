@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The presence lock: by it, a process of any PID namespace finds that the owner of a record is dead. A process takes it
+ * before it claims its first record, for each handle one, if it is not in the initial PID namespace or if processes of
+ * several namespaces use the semaphore. Its owner word then has OWNER_LOCKED, and the byte that it locks is the owner
+ * word itself, which no other process has.
+ *
+ * The kernel releases the lock when the process has ended, and so have all children that have inherited the descriptor.
+ * So a lock that is gone means that the owner is dead, and one that is held means nothing certain: it may keep a dead
+ * owner's permits, but never rob a live one. A process loses its lock in one way only, if it closes descriptors that it
+ * has not opened, and then calls exec(): until then, a mapping keeps the lock.
+ */
+#ifndef TSEM_LIB_PRESENCE_H
+#define TSEM_LIB_PRESENCE_H
+
+#include "handle.h"
+#include "identity.h"
+#include "liveness.h"
+
+/*
+ * Returns the owner word of the calling process for the records that it claims through this handle. Takes the lock if it
+ * is missing and needed. If that fails, the word is without OWNER_LOCKED, and only processes of the same PID namespace
+ * can find that the owner is dead.
+ */
+uint64_t presence_owner(struct tsem *sem, const struct identity *self);
+
+/*
+ * Returns the owner word of a child that is about to adopt a hold of `parent`. The child's lock is one more byte of the
+ * parent's descriptor, so it lasts until both have ended. Async-signal-safe, and safe after vfork().
+ */
+uint64_t presence_of_child(const struct tsem *sem, const struct identity *self, uint64_t parent);
+
+/* Judges the owner by its lock. UNKNOWN: it has none, or the descriptor is gone. */
+enum liveness presence_judge(const struct tsem *sem, uint64_t owner);
+
+/* Releases the locks of a handle, unless the process still owns records. */
+void presence_close(struct tsem *sem);
+
+#endif
