@@ -157,10 +157,10 @@ identity_has_one_pid(void)
 		return false;
 	/* Relaxed: the word depends on no other, and every thread stores the same value. */
 	if (LOAD_RLX(&cache->one_pid) == UNKNOWN) {
-		const int pids = own_pids_count();
-		if (pids < 0)
+		struct process_pids pids;
+		if (!process_pids_read("self", &pids))
 			return false;
-		STORE_RLX(&cache->one_pid, pids == 1 ? YES : NO);
+		STORE_RLX(&cache->one_pid, pids.count == 1 ? YES : NO);
 	}
 	return LOAD_RLX(&cache->one_pid) == YES;
 }

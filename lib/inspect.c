@@ -8,6 +8,7 @@
 #include "census.h"
 #include "extensible.h"
 #include "identity.h"
+#include "inner_process.h"
 #include "owner.h"
 #include "platform.h"
 #include "protocol.h"
@@ -30,7 +31,14 @@ view_begin(struct view *view, struct tsem *sem)
 	view->sem = &view->copy;
 	view->copy = (struct tsem){.permits = sem->permits, .max = sem->max};
 	memcpy(view->copy.uuid, sem->uuid, sizeof(sem->uuid));
-	return segment_copy(&sem->segment, &view->copy.segment);
+	int rc = segment_copy(&sem->segment, &view->copy.segment);
+	if (rc < 0)
+		return rc;
+	/* The locks of owners belong to the file. */
+	view->copy.segment.fd = sem->segment.fd;
+	view->copy.segment.device = sem->segment.device;
+	view->copy.segment.inode = sem->segment.inode;
+	return 0;
 }
 
 static void
@@ -161,6 +169,7 @@ describe(const struct tsem *sem, const struct sighting *s)
 		.elapsed_ns = now > s->since ? now - s->since : 0, /* the clocks of time namespaces differ */
 		.remaining_ns = -1,
 	};
+	owner.pid_here = owner.foreign_pid ? 0 : owner.pid;
 	if (s->role == ROLE_WAITER && s->until != 0)
 		owner.remaining_ns = s->until <= now ? 0 : s->until - now > INT64_MAX ? INT64_MAX : (int64_t)(s->until - now);
 	return owner;
@@ -206,23 +215,42 @@ add_slots(struct tsem_owner *owner, uint32_t record, const struct slots *slots, 
 		owner->slot = own[0];
 }
 
+static bool
+is_any_foreign(const struct seen *all, size_t n)
+{
+	struct identity self;
+	for (size_t i = 0; i < n && identity_get(&self) == 0; i++) {
+		if (all[i].sighting.pid_ns != self.pid_ns)
+			return true;
+	}
+	return false;
+}
+
 static int
 call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
 {
 	NO_CANCELLATION;
 	struct slots slots;
 	uint32_t own[SLOTS_MAX];
+	struct inner_processes inner = {0};
+	if (is_any_foreign(all, n))
+		inner = inner_processes_read();
 	collect_slots(sem, &slots);
 	int rc = 0;
 	uint32_t position = 0;
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		const struct sighting *s = &all[i].sighting;
 		struct tsem_owner owner = describe(sem, s);
+		if (owner.foreign_pid) {
+			const struct process_id id = owner_process_id(&sem->segment.records[s->index], s->owner);
+			owner.pid_here = inner_process_find(&inner, &id);
+		}
 		if (s->role == ROLE_WAITER)
 			owner.position = ++position;
 		add_slots(&owner, s->index, &slots, own);
 		rc = each(&owner, arg);
 	}
+	inner_processes_free(&inner);
 	return rc;
 }
 

@@ -11,6 +11,16 @@ recorded_start(const struct record *record, uint64_t owner)
 	return owner_kind(owner) == OWNER_KIND_HANDED ? LOAD_ACQ(&record->start) : owner_start(owner);
 }
 
+struct process_id
+owner_process_id(const struct record *record, uint64_t owner)
+{
+	return (struct process_id){
+		.pid = owner_pid(owner),
+		.start = recorded_start(record, owner),
+		.pid_ns = LOAD_ACQ(&record->pid_ns),
+	};
+}
+
 enum liveness
 owner_liveness(const struct tsem *sem, const struct record *record, uint64_t owner)
 {
@@ -20,7 +30,7 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t own
 	if (identity_is(owner))
 		return LIVENESS_ALIVE;
 
-	struct process_id process = {.pid = owner_pid(owner), .start = recorded_start(record, owner)};
+	struct process_id process = owner_process_id(record, owner);
 	if (LOAD_SEQ(&header->mixed_pid_ns) == 0) {
 		process.pid_ns = LOAD_ACQ(&header->pid_ns);
 	} else {
@@ -28,7 +38,6 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t own
 		const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
 		if (idle && owner_kind(owner) == OWNER_KIND_PROCESS && LOAD_ACQ(&record->start) != owner)
 			return presence_judge(sem, owner);
-		process.pid_ns = LOAD_ACQ(&record->pid_ns);
 	}
 	const enum liveness verdict = (enum liveness)platform.judge(&process);
 	return verdict == LIVENESS_UNKNOWN ? presence_judge(sem, owner) : verdict;

@@ -140,7 +140,7 @@ process_stat_read(const char *pid, const char *thread, struct process_stat *stat
 
 struct pids_scan {
 	size_t key;
-	int count;
+	struct process_pids *pids;
 	bool in_number;
 };
 
@@ -153,16 +153,21 @@ scan_pids(void *arg, char byte)
 		scan->key = match_key(key, scan->key, byte);
 		return true;
 	}
-	scan->count += is_digit(byte) && !scan->in_number;
+	struct process_pids *pids = scan->pids;
+	if (is_digit(byte)) {
+		pids->count += !scan->in_number;
+		pids->innermost = (scan->in_number ? pids->innermost : 0) * 10 + (uint32_t)(byte - '0');
+	}
 	scan->in_number = is_digit(byte);
 	return byte != '\n';
 }
 
-int
-own_pids_count(void)
+bool
+process_pids_read(const char *pid, struct process_pids *pids)
 {
-	struct pids_scan scan = {0};
-	return scan_file("self", "/status", scan_pids, &scan) ? scan.count : -1;
+	struct pids_scan scan = {.pids = pids};
+	*pids = (struct process_pids){0};
+	return scan_file(pid, "/status", scan_pids, &scan) && pids->count > 0;
 }
 
 /* ---- namespaces ---- */

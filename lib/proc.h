@@ -26,8 +26,14 @@ struct process_stat {
  */
 bool process_stat_read(const char *pid, const char *thread, struct process_stat *stat);
 
-/* Counts this process's pids: one in the PID namespace of /proc, and one in each namespace below it. -1: no /proc. */
-int own_pids_count(void);
+/* A process has one pid in the PID namespace of /proc, and one in each namespace below it down to its own. */
+struct process_pids {
+	int count;
+	uint32_t innermost; /* the one in its own namespace */
+};
+
+/* Reads the pids of process `pid`, which may be "self". False: no such process, or no /proc. */
+bool process_pids_read(const char *pid, struct process_pids *pids);
 
 /* Returns the inode number of the process's namespace /proc/PID/ns/KIND; 0: not known. */
 uint32_t namespace_of(const char *pid, const char *kind);

@@ -529,6 +529,7 @@ struct tsem_owner {
 	uint32_t slot;        /* of a holder that has asked for one: the lowest of its slots; else TSEM_NO_SLOT */
 	uint32_t slot_count;
 	const uint32_t *slots; /* all of them, ascending; valid during the call */
+	pid_t pid_here;        /* in the PID namespace of the caller; 0: it has none there, or that is not known */
 };
 
 /* A non-zero result ends the enumeration; the function that enumerates returns it. */

@@ -1,0 +1,229 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Processes of several containers (PID namespaces) share semaphores: a death is noticed in every namespace.
+# shellcheck disable=SC2016,SC2030,SC2031 # scripts for inner shells; each test sets FIRST for itself
+load environments
+
+setup_file() {
+  need 'a PID namespace' own-pids true
+}
+
+# Starts COMMAND in a container that holds the only permit as soon as this returns. FIRST is its process 1.
+hold_in_container() {
+  start "${CONTAINER[@]:-container}" "$@"
+  eventually is_shown .held 1
+  FIRST=$(pgrep -P "$PID")
+}
+
+kill_container() {
+  kill -KILL "$FIRST"
+  finish "$PID"
+}
+
+# A waiter in a container of its own, which is in the queue. WAITER is its process outside.
+wait_in_container() {
+  rm -f ran
+  start own-pids tsem run "$SEM" touch ran
+  WAITER=$PID
+  eventually is_shown .waiting 1
+}
+
+expect_admitted() {
+  finish "$WAITER"
+  expect_status 0
+  [[ -e ran ]]
+}
+
+# Kills the processes of the container whose command lines match. Its process 1 should outlive them.
+kill_inside() {
+  local pids
+  mapfile -t pids < <(pgrep --ns "$FIRST" --nslist pid -f "$1")
+  expect_equal 'processes to kill' "${#pids[@]}" "$2" || return
+  kill -KILL "${pids[@]}"
+  local pid
+  for pid in "${pids[@]}"; do
+    eventually has_ended "$pid"
+  done
+}
+
+# ---- a container is killed ----
+
+@test "containers: tsem run in a killed container gives its permit to a waiter in another one, ten times of ten" {
+  tsem create "$SEM"
+  for _ in {1..10}; do
+    hold_in_container tsem run "$SEM" sleep 1000
+    wait_in_container
+    kill_container
+    expect_admitted
+  done
+  expect_at_rest 1
+}
+
+@test "containers: a C program in a killed container gives its permit to a waiter in another one, ten times of ten" {
+  tsem create "$SEM"
+  for _ in {1..10}; do
+    hold_in_container holder "$SEM"
+    wait_in_container
+    kill_container
+    expect_admitted
+  done
+  expect_at_rest 1
+}
+
+@test "containers: a try notices the death, outside and in another container" {
+  tsem create "$SEM"
+  hold_in_container tsem run "$SEM" sleep 1000
+  expect_none_available
+  expect_none_available own-pids
+  kill_container
+  expect_recovered
+  hold_in_container tsem run "$SEM" sleep 1000
+  kill_container
+  expect_recovered own-pids
+}
+
+@test "containers: a killed waiter leaves the queue" {
+  tsem create "$SEM"
+  hold
+  start container tsem take "$SEM"
+  eventually is_shown .waiting 1
+  FIRST=$(pgrep -P "$PID")
+  kill_container
+  enqueue tsem run "$SEM" touch ran
+  local waiter=$PID
+  kill -KILL "$COMMAND_PID"
+  finish "$waiter"
+  expect_status 0
+  expect_at_rest 1
+}
+
+@test "containers: with user namespaces of their own" {
+  need 'a user namespace' unshare --user --map-root-user true
+  local -x IN_USER_NAMESPACE=1
+  tsem create "$SEM"
+  hold_in_container tsem run "$SEM" sleep 1000
+  expect_none_available own-pids
+  kill_container
+  expect_recovered container
+}
+
+@test "containers: without a /proc" {
+  need 'a mount namespace' unshare --mount true
+  tsem create "$SEM"
+  hold_in_container unshare --mount empty-proc tsem run "$SEM" sleep 1000
+  expect_none_available own-pids
+  expect_none_available own-pids unshare --mount empty-proc
+  kill_container
+  expect_recovered unshare --mount empty-proc
+}
+
+@test "containers: a process outside of all containers is killed" {
+  tsem create "$SEM"
+  container tsem run "$SEM" true # so it is known that several namespaces use the semaphore
+  hold
+  local both=("$PID" "$COMMAND_PID")
+  expect_none_available own-pids
+  kill -KILL "${both[@]}"
+  finish "${both[0]}"
+  eventually has_ended "${both[1]}"
+  expect_recovered own-pids
+}
+
+# ---- no live process is robbed ----
+
+@test "containers: tsem run is killed, and its command lives and keeps the permit" {
+  local -x OUTLIVES=1
+  tsem create "$SEM"
+  hold_in_container tsem run "$SEM" sleep 1000
+  kill_inside '^tsem run' 1
+  expect_none_available
+  expect_none_available own-pids
+  kill_inside '^sleep 1000' 1
+  expect_recovered own-pids
+}
+
+@test "containers: a command that closes all descriptors keeps the permit as long as its tsem run lives" {
+  tsem create "$SEM"
+  local -x OUTLIVES=1
+  hold_in_container tsem run "$SEM" closed-descriptors sh -c 'touch closed; exec sleep 1000'
+  eventually test -e closed
+  expect_none_available own-pids
+  kill_inside '^sleep 1000' 1
+  eventually is_shown .held 0
+  hold_in_container tsem run "$SEM" closed-descriptors sh -c 'touch again; exec sleep 1000'
+  eventually test -e again
+  kill_inside '^tsem run' 1
+  expect_recovered # the exception, of which tsem(7) warns
+}
+
+@test "containers: a daemon that a command leaves behind does not keep the permit of a command that has ended" {
+  tsem create "$SEM"
+  start container tsem run "$SEM" sh -c 'sleep 1000 & touch left'
+  eventually test -e left
+  eventually is_shown .held 0
+  expect_recovered own-pids
+}
+
+@test "containers: a daemon keeps the permit of a command that was killed together with tsem run, for others only" {
+  local -x OUTLIVES=1
+  tsem create "$SEM"
+  hold_in_container tsem run "$SEM" sh -c 'sleep 1000 & touch left; wait'
+  eventually test -e left
+  kill_inside '^tsem run|^sh -c sleep' 2
+  expect_none_available own-pids
+  expect_none_available
+  attempt nsenter --target "$FIRST" --pid --mount tsem recover "$SEM" # a process that can judge by the number
+  expect_out 1
+}
+
+@test "containers: a program that executes another one, or closes its handle, keeps its holds" {
+  tsem create "$SEM"
+  local actions
+  for actions in 'ready exec' 'close ready' 'close ready exec' 'again ready' 'again ready exec'; do
+    # shellcheck disable=SC2086 # several words
+    hold_in_container holder "$SEM" $actions
+    eventually test -e ready
+    expect_none_available own-pids
+    kill_container
+    expect_recovered own-pids
+    rm -f ready
+  done
+}
+
+@test "containers: a program that closes the descriptors of others keeps its holds" {
+  tsem create "$SEM"
+  hold_in_container holder "$SEM" descriptors ready
+  eventually test -e ready
+  expect_none_available own-pids
+  kill_container
+  expect_recovered own-pids
+}
+
+# ---- what keeps a dead owner's permit ----
+
+@test "containers: a child that does nothing keeps its killed parent's permit for others, until it ends, too" {
+  local -x OUTLIVES=1
+  tsem create "$SEM"
+  hold_in_container holder "$SEM" child ready
+  eventually test -e ready
+  kill -KILL "$(pgrep -P "$FIRST" -x holder)"
+  expect_none_available own-pids
+  kill_container
+  expect_recovered own-pids
+}
+
+@test "containers: a lock of another process can keep the dead, and cannot rob the living" {
+  tsem create "$SEM"
+  hold_in_container tsem run "$SEM" sleep 1000
+  local container_pid=$PID
+  start lock-all "$FILE"
+  eventually test -e locked
+  local locker=$PID
+  expect_none_available own-pids
+  PID=$container_pid
+  kill_container
+  expect_none_available # not in a new namespace, which could have the number of the one that has ended
+  kill -KILL "$locker"
+  finish "$locker"
+  expect_recovered
+}
