@@ -289,6 +289,6 @@ start_since_boot(uint64_t start, int64_t offset)
 bool
 is_same_start(uint64_t a, uint64_t b)
 {
-	const uint64_t ahead = (a - b + 1) & START_MASK;
-	return a != 0 && b != 0 && ahead <= 2;
+	const uint64_t ahead = start_shorten(a) + START_MASK - start_shorten(b);
+	return a != 0 && b != 0 && (ahead + 1) % START_MASK <= 2;
 }

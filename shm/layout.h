@@ -221,11 +221,11 @@ counter_diff(uint64_t a, uint64_t b)
  */
 #define START_RULE 3U
 
-/* The lower 28 bits of a start time, which are 31 days; 0 only if that is not known. */
+/* A start time in 28 bits, in which it repeats after 31 days: 0 if it is not known, else 1 to START_MASK. */
 static inline uint64_t
 start_shorten(uint64_t start)
 {
-	return start != 0 && (start & START_MASK) == 0 ? 1 : start & START_MASK;
+	return start == 0 ? 0 : (start - 1) % START_MASK + 1;
 }
 
 static inline uint64_t

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A pid has another meaning in each PID namespace. So across namespaces no process counts as dead.
+# A pid has another meaning in each PID namespace. So without a lock (containers.bats) no process counts as dead across them.
 # shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load environments
 

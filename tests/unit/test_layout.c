@@ -97,6 +97,13 @@ owner_words_hold_their_parts(void **state)
 	assert_int_equal(owner_pid(owner_process(7, UINT64_MAX)), 7);
 	assert_int_equal(owner_start(owner_process(7, UINT64_MAX)), START_MASK);
 	assert_int_equal(owner_process(7, UINT64_MAX) & OWNER_LOCKED, 0);
+	const uint64_t inside = owner_in_namespace(owner_process(7, UINT64_MAX), UINT32_MAX);
+	assert_int_equal(owner_pid(inside), 7);
+	assert_int_equal(owner_start(inside), START_MASK);
+	assert_int_equal(inside & OWNER_LOCKED, 0);
+	/* Neighbouring namespaces of live processes have different words. */
+	assert_int_not_equal(owner_in_namespace(owner_process(7, 1), 4026532200U),
+	                     owner_in_namespace(owner_process(7, 1), 4026532201U));
 	assert_int_equal(owner_pid(owner_handed(7, COUNTER_MASK)), 7);
 	assert_int_equal(owner_kind(owner_handed((1U << PID_BITS) - 1, COUNTER_MASK)), OWNER_KIND_HANDED);
 
