@@ -56,8 +56,8 @@ starts_one_tick_apart_are_the_same(void **state)
 	(void)state;
 	assert_true(is_same_start(5, 5) && is_same_start(5, 4) && is_same_start(4, 5));
 	assert_false(is_same_start(5, 3) || is_same_start(3, 5));
-	assert_true(is_same_start(START_MASK, 1)
-	            && is_same_start(1, START_MASK + 1)); /* 0 is not known, so 1 stands for it */
+	assert_true(is_same_start(START_MASK, 1) && is_same_start(1, START_MASK) && is_same_start(START_MASK + 1, 1));
+	assert_false(is_same_start(START_MASK - 1, 1) || is_same_start(1, START_MASK - 1));
 	assert_int_equal(start_since_boot(START_MASK + 1, 0), 1);
 	assert_false(is_same_start(0, 0) || is_same_start(0, 1) || is_same_start(1, 0));
 }
