@@ -37,10 +37,10 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t own
 		/* A record that was just claimed may still have the namespace of its last owner: nothing can be told then. */
 		const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
 		if (idle && owner_kind(owner) == OWNER_KIND_PROCESS && LOAD_ACQ(&record->start) != owner)
-			return presence_judge(sem, owner);
+			return presence_judge(sem, record, owner);
 	}
 	const enum liveness verdict = (enum liveness)platform.judge(&process);
-	return verdict == LIVENESS_UNKNOWN ? presence_judge(sem, owner) : verdict;
+	return verdict == LIVENESS_UNKNOWN ? presence_judge(sem, record, owner) : verdict;
 }
 
 bool

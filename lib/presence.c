@@ -33,7 +33,9 @@ byte_of(uint64_t owner)
 static void
 destroy(const struct tsem *sem, struct presence *presence)
 {
-	munmap(presence->page, PAGE_BYTES);
+	/* A child has no such mapping. In it, the address may be another mapping's. */
+	if (identity_is(presence->owner))
+		munmap(presence->page, PAGE_BYTES);
 	lock_close(&sem->segment, presence->fd);
 	free(presence);
 }
@@ -94,13 +96,29 @@ presence_of_child(const struct tsem *sem, const struct identity *self, uint64_t 
 	return self->owner | OWNER_LOCKED;
 }
 
+/*
+ * A live process that closes its handle releases its lock, and may lock the same byte again for its next claim, even of
+ * the same record. So a lock that is gone proves a death only if the owner had its lock when this process read it, and
+ * no live process has released a lock since.
+ */
 enum liveness
-presence_judge(const struct tsem *sem, uint64_t owner)
+presence_judge(const struct tsem *sem, const struct record *record, uint64_t owner)
 {
+	enum { TRIES_MAX = 16 };
+	const struct header *header = sem->segment.header;
 	if (owner_kind(owner) != OWNER_KIND_PROCESS || (owner & OWNER_LOCKED) == 0)
 		return LIVENESS_UNKNOWN;
-	const int taken = lock_is_taken(&sem->segment, sem->segment.fd, byte_of(owner));
-	return taken < 0 ? LIVENESS_UNKNOWN : taken == 0 ? LIVENESS_DEAD : LIVENESS_ALIVE;
+	for (int i = 0; i < TRIES_MAX; i++) {
+		const uint32_t unlocks = LOAD_SEQ(&header->unlocks);
+		if (LOAD_SEQ(&record->owner) != owner)
+			break;
+		const int taken = lock_is_taken(&sem->segment, sem->segment.fd, byte_of(owner));
+		if (taken != 0)
+			return taken < 0 ? LIVENESS_UNKNOWN : LIVENESS_ALIVE;
+		if (LOAD_SEQ(&header->unlocks) == unlocks)
+			return LIVENESS_DEAD;
+	}
+	return LIVENESS_UNKNOWN;
 }
 
 /* Whether the process owns a record. It keeps its holds when it closes the handle. */
@@ -116,7 +134,8 @@ owns_a_record(struct tsem *sem)
 }
 
 /*
- * Keeps the lock, for the rest of the process's life, if it protects a hold and no other handle has the same lock. The
+ * Keeps the descriptor, for the rest of the process's life, if its locks protect a hold and the byte of this process is
+ * not locked by another descriptor, too. An inherited descriptor may have the byte of a child that has adopted. The
  * descriptor and the mapping are lost on purpose.
  */
 void
@@ -124,9 +143,11 @@ presence_close(struct tsem *sem)
 {
 	struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
 	const bool needed = presence != NULL && owns_a_record(sem);
+	if (presence != NULL)
+		ADD_SEQ(&sem->segment.header->unlocks, 1); /* before the lock is gone: see presence_judge() */
 	while (presence != NULL) {
 		struct presence *inherited = presence->inherited;
-		if (needed && lock_is_taken(&sem->segment, presence->fd, byte_of(presence->owner)) <= 0)
+		if (needed && lock_is_taken(&sem->segment, presence->fd, identity_owner()) <= 0)
 			free(presence);
 		else
 			destroy(sem, presence);

@@ -30,8 +30,11 @@ uint64_t presence_owner(struct tsem *sem, const struct identity *self);
  */
 uint64_t presence_of_child(const struct tsem *sem, const struct identity *self, uint64_t parent);
 
-/* Judges the owner by its lock. UNKNOWN: it has none, or the descriptor is gone. */
-enum liveness presence_judge(const struct tsem *sem, uint64_t owner);
+/*
+ * Judges the owner of the record by its lock. UNKNOWN: it has none, the descriptor is gone, or the record has another
+ * owner by now.
+ */
+enum liveness presence_judge(const struct tsem *sem, const struct record *record, uint64_t owner);
 
 /* Releases the locks of a handle, unless the process still owns records. */
 void presence_close(struct tsem *sem);

@@ -547,8 +547,8 @@ struct header {
 	_Atomic uint32_t removed;                   /* not 0: the semaphore is removed */
 	_Atomic uint32_t record_waiters;            /* futex: WORD_SLEEPERS while a waiter sleeps until a record is free */
 	_Atomic uint32_t pid_ns;                    /* that of the first owner */
-	uint32_t pad3;
-	_Atomic uint32_t mixed_pid_ns; /* not 0: there was an owner in another PID namespace, too */
+	_Atomic uint32_t unlocks;                   /* how often a live process released a presence lock, or was about to */
+	_Atomic uint32_t mixed_pid_ns;              /* not 0: there was an owner in another PID namespace, too */
 	uint32_t pad4[9];
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
@@ -595,7 +595,7 @@ struct header {
 	X(header, removed, 200)         \
 	X(header, record_waiters, 204)  \
 	X(header, pid_ns, 208)          \
-	X(header, pad3, 212)            \
+	X(header, unlocks, 212)         \
 	X(header, mixed_pid_ns, 216)    \
 	X(header, pad4, 220)            \
 	X(header, statistics, 256)      \
