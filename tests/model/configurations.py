@@ -18,6 +18,7 @@ CONFIGURATIONS = [
     "cached-idle", "cached-quit", "cached-threads", "cached-lowered", "cached-handed",
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit", "idle-posted",
     "slots", "abandoned",
+    "locked", "locked-closed", "locked-adopt",
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
@@ -119,4 +120,12 @@ MUTANTS = {
     "ABANDONED_AFTER_STATE": "abandoned",
     "ABANDONED_AFTER_G": "abandoned",
     "HANDED_OVER_BEFORE_ABANDONED": "abandoned",
+    # Presence locks (lib/presence.c).
+    "LOCKED_AFTER_CLAIM": "locked",
+    "UNKNOWN_IS_DEAD": "locked",
+    "CLOSE_FORGETS_HOLD": "locked",
+    "UNLOCKS_IGNORED": "locked-closed",
+    "UNLOCKED_BEFORE_COUNTED": "locked-closed",
+    "ADOPTED_WITHOUT_LOCK": "locked-adopt",
+    "LOCK_ENDS_WITH_PARENT": "locked-adopt",
 }

@@ -37,10 +37,12 @@
 #define counter_add(a, n) (((a) + (n)) & 15)
 #define counter_diff(a, b) (((((a) - (b)) & 15) ^ 8) - 8)
 
-/* ---- owner: a process + 1; 512 | process << 4 | ticket: handed over; 1024 | ticket: an orphan ---- */
+/* ---- owner: LOCKED | process + 1; 512 | process << 4 | ticket: handed over; 1024 | ticket: an orphan ---- */
 
 #ifdef THREADS
 #define owner_process(p) ((p) < 2 -> 1 : (p) + 1) /* the first two are threads of one process */
+#elif defined(LOCKS)
+#define owner_process(p) ((has_bit(p) -> OWNER_LOCKED : 0) | ((p) + 1)) /* presence.pml */
 #else
 #define owner_process(p) ((p) + 1)
 #endif
@@ -50,9 +52,10 @@
 #else
 #define owner_orphan(ticket) (1024 | (ticket))
 #endif
+#define OWNER_LOCKED 256
 #define owner_is_orphan(w) ((w) >= 1024)
 #define owner_is_handed(w) ((w) >= 512 && (w) < 1024)
-#define owner_pid(w) (owner_is_handed(w) -> (((w) >> 4) & 7) : (w) - 1)
+#define owner_pid(w) (owner_is_handed(w) -> (((w) >> 4) & 7) : ((w) & ~OWNER_LOCKED) - 1)
 
 /* ---- state: value << 6 | repeat, b, a | kind ---- */
 

@@ -22,6 +22,7 @@ inline mark_claimed()
 /* The free record with the lowest number, so that records are used again as soon as possible. */
 inline search()
 {
+	LOCK_BEFORE_CLAIM
 	STEP_WHEN(FREE_EXISTS,
 	          r = 0;
 	          do
@@ -29,6 +30,7 @@ inline search()
 	          :: else -> break
 	          od;
 	          owner[r] = owner_process(me))
+	LOCK_AFTER_CLAIM
 }
 
 /* CLAIMED -> IDLE. No ticket was taken, so the phases stay. */

@@ -42,7 +42,7 @@ inline recover_record(index)
 	if
 	:: rc_owner == 0
 	:: else ->
-		STEP(rc_dead = (owner_is_orphan(rc_owner) || dead[owner_pid(rc_owner)]));
+		JUDGE(index);
 		do
 		:: !rc_dead && !owner_is_handed(rc_owner) -> break
 		:: else ->

@@ -81,7 +81,7 @@ inline check_admitted()
 	:: i_ < RECORDS ->
 		if
 		:: owner[i_] > 0 && owner[i_] < 512 ->
-			PROMISE(no_wakeup_lost, !(state_kind(state[i_]) == STATE_HELD && asleep[owner[i_] - 1] > 0))
+			PROMISE(no_wakeup_lost, !(state_kind(state[i_]) == STATE_HELD && asleep[owner_pid(owner[i_])] > 0))
 		:: else
 		fi;
 		i_++

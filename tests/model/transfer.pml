@@ -130,6 +130,7 @@ inline adopt(n, parent)
 	ok = false;
 	if
 	:: state_kind(rel_state) == STATE_HELD && state_value(rel_state) == ticket ->
+		LOCK_BEFORE_ADOPTION
 		if
 		OR_DIE
 		:: CAS_WORKS(owner[r], owner_process(parent), owner_process(me),
@@ -174,7 +175,7 @@ inline reap(n, child)
 		STEP(rc_owner = owner[r]);
 		if
 		:: rc_owner != 0 ->
-			STEP(rc_dead = (owner_is_orphan(rc_owner) || dead[owner_pid(rc_owner)]));
+			STEP(rc_dead = (is_found_dead(rc_owner) || is_ended_child(rc_owner, child)));
 			STEP(rc_state = state[r]);
 			if
 			:: state_kind(rc_state) == STATE_HELD && state_value(rc_state) == ticket && rc_dead ->

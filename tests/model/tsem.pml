@@ -7,6 +7,7 @@
 #include "layout.pml"
 #include "witness.pml"
 #include "steps.pml"
+#include "presence.pml"
 #ifdef IDLERS
 #include "notify.pml"
 #include "census.pml"
@@ -30,6 +31,9 @@
 #endif
 #ifdef TRANSFERS
 #include "transfer.pml"
+#endif
+#ifdef LOCKS
+#include "kernel.pml"
 #endif
 #ifdef SETTER
 #include "set.pml"
