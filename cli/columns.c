@@ -38,6 +38,7 @@ static const struct column of_list[LIST_COLUMNS] = {
 	[LIST_AVAILABLE] = {"AVAILABLE", "available", DEFAULT | RIGHT, "permits that are free"},
 	[LIST_HELD] = {"HELD", "held", DEFAULT | RIGHT, "permits taken or held"},
 	[LIST_WAITING] = {"WAITING", "waiting", DEFAULT | RIGHT, "number of waiters"},
+	[LIST_REASON] = {"REASON", "reason", 0, "why a request has to wait, in one word"},
 	[LIST_TICKET] = {"TICKET", "ticket", RIGHT, "permits requested since creation"},
 	[LIST_GRANT] = {"GRANT", "grant", RIGHT, "permits given back or posted since creation"},
 	[LIST_MODE] = {"MODE", "mode", DEFAULT | RIGHT, "permissions, octal"},
@@ -56,6 +57,7 @@ static const struct column of_top[TOP_COLUMNS] = {
 	[TOP_RATE] = {"RATE", "rate", DEFAULT | RIGHT, "permits requested per second since the last refresh"},
 	[TOP_WAIT] = {"WAIT", "wait", DEFAULT | RIGHT, "mean duration of the waits that ended since then"},
 	[TOP_TREND] = {"TREND", "trend", DEFAULT, "number of waiters at the last refreshes, newest at the right"},
+	[TOP_REASON] = {"REASON", "reason", SPARSE, "why the first waiter has to wait, in one word"},
 };
 
 const struct columns show_columns = {of_show, SHOW_COLUMNS};

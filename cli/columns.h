@@ -52,6 +52,7 @@ enum list_column {
 	LIST_AVAILABLE,
 	LIST_HELD,
 	LIST_WAITING,
+	LIST_REASON,
 	LIST_TICKET,
 	LIST_GRANT,
 	LIST_MODE,
@@ -62,7 +63,21 @@ enum list_column {
 	LIST_COLUMNS
 };
 
-enum top_column { TOP_NAME, TOP_USE, TOP_HELD, TOP_CAPACITY, TOP_WAITING, TOP_RATE, TOP_WAIT, TOP_TREND, TOP_COLUMNS };
+/* The last one is for tables only: the screen has a sentence instead. */
+enum top_column {
+	TOP_NAME,
+	TOP_USE,
+	TOP_HELD,
+	TOP_CAPACITY,
+	TOP_WAITING,
+	TOP_RATE,
+	TOP_WAIT,
+	TOP_TREND,
+	TOP_REASON,
+	TOP_COLUMNS
+};
+
+enum { TOP_SCREEN_COLUMNS = TOP_REASON };
 
 extern const struct columns show_columns;
 extern const struct columns list_columns;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run_words.h"
 #include "utf8.h"
 
 /* Control characters, such as the separators of arguments, become spaces; malformed bytes become '?'. */
@@ -45,23 +46,55 @@ read_proc(pid_t pid, const char *file, char *text, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-void
-process_command(pid_t pid, char *text, size_t size)
+enum { COMMAND_LINE_BYTES_MAX = 4096 };
+
+static size_t
+read_command(pid_t pid, char bytes[COMMAND_LINE_BYTES_MAX])
 {
-	char bytes[4096];
-	size_t n = pid > 0 ? read_proc(pid, "cmdline", bytes, sizeof(bytes)) : 0;
+	size_t n = pid > 0 ? read_proc(pid, "cmdline", bytes, COMMAND_LINE_BYTES_MAX) : 0;
 	if (n == 0 && pid > 0)
-		n = read_proc(pid, "comm", bytes, sizeof(bytes));
+		n = read_proc(pid, "comm", bytes, COMMAND_LINE_BYTES_MAX);
+	return n;
+}
+
+static void
+copy_command(char *text, size_t size, const char *bytes, size_t n)
+{
 	copy_printable(text, size, (const unsigned char *)bytes, n);
 	if (text[0] == '\0')
 		snprintf(text, size, "?");
 }
 
 void
+process_command(pid_t pid, char *text, size_t size)
+{
+	char bytes[COMMAND_LINE_BYTES_MAX];
+	const size_t n = read_command(pid, bytes);
+	copy_command(text, size, bytes, n);
+}
+
+/* 0: /proc would tell about another process, or none. */
+static pid_t
+known_pid(const struct tsem_owner *owner)
+{
+	return owner->alive != TSEM_DEAD && !owner->foreign_pid ? owner->pid : 0;
+}
+
+void
 owner_command(const struct tsem_owner *owner, char *text, size_t size)
 {
-	const bool known = owner->alive != TSEM_DEAD && !owner->foreign_pid;
-	process_command(known ? owner->pid : 0, text, size);
+	process_command(known_pid(owner), text, size);
+}
+
+void
+owner_task(const struct tsem_owner *owner, char *text, size_t size)
+{
+	char bytes[COMMAND_LINE_BYTES_MAX];
+	const char *words = bytes;
+	size_t n = read_command(known_pid(owner), bytes);
+	if (n > 0)
+		skip_run_words(&words, &n);
+	copy_command(text, size, words, n);
 }
 
 /* The name may contain any byte, so the last parenthesis ends it. */
@@ -77,10 +110,17 @@ process_is_stopped(const struct tsem_owner *owner)
 {
 	char file[32];
 	char stat[512];
-	if (owner->alive == TSEM_DEAD || owner->foreign_pid || owner->pid <= 0)
+	if (known_pid(owner) <= 0)
 		return false;
 	/* The first thread's file shows the same state; for the process's file the kernel would add up all threads. */
 	snprintf(file, sizeof(file), "task/%d/stat", (int)owner->pid);
 	const char *fields = read_proc(owner->pid, file, stat, sizeof(stat)) > 0 ? fields_after_name(stat) : NULL;
 	return fields != NULL && fields[0] == ' ' && (fields[1] == 'T' || fields[1] == 't');
+}
+
+bool
+process_is_elsewhere(const struct tsem_owner *owner)
+{
+	/* Without this file, the library cannot know any namespace, and calls every pid foreign. */
+	return owner->foreign_pid && access("/proc/self/ns/pid", F_OK) == 0;
 }

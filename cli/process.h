@@ -12,11 +12,17 @@
 /* The command line of an owner, or "?" if the owner is dead or its pid belongs to another PID namespace. */
 void owner_command(const struct tsem_owner *owner, char *text, size_t size);
 
+/* The same for people: of a `tsem run`, only the command that it runs. */
+void owner_task(const struct tsem_owner *owner, char *text, size_t size);
+
 /* The command line, arguments separated by spaces, as valid UTF-8 without control characters; "?" if unknown. */
 void process_command(pid_t pid, char *text, size_t size);
 
 /* Whether a signal or a debugger has stopped the process. False if that is unknown. */
 bool process_is_stopped(const struct tsem_owner *owner);
+
+/* Whether the process is in another PID namespace than the caller. False if that is unknown. */
+bool process_is_elsewhere(const struct tsem_owner *owner);
 
 /*
  * Reads /proc/PID/FILE, such as "stat" or "task/TID/stat", and ends it with a null byte. Returns its length, 0 if the

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiting_line.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,7 +9,7 @@
 
 #include "clock.h"
 #include "message.h"
-#include "process.h"
+#include "reason.h"
 #include "utf8.h"
 
 static double
@@ -22,80 +20,19 @@ seconds_since(uint64_t then_ns)
 
 /* ---- the text ---- */
 
-/* Why the first waiter has to wait. */
-struct obstacle {
-	struct tsem_stat stat;
-	struct tsem_owner holder; /* the oldest */
-	unsigned holders;
-	uint32_t wanted; /* permits that the first waiter requests */
-};
+enum { TEXT_BYTES_MAX = 864, NAMES_BYTES_MAX = 200, COLUMNS_MAX_SHOWN = 512 };
 
-static int
-note_owner(const struct tsem_owner *owner, void *arg)
+/* Empty if it has just ended, or cannot be read. Returns whether it names a holder. */
+static bool
+describe_reason(tsem *sem, char text[REASON_BYTES_MAX])
 {
-	struct obstacle *obstacle = arg;
-	if (owner->position != 0) {
-		obstacle->wanted = owner->count;
-		return 1;
-	}
-	if (obstacle->holders++ == 0)
-		obstacle->holder = *owner;
-	return 0;
-}
-
-enum { TEXT_BYTES_MAX = 768, OBSTACLE_BYTES_MAX = 288, NAMES_BYTES_MAX = 200, COLUMNS_MAX_SHOWN = 512 };
-
-static void __attribute__((format(printf, 2, 3))) append(char text[OBSTACLE_BYTES_MAX], const char *format, ...)
-{
-	va_list args;
-	const size_t length = strlen(text);
-	va_start(args, format);
-	vsnprintf(text + length, OBSTACLE_BYTES_MAX - length, format, args);
-	va_end(args);
-}
-
-/* The case that a release by the holders would not be enough. */
-static void
-describe_lack(const struct obstacle *obstacle, char text[OBSTACLE_BYTES_MAX])
-{
-	const struct tsem_stat *stat = &obstacle->stat;
-	const bool lowered = stat->capacity < stat->permits;
-	if (stat->capacity >= obstacle->wanted)
-		return;
-	if (lowered && stat->capacity == 0)
-		append(text, "drained (raise the capacity with 'tsem set')");
-	else if (lowered)
-		append(text, "the first in line wants %u permits of %u (raise the capacity with 'tsem set')", obstacle->wanted,
-		       stat->capacity);
-	else if (obstacle->holders == 0)
-		append(text, "not enough permits yet (add some with 'tsem post')");
-}
-
-static void
-describe_holders(const struct obstacle *obstacle, char text[OBSTACLE_BYTES_MAX])
-{
-	char command[64];
-	const struct tsem_stat *stat = &obstacle->stat;
-	owner_command(&obstacle->holder, command, sizeof(command));
-	append(text, "%sheld by %d (%s) for %.0f s", text[0] != '\0' ? ", " : "", (int)obstacle->holder.pid, command,
-	       (double)obstacle->holder.elapsed_ns / 1e9);
-	if (obstacle->holders > 1)
-		append(text, " and %u more", obstacle->holders - 1);
-	if (stat->held > stat->capacity && stat->capacity > 0 && stat->capacity < stat->permits)
-		append(text, ", %" PRIu64 " permits of a capacity of %u", stat->held, stat->capacity);
-}
-
-static void
-describe_obstacle(tsem *sem, char text[OBSTACLE_BYTES_MAX])
-{
-	struct obstacle obstacle = {.stat.size = sizeof(obstacle.stat)};
+	struct reason reason;
+	struct tsem_stat stat = {.size = sizeof(stat)};
 	text[0] = '\0';
-	if (tsem_snapshot(sem, &obstacle.stat, note_owner, &obstacle) >= 0)
-		describe_lack(&obstacle, text);
-	if (obstacle.holders > 0)
-		describe_holders(&obstacle, text);
-	else if (text[0] == '\0')
-		append(text, "no holder is recorded");
+	if (reason_of(sem, &stat, &reason) != 0)
+		return false;
+	reason_to_text(&reason, &stat, REASON_FULL, text);
+	return reason.holders > 0;
 }
 
 static int
@@ -116,17 +53,24 @@ find_ours(const struct waiting_line *line)
 	return line->at;
 }
 
+/* The command of the holder comes last. If it had no room in `columns`, words that say little are left out. */
 static void
-describe_wait(const struct waiting_line *line, uint32_t position, char text[TEXT_BYTES_MAX])
+describe_wait(const struct waiting_line *line, uint32_t position, size_t columns, char text[TEXT_BYTES_MAX])
 {
-	char obstacle[OBSTACLE_BYTES_MAX];
+	char reason[REASON_BYTES_MAX];
+	const char *place = " in the queue";
 	const char *name = line->o->name;
 	for (size_t i = 0; i < line->at; i++)
 		name += strcspn(name, ",") + 1;
-	describe_obstacle(line->sems[line->at], obstacle);
-	snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u in the queue%s%.*s, %s", NAMES_BYTES_MAX,
-	         line->o->name, seconds_since(line->began_ns), position, line->n > 1 ? " of " : "",
-	         line->n > 1 ? (int)strcspn(name, ",") : 0, name, obstacle);
+	const bool has_holder = describe_reason(line->sems[line->at], reason);
+	while (true) {
+		snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u%s%s%.*s%s%s", NAMES_BYTES_MAX,
+		         line->o->name, seconds_since(line->began_ns), position, place, line->n > 1 ? " of " : "",
+		         line->n > 1 ? (int)strcspn(name, ",") : 0, name, reason[0] == '\0' ? "" : ", ", reason);
+		if (!has_holder || strlen(text) <= columns || place[0] == '\0')
+			return;
+		place = "";
+	}
 }
 
 /* ---- on a terminal ---- */
@@ -167,17 +111,22 @@ length_that_fits(const char *text, size_t columns)
 	return (size_t)((const char *)at - text);
 }
 
-/*
- * Overwrites the line with spaces and carriage returns, which every terminal knows. The last column stays free, because
- * it would begin another line, and two more stay free for the ^C that a terminal echoes.
- */
+/* The last column stays free, because it would begin another line, and two more for the ^C that a terminal echoes. */
+static size_t
+columns_of_text(void)
+{
+	enum { FREE_COLUMNS = 3 };
+	const size_t columns = columns_of_screen();
+	return columns > FREE_COLUMNS ? columns - FREE_COLUMNS : 0;
+}
+
+/* Overwrites the line with spaces and carriage returns, which every terminal knows. */
 static void
 show(struct waiting_line *line, const char *text)
 {
-	enum { ECHO_COLUMNS = 2 };
 	char bytes[COLUMNS_MAX_SHOWN + TEXT_BYTES_MAX + 2];
 	const size_t columns = columns_of_screen() - 1;
-	const size_t fits = length_that_fits(text, columns > ECHO_COLUMNS ? columns - ECHO_COLUMNS : 0);
+	const size_t fits = length_that_fits(text, columns_of_text());
 	size_t n = 0;
 	bytes[n++] = '\r';
 	memset(bytes + n, ' ', columns);
@@ -246,7 +195,7 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	line->at = find_ours(line);
 	if (!on_screen && line->position == position && line->at == was_at)
 		return;
-	describe_wait(line, position, text);
+	describe_wait(line, position, on_screen ? columns_of_text() : SIZE_MAX, text);
 	if (on_screen)
 		show(line, text);
 	else

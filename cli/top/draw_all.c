@@ -25,7 +25,7 @@ widths_for(const struct top_model *model)
 		.of = {[TOP_USE] = 5, [TOP_HELD] = 6, [TOP_CAPACITY] = 9, [TOP_WAITING] = 8, [TOP_RATE] = 8, [TOP_WAIT] = 8},
 	};
 	int left = COLS - GAP;
-	for (size_t i = 0; i < TOP_COLUMNS; i++)
+	for (size_t i = 0; i < TOP_SCREEN_COLUMNS; i++)
 		left -= w.of[i];
 	int name = NAME_WIDTH_MIN;
 	for (size_t i = 0; i < model->n; i++) {
@@ -46,7 +46,7 @@ static void
 draw_headings(const struct top *top, const struct widths *w)
 {
 	struct pen pen = pen_at(1);
-	for (size_t i = 0; i < top_columns.n; i++) {
+	for (size_t i = 0; i < TOP_SCREEN_COLUMNS; i++) {
 		const struct column *column = &top_columns.items[i];
 		const bool right = (column->flags & COLUMN_RIGHT) != 0;
 		const int blank = w->of[i] - (int)strlen(column->name);
@@ -66,7 +66,7 @@ draw_line(const struct top_line *line, const struct widths *w, int y, bool selec
 {
 	struct pen pen = pen_at(y);
 	char text[CELL_BYTES_MAX];
-	for (size_t i = 0; i < top_columns.n; i++) {
+	for (size_t i = 0; i < TOP_SCREEN_COLUMNS; i++) {
 		top_to_cell(line, (enum top_column)i, text);
 		switch (i) {
 		case TOP_NAME:
@@ -90,6 +90,22 @@ draw_line(const struct top_line *line, const struct widths *w, int y, bool selec
 	pen_finish(&pen, INK_PLAIN);
 }
 
+/* In the line below the list. Returns the number of lines. */
+static size_t
+draw_reason(const struct top_line *line)
+{
+	char why[REASON_BYTES_MAX];
+	char text[NAME_BYTES_MAX + 2 + REASON_BYTES_MAX];
+	reason_to_text(&line->reason, &line->stat, REASON_FULL, why);
+	if (why[0] == '\0')
+		return 0;
+	snprintf(text, sizeof(text), "%s: %s", line->name, why);
+	struct pen pen = pen_at(LINES - 2);
+	pen_write(&pen, INK_BUSY, text);
+	pen_finish(&pen, INK_PLAIN);
+	return 1;
+}
+
 void
 draw_all(struct top *top)
 {
@@ -111,7 +127,9 @@ draw_all(struct top *top)
 	const struct widths w = widths_for(model);
 	draw_headings(top, &w);
 
-	const size_t room = room_for_list(HEAD_LINES);
+	size_t room = room_for_list(HEAD_LINES);
+	if (room > 1 && top->row < model->n)
+		room -= draw_reason(&model->lines[model->order[top->row]]);
 	if (top->row < top->first)
 		top->first = top->row;
 	if (room > 0 && top->row >= top->first + room)

@@ -71,16 +71,32 @@ draw_owner(const struct tsem_owner *owner, uint32_t used, int y)
 	}
 }
 
-static void
+/* Returns the next line. */
+static int
+draw_reason(const struct snapshot *snapshot, int y)
+{
+	char text[REASON_BYTES_MAX];
+	reason_to_text(&snapshot->reason, &snapshot->stat, REASON_FULL, text);
+	if (text[0] == '\0')
+		return y;
+	struct pen pen = pen_at(y);
+	pen_write(&pen, INK_BUSY, text);
+	pen_finish(&pen, INK_PLAIN);
+	return y + 1;
+}
+
+/* Returns the first line of the list. */
+static int
 draw_one_head(const struct top *top, uint32_t used)
 {
 	const struct tsem_stat *stat = &top->snapshot.stat;
 	char text[CELL_BYTES_MAX];
+	char held[64];
 	const int half = COLS / 2 - 4;
 	const int width = half < DRAWING_MIN ? DRAWING_MIN : half > DRAWING_MAX ? DRAWING_MAX : half;
-	snprintf(text, sizeof(text),
-	         "%s: %" PRIu32 " permit%s, %" PRIu64 " available, %" PRIu64 " held, %" PRIu32 " waiting", top->one,
-	         stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, stat->held, stat->waiting);
+	held_to_text(stat, &top->snapshot.reason, held);
+	snprintf(text, sizeof(text), "%s: %" PRIu32 " permit%s, %" PRIu64 " available, %s, %" PRIu32 " waiting", top->one,
+	         stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
 	draw_title(top, text);
 
 	struct pen pen = pen_at(1);
@@ -92,19 +108,19 @@ draw_one_head(const struct top *top, uint32_t used)
 	pen_write(&pen, INK_BUSY, text);
 	pen_finish(&pen, INK_PLAIN);
 
-	pen = pen_at(2);
+	const int y = draw_reason(&top->snapshot, 2);
+	pen = pen_at(y);
 	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
 		if ((used & 1U << i) != 0)
 			draw_cell(&pen, i, INK_TITLE, show_columns.items[of_one[i]].name);
 	}
+	return y + 1;
 }
 
 void
 draw_one(struct top *top)
 {
-	enum { HEAD_LINES = 3 };
 	char text[512];
-	const size_t room = room_for_list(HEAD_LINES);
 	const size_t n = top->snapshot.n;
 	if (top->error != 0) {
 		snprintf(text, sizeof(text), "%s: %s", top->one,
@@ -113,10 +129,10 @@ draw_one(struct top *top)
 		return;
 	}
 	const uint32_t used = columns_in_use(&top->snapshot);
-	draw_one_head(top, used);
+	int y = draw_one_head(top, used);
+	const size_t room = room_for_list(y);
 	if (top->first + room > n)
 		top->first = n > room ? n - room : 0;
-	int y = HEAD_LINES;
 	for (size_t i = top->first; i < n && i < top->first + room; i++)
 		draw_owner(&top->snapshot.owners[i], used, y++);
 }

@@ -153,7 +153,7 @@ command_key(struct top *top, int key)
 		top->asking = ASK_HELP;
 		break;
 	case 's':
-		top->sort = (enum top_column)((top->sort + 1) % TOP_COLUMNS);
+		top->sort = (enum top_column)((top->sort + 1) % TOP_SCREEN_COLUMNS);
 		break;
 	case 'i':
 		top->inverted = !top->inverted;

@@ -72,13 +72,13 @@ compare(struct top_line *line, const struct top_line *old, double seconds)
 }
 
 static int
-read_stat(const char *name, struct tsem_stat *stat)
+read_stat(const char *name, struct tsem_stat *stat, struct reason *reason)
 {
 	tsem *sem;
 	int rc = open_for_viewing(name, &sem);
 	if (rc < 0)
 		return rc;
-	rc = tsem_stat(sem, stat);
+	rc = reason_of(sem, stat, reason);
 	tsem_close(sem);
 	return rc;
 }
@@ -88,7 +88,8 @@ sample_one(const char *name, void *arg)
 {
 	struct sampling *sampling = arg;
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	int rc = read_stat(name, &stat);
+	struct reason reason;
+	int rc = read_stat(name, &stat, &reason);
 	if (rc < 0) {
 		sampling->new->unreadable += rc != -ENOENT &&rc != -EIDRM; /* removed meanwhile */
 		return 0;
@@ -96,7 +97,7 @@ sample_one(const char *name, void *arg)
 	struct top_line *line = add_line(sampling);
 	if (line == NULL)
 		return -ENOMEM;
-	*line = (struct top_line){.stat = stat, .wait = -1};
+	*line = (struct top_line){.stat = stat, .reason = reason, .wait = -1};
 	snprintf(line->name, sizeof(line->name), "%s", name);
 	const struct top_line *old = find_old(sampling, name, &stat);
 	if (old != NULL)
@@ -169,6 +170,8 @@ value_of(const struct top_line *line, enum top_column column)
 		return line->wait;
 	case TOP_TREND:
 		return trend_of(&line->history);
+	case TOP_REASON:
+		return line->reason.kind == REASON_NONE ? 0 : REASON_KINDS - (int)line->reason.kind;
 	default:
 		return 0;
 	}
@@ -250,6 +253,10 @@ top_to_cell(const struct top_line *line, enum top_column column, char *text)
 		break;
 	case TOP_TREND:
 		sparkline(&line->history, TREND_WIDTH, text);
+		break;
+	case TOP_REASON:
+		if (line->reason.kind != REASON_NONE)
+			snprintf(text, CELL_BYTES_MAX, "%s", reason_word(line->reason.kind));
 		break;
 	default:
 		break;

@@ -4,6 +4,7 @@
 #define TSEM_CLI_TOP_MODEL_H
 
 #include "columns.h"
+#include "reason.h"
 #include "top/chart.h"
 #include "tsem.h"
 
@@ -12,6 +13,7 @@ enum { NAME_BYTES_MAX = 256 };
 struct top_line {
 	char name[NAME_BYTES_MAX];
 	struct tsem_stat stat;
+	struct reason reason;
 	struct history history;
 	double rate; /* permits requested per second since the last tick */
 	double wait; /* mean seconds of the waits that ended since then; negative: none ended */

@@ -18,22 +18,23 @@ struct listing {
 struct listed {
 	const char *name;
 	const struct tsem_stat *stat;
+	enum reason_kind reason;
 };
 
 static void
 to_cell(const void *arg, size_t column, char *text)
 {
 	const struct listed *listed = arg;
-	stat_to_cell(listed->name, listed->stat, (enum list_column)column, text);
+	stat_to_cell(listed->name, listed->stat, listed->reason, (enum list_column)column, text);
 }
 
 static int
-add_semaphore(struct listing *listing, const char *name, const struct tsem_stat *stat)
+add_semaphore(struct listing *listing, const char *name, const struct tsem_stat *stat, enum reason_kind reason)
 {
-	const struct listed listed = {name, stat};
+	const struct listed listed = {name, stat, reason};
 	if (listing->json == NULL)
 		return table_add(listing->table, to_cell, &listed, stat->waiting > 0 ? "yellow" : NULL);
-	json_t *object = stat_to_json(name, stat, listing->keys);
+	json_t *object = stat_to_json(name, stat, reason, listing->keys);
 	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
 }
 
@@ -42,16 +43,17 @@ static int
 list_one(const char *name, void *arg)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
+	struct reason reason;
 	tsem *sem;
 	int rc = open_for_viewing(name, &sem);
 	if (rc == -ENOENT || rc == -EIDRM) /* removed since */
 		return 0;
 	if (rc == 0) {
-		rc = tsem_stat(sem, &stat);
+		rc = reason_of(sem, &stat, &reason);
 		tsem_close(sem);
 	}
 	if (rc == 0)
-		return add_semaphore(arg, name, &stat);
+		return add_semaphore(arg, name, &stat, reason.kind);
 	complain_error(name, rc);
 	return 0;
 }

@@ -54,7 +54,7 @@ show_json(const char *name, const struct view_options *o, const struct snapshot 
 	struct selection chosen;
 	columns_choose(&chosen, &show_columns, o->columns);
 	const struct selection *keys = o->columns == NULL ? NULL : &chosen;
-	json_t *top = stat_to_json(name, &snapshot->stat, NULL);
+	json_t *top = stat_to_json(name, &snapshot->stat, snapshot->reason.kind, NULL);
 	int rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));
 	if (rc == 0)
 		rc = json_object_set_new(top, "waiters", owners_to_json(snapshot, false, keys));

@@ -69,6 +69,16 @@ user_to_text(uid_t uid, char text[64])
 	strcpy(text, last);
 }
 
+void
+held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64])
+{
+	/* A damaged segment may have any numbers. */
+	const uint64_t dead = reason->dead < stat->held ? reason->dead : stat->held;
+	const int length = snprintf(text, 64, "%" PRIu64 " held", stat->held - dead);
+	if (dead > 0)
+		snprintf(text + length, 64 - (size_t)length, ", %" PRIu64 " of dead holders", dead);
+}
+
 /* ---- cells ---- */
 
 static const char *
@@ -136,7 +146,11 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, owner->ticket);
 		break;
 	case SHOW_COMMAND:
-		owner_command(owner, text, CELL_BYTES_MAX);
+		/* A holder that is `tsem run` has not started its command yet, or waits for another semaphore. */
+		if (holds)
+			owner_command(owner, text, CELL_BYTES_MAX);
+		else
+			owner_task(owner, text, CELL_BYTES_MAX);
 		break;
 	case SHOW_SLOT:
 		if (owner->slot != TSEM_NO_SLOT)
@@ -151,7 +165,8 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 }
 
 void
-stat_to_cell(const char *name, const struct tsem_stat *stat, enum list_column column, char text[CELL_BYTES_MAX])
+stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind reason, enum list_column column,
+             char text[CELL_BYTES_MAX])
 {
 	uint64_t number = 0;
 	switch (column) {
@@ -169,6 +184,9 @@ stat_to_cell(const char *name, const struct tsem_stat *stat, enum list_column co
 		return;
 	case LIST_UUID:
 		uuid_to_text(stat->uuid, text);
+		return;
+	case LIST_REASON:
+		strcpy(text, reason_word(reason));
 		return;
 	case LIST_PERMITS:
 		number = stat->permits;

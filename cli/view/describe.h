@@ -4,13 +4,18 @@
 #define TSEM_CLI_DESCRIBE_H
 
 #include "columns.h"
+#include "reason.h"
 #include "tsem.h"
 
 /* Enough for any cell. Only a command line needs much of it. */
 enum { CELL_BYTES_MAX = 4096 };
 
 void owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX]);
-void stat_to_cell(const char *name, const struct tsem_stat *stat, enum list_column column, char text[CELL_BYTES_MAX]);
+void stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind reason, enum list_column column,
+                  char text[CELL_BYTES_MAX]);
+
+/* The permits of a semaphore: "2 held", or "1 held, 1 of dead holders". */
+void held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64]);
 
 /* "yes", "no" or "unknown", as in JSON. */
 const char *alive_to_text(enum tsem_alive alive);

@@ -54,6 +54,9 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 		return json_boolean(owner->owned);
 	case SHOW_TICKET:
 		return json_integer((json_int_t)owner->ticket);
+	case SHOW_COMMAND:
+		owner_command(owner, text, CELL_BYTES_MAX);
+		return json_string(text);
 	default:
 		owner_to_cell(owner, column, text);
 		return json_string(text);
@@ -61,7 +64,7 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 }
 
 static json_t *
-stat_value(const char *name, const struct tsem_stat *stat, enum list_column column)
+stat_value(const char *name, const struct tsem_stat *stat, enum reason_kind reason, enum list_column column)
 {
 	char text[CELL_BYTES_MAX];
 	switch (column) {
@@ -84,7 +87,7 @@ stat_value(const char *name, const struct tsem_stat *stat, enum list_column colu
 	case LIST_UID:
 		return json_integer(stat->uid);
 	default:
-		stat_to_cell(name, stat, column, text);
+		stat_to_cell(name, stat, reason, column, text);
 		return json_string(text);
 	}
 }
@@ -107,18 +110,18 @@ static const struct selection waiter_keys = {
 static const struct selection semaphore_keys = {
 	.columns = &list_columns,
 	.shown = {LIST_NAME, LIST_UUID, LIST_PERMITS, LIST_CAPACITY, LIST_MAX, LIST_AVAILABLE, LIST_HELD, LIST_WAITING,
-              LIST_TICKET, LIST_GRANT, LIST_MODE, LIST_UID, LIST_CREATED},
-	.n = 13,
+              LIST_REASON, LIST_TICKET, LIST_GRANT, LIST_MODE, LIST_UID, LIST_CREATED},
+	.n = 14,
 };
 
 json_t *
-stat_to_json(const char *name, const struct tsem_stat *stat, const struct selection *selection)
+stat_to_json(const char *name, const struct tsem_stat *stat, enum reason_kind reason, const struct selection *selection)
 {
 	const struct selection *keys = selection == NULL ? &semaphore_keys : selection;
 	json_t *json = json_object();
 	for (size_t i = 0; json != NULL && i < keys->n; i++) {
 		const size_t column = keys->shown[i];
-		json_t *value = stat_value(name, stat, (enum list_column)column);
+		json_t *value = stat_value(name, stat, reason, (enum list_column)column);
 		if (json_object_set_new(json, keys->columns->items[column].key, value) != 0) {
 			json_decref(json);
 			json = NULL;

@@ -20,15 +20,19 @@ die_of_opening(const char *name, int error)
 }
 
 static void
-print_summary(const char *name, const struct tsem_stat *stat)
+print_summary(const char *name, const struct tsem_stat *stat, const struct reason *reason)
 {
-	printf("%s: %" PRIu32 " permit%s, %" PRIu64 " available, %" PRIu64 " held, %" PRIu32 " waiting", name,
-	       stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, stat->held, stat->waiting);
+	char held[64];
+	char why[REASON_BYTES_MAX];
+	held_to_text(stat, reason, held);
+	printf("%s: %" PRIu32 " permit%s, %" PRIu64 " available, %s, %" PRIu32 " waiting", name, stat->capacity,
+	       stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
 	if (stat->capacity != stat->permits)
 		printf(" (created with %" PRIu32 ")", stat->permits);
 	if (stat->max != 0)
 		printf(", at most %" PRIu32 " by posting", stat->max);
-	putchar('\n');
+	reason_to_text(reason, stat, REASON_BRIEF, why);
+	printf("%s%s\n", why[0] != '\0' ? ": " : "", why);
 }
 
 static void
@@ -66,7 +70,7 @@ show_table(const char *name, const struct view_options *o, const struct snapshot
 	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
 		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
 	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
-		print_summary(name, stat);
+		print_summary(name, stat, &snapshot->reason);
 	if (rc == 0 && o->stats)
 		print_statistics(stat);
 	if (rc == 0 && (stat->held > 0 || stat->waiting > 0))

@@ -33,6 +33,15 @@ add_owner(const struct tsem_owner *owner, void *arg)
 	return 0;
 }
 
+static void
+find_reason(struct snapshot *snapshot)
+{
+	snapshot->reason = (struct reason){.kind = REASON_NONE};
+	for (size_t i = 0; i < snapshot->n && !reason_note(&snapshot->reason, &snapshot->owners[i]); i++)
+		continue;
+	reason_conclude(&snapshot->reason, &snapshot->stat);
+}
+
 static int
 snapshot_take(tsem *sem, struct snapshot *snapshot)
 {
@@ -41,7 +50,10 @@ snapshot_take(tsem *sem, struct snapshot *snapshot)
 	snapshot->n = 0;
 	snapshot->slots_n = 0;
 	snapshot->stat.size = sizeof(snapshot->stat);
-	return tsem_snapshot(sem, &snapshot->stat, add_owner, snapshot);
+	const int rc = tsem_snapshot(sem, &snapshot->stat, add_owner, snapshot);
+	if (rc == 0)
+		find_reason(snapshot);
+	return rc;
 }
 
 int

@@ -3,6 +3,7 @@
 #ifndef TSEM_CLI_SNAPSHOT_H
 #define TSEM_CLI_SNAPSHOT_H
 
+#include "reason.h"
 #include "tsem.h"
 
 struct snapshot {
@@ -12,6 +13,7 @@ struct snapshot {
 	size_t room;
 	uint32_t *slots; /* an array of TSEM_SLOTS_MAX, which the owners point into */
 	size_t slots_n;
+	struct reason reason; /* that a request has to wait */
 };
 
 /* Opens a semaphore read-only, also one of another user. */

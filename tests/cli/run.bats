@@ -234,12 +234,12 @@ print(os.spawnvp(os.P_WAIT, "tsem", ["tsem", "run", "-j", "1"] + sys.argv[1:]))'
   expect_status 0
 }
 
-@test "run: -v prints how many more processes hold, and that no holder is recorded" {
+@test "run: -v prints how many more processes hold, and which permits have no holder" {
   tsem create -j 2 "$SEM"
   tsem take -k 2 "$SEM"
   start bash -c 'exec tsem run -v "$SEM" true 2>said'
   eventually grep -q . said
-  expect_match 'what it says' "$(head -n 1 said)" 'place 1 .*no holder is recorded'
+  expect_match 'what it says' "$(head -n 1 said)" 'place 1 .*2 permits were taken and not posted back'
   tsem post -k 2 "$SEM"
   finish "$PID"
   expect_status 0

@@ -72,6 +72,7 @@ each_column_of_a_semaphore(void **state)
 		[LIST_AVAILABLE] = "14",
 		[LIST_HELD] = "15",
 		[LIST_WAITING] = "16",
+		[LIST_REASON] = "taken",
 		[LIST_TICKET] = "281474976710655",
 		[LIST_GRANT] = "18",
 		[LIST_MODE] = "0640",
@@ -96,7 +97,7 @@ each_column_of_a_semaphore(void **state)
 	};
 	for (int column = 0; column < LIST_COLUMNS; column++) {
 		char text[CELL_BYTES_MAX];
-		stat_to_cell("it", &stat, (enum list_column)column, text);
+		stat_to_cell("it", &stat, REASON_TAKEN, (enum list_column)column, text);
 		assert_string_equal(text, expected[column]);
 	}
 }

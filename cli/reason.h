@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a request has to wait: one judgement for the waiting line, `show`, `list` and `top`. */
+#ifndef TSEM_CLI_REASON_H
+#define TSEM_CLI_REASON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tsem.h"
+
+/* Of several that apply, the first of this list is the reason. */
+enum reason_kind {
+	REASON_NONE,      /* no process waits, and a permit is available */
+	REASON_DRAINED,   /* the capacity was set to 0 */
+	REASON_CAPACITY,  /* the first waiter wants more than exist since the capacity was lowered */
+	REASON_UNPOSTED,  /* the first waiter wants more than have ever been posted or created */
+	REASON_TAKEN,     /* permits were taken anonymously and not posted back */
+	REASON_DEAD,      /* a holder is dead, and no process has recovered its permits yet */
+	REASON_STOPPED,   /* a holder is stopped */
+	REASON_FIRST,     /* permits are free, but the first waiter wants more */
+	REASON_CONTAINER, /* a holder is in another container */
+	REASON_HELD,
+	REASON_KINDS
+};
+
+/* Of several holders, the worst is named. */
+enum holder_state { HOLDER_RUNS, HOLDER_ELSEWHERE, HOLDER_STOPPED, HOLDER_DEAD };
+
+struct reason {
+	enum reason_kind kind;
+	uint32_t wanted;          /* permits that the first waiter requests; without waiters, 1 */
+	uint64_t free;            /* permits that the first waiter could have now */
+	uint64_t held;            /* permits of recorded holders, dead ones included */
+	uint64_t dead;            /* permits of dead holders */
+	uint64_t anonymous;       /* permits that were taken without a recorded holder */
+	uint32_t holders;         /* recorded ones */
+	struct tsem_owner holder; /* the oldest of those in the worst state */
+	enum holder_state state;  /* of that one */
+	bool waiter;              /* a waiter was noted */
+	uint64_t ticket;          /* of the first waiter */
+};
+
+/*
+ * Notes each owner in the order of tsem_owners(), then concludes. `reason` is zeroed before the first call. True: the
+ * remaining owners make no difference.
+ */
+bool reason_note(struct reason *reason, const struct tsem_owner *owner);
+void reason_conclude(struct reason *reason, const struct tsem_stat *stat);
+
+/* A snapshot of `sem` and the reason in one call. 0, or a negative errno. */
+int reason_of(tsem *sem, struct tsem_stat *stat, struct reason *reason);
+
+/* A stable word for scripts. */
+const char *reason_word(enum reason_kind kind);
+
+enum { REASON_BYTES_MAX = 384 };
+
+/* How much of the named holder to tell. */
+enum reason_detail { REASON_BRIEF, REASON_FULL /* also its command, and for how long it has held */ };
+
+/* A part of a sentence for people, empty for REASON_NONE. */
+void reason_to_text(const struct reason *reason, const struct tsem_stat *stat, enum reason_detail detail,
+                    char text[REASON_BYTES_MAX]);
+
+#endif
