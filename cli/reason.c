@@ -163,7 +163,7 @@ separate(char text[REASON_BYTES_MAX])
 		append(text, ", ");
 }
 
-/* What the holders alone could not mend. */
+/* What a release by all holders would not be enough for. */
 static void
 describe_lack(const struct reason *reason, const struct tsem_stat *stat, char text[REASON_BYTES_MAX])
 {
@@ -188,7 +188,7 @@ describe_lack(const struct reason *reason, const struct tsem_stat *stat, char te
 	}
 }
 
-/* Free permits that nobody gets seem to be a fault, unless the request of the first waiter is known. */
+/* Free permits in front of a queue seem to be a fault, unless the reader knows what the first waiter requests. */
 static void
 describe_first(const struct reason *reason, char text[REASON_BYTES_MAX])
 {
@@ -229,11 +229,15 @@ describe_holders(const struct reason *reason, enum reason_detail detail, char te
 static void
 describe_rest(const struct reason *reason, const struct tsem_stat *stat, char text[REASON_BYTES_MAX])
 {
-	if (stat->held > stat->capacity && stat->capacity > 0 && stat->capacity < stat->permits)
-		append(text, ", %" PRIu64 " permits of a capacity of %" PRIu32, stat->held, stat->capacity);
-	if (reason->anonymous > 0 && reason->kind != REASON_TAKEN)
-		append(text, ", %" PRIu64 " permit%s taken and not posted back", reason->anonymous,
+	if (stat->held > stat->capacity && stat->capacity > 0 && stat->capacity < stat->permits) {
+		separate(text);
+		append(text, "%" PRIu64 " permits of a capacity of %" PRIu32, stat->held, stat->capacity);
+	}
+	if (reason->anonymous > 0 && reason->kind != REASON_TAKEN) {
+		separate(text);
+		append(text, "%" PRIu64 " permit%s taken and not posted back", reason->anonymous,
 		       reason->anonymous == 1 ? "" : "s");
+	}
 }
 
 void
@@ -245,7 +249,7 @@ reason_to_text(const struct reason *reason, const struct tsem_stat *stat, enum r
 		return;
 	describe_lack(reason, stat, text);
 	describe_first(reason, text);
-	if (reason->holders > 0)
+	if (reason->holders > 0 && (detail == REASON_FULL || reason->state != HOLDER_RUNS))
 		describe_holders(reason, detail, text);
 	describe_rest(reason, stat, text);
 }

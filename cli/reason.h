@@ -55,10 +55,10 @@ const char *reason_word(enum reason_kind kind);
 
 enum { REASON_BYTES_MAX = 384 };
 
-/* How much of the named holder to tell. */
+/* Brief, above a table of the holders: names a holder only if it is dead, stopped or elsewhere. */
 enum reason_detail { REASON_BRIEF, REASON_FULL /* also its command, and for how long it has held */ };
 
-/* A part of a sentence for people, empty for REASON_NONE. */
+/* A part of a sentence for people; empty if there is nothing to tell. */
 void reason_to_text(const struct reason *reason, const struct tsem_stat *stat, enum reason_detail detail,
                     char text[REASON_BYTES_MAX]);
 
