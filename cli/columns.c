@@ -15,7 +15,8 @@
 static const struct column of_show[SHOW_COLUMNS] = {
 	[SHOW_STATE] = {"STATE", "state", DEFAULT, "holds or waits"},
 	[SHOW_POSITION] = {"POSITION", "position", SPARSE | RIGHT, "place in the queue, from 1"},
-	[SHOW_PID] = {"PID", "pid", DEFAULT | RIGHT, "process"},
+	[SHOW_PID] = {"PID", "pid", DEFAULT | RIGHT, "process, by the number that it has here; -: not known"},
+	[SHOW_NSPID] = {"NSPID", "nspid", SPARSE | RIGHT, "its number in its own container"},
 	[SHOW_USER] = {"USER", "user", DEFAULT, "user that the process runs as"},
 	[SHOW_UID] = {"UID", "uid", RIGHT, "the same as a number"},
 	[SHOW_COUNT] = {"COUNT", "count", DEFAULT | RIGHT, "permits held or waited for"},
@@ -26,6 +27,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 	[SHOW_ALIVE] = {"ALIVE", "alive", DEFAULT, "yes, stopped, no, or unknown"},
 	[SHOW_STOPPED] = {"STOPPED", "stopped", 0, "yes if the process is stopped, as by Ctrl-Z"},
 	[SHOW_OWNED] = {"OWNED", "owned", 0, "no: the waiter takes, without being recorded as a holder"},
+	[SHOW_FOREIGN] = {"FOREIGN", "foreign", 0, "yes if it lives in another container (PID namespace)"},
 	[SHOW_TICKET] = {"TICKET", "ticket", RIGHT, "number that it drew on arrival"},
 	[SHOW_COMMAND] = {"COMMAND", "command", DEFAULT | CUT, "command line of the process"},
 };

@@ -77,7 +77,7 @@ process_command(pid_t pid, char *text, size_t size)
 static pid_t
 known_pid(const struct tsem_owner *owner)
 {
-	return owner->alive != TSEM_DEAD && !owner->foreign_pid ? owner->pid : 0;
+	return owner->alive != TSEM_DEAD ? owner->pid_here : 0;
 }
 
 void
@@ -110,12 +110,19 @@ process_is_stopped(const struct tsem_owner *owner)
 {
 	char file[32];
 	char stat[512];
-	if (known_pid(owner) <= 0)
+	const pid_t pid = known_pid(owner);
+	if (pid <= 0)
 		return false;
 	/* The first thread's file shows the same state; for the process's file the kernel would add up all threads. */
-	snprintf(file, sizeof(file), "task/%d/stat", (int)owner->pid);
-	const char *fields = read_proc(owner->pid, file, stat, sizeof(stat)) > 0 ? fields_after_name(stat) : NULL;
+	snprintf(file, sizeof(file), "task/%d/stat", (int)pid);
+	const char *fields = read_proc(pid, file, stat, sizeof(stat)) > 0 ? fields_after_name(stat) : NULL;
 	return fields != NULL && fields[0] == ' ' && (fields[1] == 'T' || fields[1] == 't');
+}
+
+pid_t
+process_number(const struct tsem_owner *owner)
+{
+	return owner->pid_here != 0 || process_is_elsewhere(owner) ? owner->pid_here : owner->pid;
 }
 
 bool

@@ -21,6 +21,9 @@ void process_command(pid_t pid, char *text, size_t size);
 /* Whether a signal or a debugger has stopped the process. False if that is unknown. */
 bool process_is_stopped(const struct tsem_owner *owner);
 
+/* The number by which the caller knows the process; 0: it has none here, or that is not known. */
+pid_t process_number(const struct tsem_owner *owner);
+
 /* Whether the process is in another PID namespace than the caller. False if that is unknown. */
 bool process_is_elsewhere(const struct tsem_owner *owner);
 

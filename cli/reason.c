@@ -213,8 +213,8 @@ describe_holders(const struct reason *reason, enum reason_detail detail, char te
 	const bool more = detail == REASON_FULL || reason->holders > 1;
 	char command[64];
 	separate(text);
-	append(text, "held by %d%s%s%s", (int)holder->pid, state[0] != '\0' ? ", " : "", state,
-	       state[0] != '\0' && more ? "," : "");
+	append(text, "held by %d%s%s%s", (int)(process_number(holder) != 0 ? process_number(holder) : holder->pid),
+	       state[0] != '\0' ? ", " : "", state, state[0] != '\0' && more ? "," : "");
 	if (detail == REASON_FULL) {
 		append(text, " for %.0f s", (double)holder->elapsed_ns / 1e9);
 		owner_task(holder, command, sizeof(command));

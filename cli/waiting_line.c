@@ -39,7 +39,7 @@ static int
 is_our_place(const struct tsem_owner *owner, void *arg)
 {
 	(void)arg;
-	return owner->position != 0 && owner->pid == getpid() && !owner->foreign_pid;
+	return owner->position != 0 && owner->pid_here == getpid();
 }
 
 /* The library waits for one semaphore after the other, in an order of its own. */

@@ -101,6 +101,15 @@ slots_to_text(const struct tsem_owner *owner, char text[CELL_BYTES_MAX])
 	}
 }
 
+static void
+pid_to_cell(pid_t pid, char text[CELL_BYTES_MAX])
+{
+	if (pid == 0)
+		strcpy(text, "-");
+	else
+		snprintf(text, CELL_BYTES_MAX, "%d", (int)pid);
+}
+
 void
 owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
 {
@@ -115,7 +124,11 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->position);
 		break;
 	case SHOW_PID:
-		snprintf(text, CELL_BYTES_MAX, "%d", (int)owner->pid);
+		pid_to_cell(process_number(owner), text);
+		break;
+	case SHOW_NSPID:
+		if (process_is_elsewhere(owner))
+			pid_to_cell(owner->pid, text);
 		break;
 	case SHOW_USER:
 		user_to_text(owner->uid, text);
@@ -141,6 +154,9 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 		break;
 	case SHOW_OWNED:
 		strcpy(text, yes_or_no(owner->owned));
+		break;
+	case SHOW_FOREIGN:
+		strcpy(text, yes_or_no(process_is_elsewhere(owner)));
 		break;
 	case SHOW_TICKET:
 		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, owner->ticket);

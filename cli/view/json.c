@@ -33,6 +33,8 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 	case SHOW_POSITION:
 		return owner->position == 0 ? json_null() : json_integer(owner->position);
 	case SHOW_PID:
+		return process_number(owner) == 0 ? json_null() : json_integer(process_number(owner));
+	case SHOW_NSPID:
 		return json_integer(owner->pid);
 	case SHOW_UID:
 		return json_integer(owner->uid);
@@ -52,6 +54,8 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 		return json_boolean(process_is_stopped(owner));
 	case SHOW_OWNED:
 		return json_boolean(owner->owned);
+	case SHOW_FOREIGN:
+		return json_boolean(process_is_elsewhere(owner));
 	case SHOW_TICKET:
 		return json_integer((json_int_t)owner->ticket);
 	case SHOW_COMMAND:
@@ -97,14 +101,16 @@ stat_value(const char *name, const struct tsem_stat *stat, enum reason_kind reas
 /* The keys without -o, as tsem(1) documents them. A holder of a single slot has no SHOW_SLOTS, the last one. */
 static const struct selection holder_keys = {
 	.columns = &show_columns,
-	.shown = {SHOW_PID, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE, SHOW_SLOT, SHOW_SLOTS},
-	.n = 9,
+	.shown = {SHOW_PID, SHOW_NSPID, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE,
+              SHOW_SLOT, SHOW_SLOTS},
+	.n = 11,
 };
 
 static const struct selection waiter_keys = {
 	.columns = &show_columns,
-	.shown = {SHOW_PID, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE, SHOW_POSITION},
-	.n = 8,
+	.shown = {SHOW_PID, SHOW_NSPID, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE,
+              SHOW_POSITION},
+	.n = 10,
 };
 
 static const struct selection semaphore_keys = {

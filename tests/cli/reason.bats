@@ -170,7 +170,7 @@ says() {
   start "${container[@]}" sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
   eventually is_shown .held 1
   local pid
-  pid=$(field '.holders[0].pid')
+  pid=$(field '.holders[0].pid') # as it is known here
   names container "held by $pid, in another container\$"
   says "held by $pid, in another container, for [0-9]+ s.*" tsem take -v "$SEM"
   skip_under any 'a sanitizer needs /proc'
@@ -179,7 +179,7 @@ says() {
   kill "$PID"
   finish "$PID"
   attempt unshare --mount sh -c 'mount -t tmpfs none /proc && exec tsem take -v -w 400ms "$SEM"'
-  expect_match 'without /proc' "$(head -n 1 attempt.err)" "place 1 in the queue, held by $pid for [0-9]+ s\$"
+  expect_match 'without /proc' "$(head -n 1 attempt.err)" "place 1 in the queue, held by [0-9]+ for [0-9]+ s\$"
 }
 
 @test "reason: times and commands fit into 80 columns" {

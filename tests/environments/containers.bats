@@ -129,6 +129,30 @@ kill_inside() {
   expect_recovered own-pids
 }
 
+# ---- numbers ----
+
+@test "containers: show prints numbers that kill accepts here, and those of the container" {
+  tsem create -j 2 "$SEM"
+  hold_in_container tsem run "$SEM" sleep 1000
+  local command
+  eventually is_shown '.holders[0].command' 'sleep 1000'
+  command=$(field '.holders[0].pid')
+  kill -0 "$command"
+  expect_equal 'its numbers' "$(awk '/^NSpid/ { print $2, $3 }' "/proc/$command/status")" \
+    "$command $(field '.holders[0].nspid')"
+  expect_shown '.holders[0].foreign' true
+  attempt tsem show --raw --noheadings -o PID,NSPID,FOREIGN "$SEM"
+  expect_out "$command $(field '.holders[0].nspid') yes"
+  attempt tsem show "$SEM"
+  expect_match 'headings' "$OUT" ' NSPID '
+  # In another container the number means nothing.
+  attempt container tsem show -J "$SEM"
+  expect_equal 'in another container' "$(jq -c '.holders[0] | [.pid, .foreign, .command]' attempt.out)" '[null,true,"?"]'
+  hold
+  attempt tsem show --raw --noheadings -o PID,NSPID,FOREIGN "$SEM"
+  expect_match 'one of each' "$OUT" "$COMMAND_PID  *no\$"
+}
+
 # ---- no live process is robbed ----
 
 @test "containers: tsem run is killed, and its command lives and keeps the permit" {

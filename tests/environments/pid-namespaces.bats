@@ -8,14 +8,14 @@ load environments
   need_own_pids
   tsem create "$SEM"
   start own-pids sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
-  eventually is_shown '[.holders[].pid] | @csv' 1
+  eventually is_shown '[.holders[].nspid] | @csv' 1
   local inside=$PID
   start own-pids tsem run "$SEM" touch ran
-  eventually is_shown '[.waiters[].pid] | @csv' 1
+  eventually is_shown '[.waiters[].nspid] | @csv' 1
   expect_none_available
   expect_none_available own-pids
   expect_none_available own-pids-foreign-proc
-  expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown unknown'
+  expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown yes' # tsem run has a lock
 
   # After its death it is the same: no process here can know of it. (A process in a new namespace that got the number of
   # the old one could, and would be right: the number is free only when all processes of the old namespace have ended.)
@@ -61,7 +61,7 @@ load environments
   export FREE=$free
   start own-pids bash -c 'echo $((FREE - 1)) >/proc/sys/kernel/ns_last_pid
     sleep 1000 & tsem acquire --owner $! "$SEM"; wait'
-  eventually is_shown '[.holders[].pid] | @csv' "$free"
+  eventually is_shown '[.holders[].nspid] | @csv' "$free"
   expect_none_available
   expect_none_available own-pids
   expect_none_available own-pids-foreign-proc

@@ -120,6 +120,7 @@ each_column_of_a_holder(void **state)
 	const struct tsem_owner owner = {
 		.size = sizeof(owner),
 		.pid = getpid(),
+		.pid_here = getpid(),
 		.count = 21,
 		.alive = TSEM_ALIVE,
 		.owned = true,
