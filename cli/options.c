@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -193,6 +194,8 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_RUN, .flag = &given.jobserver},
 	{.name = "jobserver-style", .argument = "STYLE", .help = "the same, as 'pipe' (default) or as 'fifo' (for ninja)",
 	 .verbs = VERB_RUN, .parse = parse_style},
+	{.letter = 'q', .name = "quiet", .help = "print nothing about the wait",
+	 .verbs = WAITING_VERBS, .excludes_next = true, .flag = &given.quiet},
 	{.letter = 'v', .name = "verbose", .help = "report the progress of a wait",
 	 .verbs = WAITING_VERBS, .flag = &given.verbose},
 	{.name = "foreign", .help = "accept a semaphore of another user",
@@ -315,6 +318,13 @@ parse_name(const struct parser *parser)
 		die(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
 }
 
+static bool
+environment_is_verbose(void)
+{
+	const char *value = getenv("TSEM_VERBOSE");
+	return value != NULL && value[0] != '\0' && strcmp(value, "0") != 0;
+}
+
 const struct options *
 options_parse(const struct verb *verb, int argc, char **argv)
 {
@@ -330,6 +340,10 @@ options_parse(const struct verb *verb, int argc, char **argv)
 		return &given;
 	if (given.nonblock && given.has_timeout)
 		die(given.name, "-n and -w exclude each other (use one of them)");
+	if (given.quiet && given.verbose)
+		die(given.name, "-q and -v exclude each other (use one of them)");
+	if (!given.quiet && environment_is_verbose())
+		given.verbose = true;
 	given.command = argv + optind;
 	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
 		die(given.name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);

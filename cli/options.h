@@ -43,6 +43,7 @@ struct options {
 	bool has_timeout;
 	struct timespec deadline; /* the timeout counts from when it is parsed */
 	uint32_t conflict_status;
+	bool quiet;
 	bool verbose;
 
 	bool print_previous;

@@ -93,7 +93,7 @@ wait_with_line(const struct options *o, struct request *request)
 	do {
 		rc = wait_in_queue(o, request, &wait);
 	} while (rc == -EINTR && termination_signal() == 0);
-	waiting_line_finish(&line, rc == 0);
+	waiting_line_finish(&line, rc);
 	return rc;
 }
 
@@ -167,10 +167,9 @@ status_of_wait(const struct options *o, const struct request *request, int error
 	case -EAGAIN:
 	case -ETIMEDOUT:
 	case -ECANCELED:
-		if (o->verbose)
-			complain(o->name, error == -ECANCELED ? "the wait was cancelled"
-			                  : o->nonblock       ? "not enough permits are free"
-			                                      : "not enough permits came free in time");
+		/* The reason for the end of -w has been printed with the wait. */
+		if (o->verbose && (error == -ECANCELED || o->nonblock))
+			complain(o->name, error == -ECANCELED ? "the wait was cancelled" : "not enough permits are free");
 		return (int)o->conflict_status;
 	case -EINVAL:
 		die_of_count(o, request);

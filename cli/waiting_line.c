@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "waiting_line.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,7 +21,7 @@ seconds_since(uint64_t then_ns)
 
 /* ---- the text ---- */
 
-enum { TEXT_BYTES_MAX = 864, NAMES_BYTES_MAX = 200, COLUMNS_MAX_SHOWN = 512 };
+enum { TEXT_BYTES_MAX = 864, NAMES_BYTES_MAX = 200, WHICH_BYTES_MAX = NAMES_BYTES_MAX + 8, COLUMNS_MAX_SHOWN = 512 };
 
 /* Empty if it has just ended, or cannot be read. Returns whether it names a holder. */
 static bool
@@ -36,10 +37,17 @@ describe_reason(tsem *sem, char text[REASON_BYTES_MAX])
 }
 
 static int
-is_our_place(const struct tsem_owner *owner, void *arg)
+our_place(const struct tsem_owner *owner, void *arg)
 {
 	(void)arg;
-	return owner->position != 0 && owner->pid_here == getpid();
+	return owner->pid_here == getpid() ? (int)owner->position : 0;
+}
+
+static uint32_t
+find_place(tsem *sem)
+{
+	const int place = tsem_owners(sem, our_place, NULL);
+	return place > 0 ? (uint32_t)place : 0;
 }
 
 /* The library waits for one semaphore after the other, in an order of its own. */
@@ -47,26 +55,37 @@ static size_t
 find_ours(const struct waiting_line *line)
 {
 	for (size_t i = 0; line->n > 1 && i < line->n; i++) {
-		if (tsem_owners(line->sems[i], is_our_place, NULL) > 0)
+		if (find_place(line->sems[i]) > 0)
 			return i;
 	}
 	return line->at;
+}
+
+/* " of NAME" if the wait is for several. */
+static void
+describe_which(const struct waiting_line *line, char text[WHICH_BYTES_MAX])
+{
+	const char *name = line->o->name;
+	for (size_t i = 0; i < line->at; i++)
+		name += strcspn(name, ",") + 1;
+	text[0] = '\0';
+	if (line->n > 1)
+		snprintf(text, WHICH_BYTES_MAX, " of %.*s", (int)strcspn(name, ","), name);
 }
 
 /* The command of the holder comes last. If it had no room in `columns`, words that say little are left out. */
 static void
 describe_wait(const struct waiting_line *line, uint32_t position, size_t columns, char text[TEXT_BYTES_MAX])
 {
+	char which[WHICH_BYTES_MAX];
 	char reason[REASON_BYTES_MAX];
 	const char *place = " in the queue";
-	const char *name = line->o->name;
-	for (size_t i = 0; i < line->at; i++)
-		name += strcspn(name, ",") + 1;
+	describe_which(line, which);
 	const bool has_holder = describe_reason(line->sems[line->at], reason);
 	while (true) {
-		snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u%s%s%.*s%s%s", NAMES_BYTES_MAX,
-		         line->o->name, seconds_since(line->began_ns), position, place, line->n > 1 ? " of " : "",
-		         line->n > 1 ? (int)strcspn(name, ",") : 0, name, reason[0] == '\0' ? "" : ", ", reason);
+		snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u%s%s%s%s", NAMES_BYTES_MAX,
+		         line->o->name, seconds_since(line->began_ns), position, place, which, reason[0] == '\0' ? "" : ", ",
+		         reason);
 		if (!has_holder || strlen(text) <= columns || place[0] == '\0')
 			return;
 		place = "";
@@ -167,7 +186,7 @@ void
 waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o)
 {
 	*line = (struct waiting_line){
-		.sems = sems, .n = n, .o = o, .terminal = isatty(STDERR_FILENO) == 1, .began_ns = monotonic_ns()};
+		.sems = sems, .n = n, .o = o, .terminal = !o->quiet && isatty(STDERR_FILENO) == 1, .began_ns = monotonic_ns()};
 	if (!line->terminal)
 		return;
 	sigset_t stop;
@@ -182,6 +201,16 @@ waiting_line_every_ms(const struct waiting_line *line)
 	return line->terminal || line->o->verbose ? 250 : 0;
 }
 
+/* Whether a waiter shows its line without -v. In a file, the line comes once, so that the file does not grow. */
+static bool
+is_time_to_show(const struct waiting_line *line, bool on_screen)
+{
+	enum { SECONDS_UNTIL_SHOWN = 1, SECONDS_UNTIL_PRINTED = 60 };
+	if (line->o->quiet || (line->terminal && !on_screen) || (!line->terminal && line->printed))
+		return false;
+	return seconds_since(line->began_ns) >= (on_screen ? SECONDS_UNTIL_SHOWN : SECONDS_UNTIL_PRINTED);
+}
+
 void
 waiting_line_renew(struct waiting_line *line, uint32_t position)
 {
@@ -190,10 +219,12 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	if (line->terminal)
 		stop_if_requested(line);
 	const bool on_screen = line->terminal && is_in_foreground();
-	if (!line->o->verbose && (!on_screen || seconds_since(line->began_ns) < 1))
+	if (!line->o->verbose && !is_time_to_show(line, on_screen))
 		return;
 	line->at = find_ours(line);
-	if (!on_screen && line->position == position && line->at == was_at)
+	if (position == 0) /* the library does not look it up for a waiter that is hardly ever told */
+		position = find_place(line->sems[line->at]);
+	if (!on_screen && line->printed && line->position == position && line->at == was_at)
 		return;
 	describe_wait(line, position, on_screen ? columns_of_text() : SIZE_MAX, text);
 	if (on_screen)
@@ -204,12 +235,37 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	line->position = position;
 }
 
+/* The process has left the queues by now, so only the lack tells which of several semaphores it waited for. */
+static size_t
+find_lacking(const struct waiting_line *line)
+{
+	for (size_t i = 0; line->n > 1 && i < line->n; i++) {
+		struct tsem_stat stat = {.size = sizeof(stat)};
+		if (tsem_stat(line->sems[i], &stat) == 0 && stat.available < line->o->count)
+			return i;
+	}
+	return line->at;
+}
+
+static void
+explain_failure(struct waiting_line *line)
+{
+	char which[WHICH_BYTES_MAX];
+	char reason[REASON_BYTES_MAX];
+	line->at = find_lacking(line);
+	describe_which(line, which);
+	describe_reason(line->sems[line->at], reason);
+	complain(line->o->name, "not enough permits%s came free in time%s%s", which, reason[0] == '\0' ? "" : ", ", reason);
+}
+
 void
-waiting_line_finish(struct waiting_line *line, bool admitted)
+waiting_line_finish(struct waiting_line *line, int error)
 {
 	erase(line);
-	if (line->printed && admitted && line->o->verbose)
+	if (line->printed && error == 0 && line->o->verbose)
 		complain(line->o->name, "admitted after %.1f s", seconds_since(line->began_ns));
+	if (error == -ETIMEDOUT && (line->terminal || line->o->verbose))
+		explain_failure(line);
 	if (line->terminal)
 		sigprocmask(SIG_SETMASK, &line->mask, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The progress of a wait on stderr: the place in the queue, the holders, and how long they have held. */
+/* What a waiter prints on stderr: the place in the queue, the holders, and how long they have held. */
 #ifndef TSEM_CLI_WAITING_LINE_H
 #define TSEM_CLI_WAITING_LINE_H
 
@@ -16,7 +16,7 @@ struct waiting_line {
 	size_t at; /* the one whose queue the process is in; with --any, the first */
 	const struct options *o;
 	uint64_t began_ns;
-	bool terminal;
+	bool terminal;     /* that the line is shown on */
 	bool printed;      /* at least once */
 	bool on_screen;    /* now */
 	uint32_t position; /* that was printed last */
@@ -31,7 +31,7 @@ uint32_t waiting_line_every_ms(const struct waiting_line *line);
 
 void waiting_line_renew(struct waiting_line *line, uint32_t position);
 
-/* Erases the line from a terminal. */
-void waiting_line_finish(struct waiting_line *line, bool admitted);
+/* Erases the line from a terminal. `error`: how the wait ended, 0 with an admission. */
+void waiting_line_finish(struct waiting_line *line, int error);
 
 #endif

@@ -98,15 +98,15 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
       grep -q -e "$option\\b" attempt.out || fail "tsem $verb --help does not mention $option"
     done
   done <<<'create -j --permits --max -m --mode --exist-ok
-    take -k --count -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose
+    take -k --count -n --nonblock -w --timeout -E --conflict-exit-code -q --quiet -v --verbose
     post -k --count -p
     acquire --owner -k -n -w -E
     release --owner
-    run -j --permits -k --count -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose -c
+    run -j --permits -k --count -n --nonblock -w --timeout -E --conflict-exit-code -q --quiet -v --verbose -c
     show -J --json --stats -o --noheadings --raw
     list -J --json -o --noheadings --raw
     set -j --permits
-    wait --holders -n --nonblock -w --timeout -E --conflict-exit-code -v --verbose
+    wait --holders -n --nonblock -w --timeout -E --conflict-exit-code -q --quiet -v --verbose
     remove -f'
 }
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+# How much a waiter prints: -q, TSEM_VERBOSE, and the end of -w on a terminal. unit/test_silence.c has the line that
+# comes after a minute.
+load helper
+
+# Holds one permit, the only one, until the test ends.
+hold_all() {
+  tsem create "$SEM"
+  hold
+}
+
+@test "silence: TSEM_VERBOSE=1 prints as -v does" {
+  hold_all
+  owner
+  local words
+  for words in take 'run' "acquire --owner $OWNER"; do
+    # shellcheck disable=SC2086 # several words
+    attempt env TSEM_VERBOSE=1 tsem $words -w 300ms "$SEM" ${words/#[at]*/}
+    expect_status 75
+    expect_equal 'standard error' "$(sed 's/, held.*//' attempt.err)" \
+      "tsem: $SEM: waiting for 0 s, place 1 in the queue"$'\n'"tsem: $SEM: not enough permits came free in time"
+  done
+  attempt env TSEM_VERBOSE=1 tsem wait -w 1ms "$SEM"
+  expect_equal 'exit status' "$STATUS" 75
+  expect_match 'standard error' "$ERR" "^tsem: $SEM: permits are still held"
+  attempt env TSEM_VERBOSE=1 tsem take -n "$SEM"
+  expect_match 'standard error' "$ERR" "^tsem: $SEM: not enough permits are free"
+}
+
+@test "silence: TSEM_VERBOSE is off if it is empty or 0, and with -q" {
+  hold_all
+  local value
+  for value in '' 0; do
+    attempt env TSEM_VERBOSE=$value tsem take -w 300ms "$SEM"
+    expect_silence 75
+  done
+  attempt env TSEM_VERBOSE=1 tsem take -q -w 300ms "$SEM"
+  expect_silence 75
+  attempt env TSEM_VERBOSE=1 tsem wait -q -w 1ms "$SEM"
+  expect_silence 75
+}
+
+@test "silence: a wait that expires with -v says why" {
+  hold_all
+  attempt tsem run -v -w 1ms "$SEM" true
+  expect_status 75
+  expect_match 'standard error' "$ERR" \
+    "^tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID \(sleep 1000\) for [0-9]+ s$"
+}
+
+@test "silence: of several semaphores, a wait that expires names the one without a permit" {
+  hold_all
+  tsem create "$SEM.free"
+  local names
+  for names in "$SEM,$SEM.free" "$SEM.free,$SEM"; do
+    attempt tsem run -v -w 1ms "$names" true
+    expect_status 75
+    expect_match 'standard error' "$ERR" "^tsem: $names: not enough permits of $SEM came free in time, held by $COMMAND_PID "
+  done
+  rm -f "$FILE.free"
+}
+
+@test "silence: on a terminal, -w says why it failed when it expires" {
+  hold_all
+  owner
+  local words
+  for words in take run "acquire --owner $OWNER"; do
+    attempt script -qec "tsem $words -w 1ms $SEM ${words/#[at]*/}" /dev/null
+    expect_status 75
+    expect_equal 'lines' "$(wc -l <attempt.out)" 1
+    expect_match 'what it says' "$OUT" \
+      "^tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID \(sleep 1000\) for [0-9]+ s"
+  done
+  attempt script -qec "tsem wait -w 1ms $SEM" /dev/null
+  expect_status 75
+  expect_match 'what it says' "$OUT" "^tsem: $SEM: permits are still held or waited for "
+}
+
+@test "silence: on a terminal, -q prints nothing, and neither does -n" {
+  hold_all
+  local words
+  for words in 'take -q -w 1100ms' 'take -q -n' 'take -n' 'wait -q -w 1ms' 'wait -n'; do
+    attempt script -qec "tsem $words $SEM" /dev/null
+    expect_silence 75
+  done
+}
+
+@test "silence: with -q, Ctrl-Z, fg and Ctrl-C work during the wait" {
+  hold_all
+  attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -q "$SEM" touch ran\n' \
+    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:\x1a' 'see:Stopped' 'see:$ ' \
+    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:fg\n' 'see:tsem run' 'type:\x03' 'see:$ ' \
+    'type:echo status=$?\n' 'see:status=130'
+  expect_status 0
+  [[ ! -e ran ]]
+}
+
+@test "silence: -q hides no error, and excludes -v" {
+  refuses "^$SEM: no such semaphore" run -q "$SEM" true
+  tsem create "$SEM"
+  refuses "^$SEM: -q and -v exclude each other" take -q -v "$SEM"
+  refuses "^$SEM: -q and -v exclude each other" run --verbose --quiet "$SEM" true
+  refuses "^$SEM: 2 permits" take -q -k 2 "$SEM"
+  refuses "'-q'" post -q "$SEM"
+}
