@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <paths.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ancestors.h"
 #include "cmd.h"
 #include "termination.h"
 #include "group.h"
@@ -41,18 +43,14 @@ status_of_command(const siginfo_t *info)
 
 /* TSEM_SLOTS lists the slots of all holds, such as "0,3". */
 static void
-set_slots(const struct holds *holds)
+set_slots(const uint32_t *slots, size_t n)
 {
-	static uint32_t slots[TSEM_SLOTS_MAX];
 	static char text[TSEM_SLOTS_MAX * 5];
 	size_t length = 0;
 	unsetenv("TSEM_SLOT");
 	unsetenv("TSEM_SLOTS");
-	for (size_t i = 0; i < holds->n; i++) {
-		const size_t n = tsem_hold_slots(&holds->all[i], slots, TSEM_SLOTS_MAX);
-		for (size_t j = 0; j < n && length + 6 < sizeof(text); j++)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", slots[j]);
-	}
+	for (size_t i = 0; i < n && length + 6 < sizeof(text); i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", slots[i]);
 	if (length == 0)
 		return;
 	setenv("TSEM_SLOTS", text, 1);
@@ -70,13 +68,26 @@ is_recovered(const struct holds *holds)
 }
 
 static void
+set_permits(const char *name, uint64_t count, const uint32_t *slots, size_t n)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRIu64, count);
+	setenv("TSEM_NAME", name, 1);
+	setenv("TSEM_COUNT", text, 1);
+	set_slots(slots, n);
+}
+
+static void
 set_environment(const struct options *o, const char *name, const struct holds *holds)
 {
-	char count[16];
-	snprintf(count, sizeof(count), "%u", o->count);
-	setenv("TSEM_NAME", name, 1);
-	setenv("TSEM_COUNT", count, 1);
-	set_slots(holds);
+	static uint32_t slots[TSEM_SLOTS_MAX];
+	size_t n = 0;
+	for (size_t i = 0; i < holds->n; i++) {
+		const size_t room = TSEM_SLOTS_MAX - n;
+		const size_t has = tsem_hold_slots(&holds->all[i], slots + n, room);
+		n += has < room ? has : room;
+	}
+	set_permits(name, o->count, slots, n);
 	if (is_recovered(holds))
 		setenv("TSEM_RECOVERED", "1", 1);
 	else
@@ -112,6 +123,13 @@ advice_on_exec(int error)
 	default:
 		return "check that it is executable";
 	}
+}
+
+static int
+fail_to_execute(const struct options *o, const char *command, int error)
+{
+	complain(o->name, "cannot run '%s': %s (%s)", command, strerror(error), advice_on_exec(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 
 static _Noreturn void
@@ -156,11 +174,8 @@ run_command(const struct options *o, char **command, const struct holds *holds, 
 		die(o->name, "the permit was lost before the command started (try again)");
 	if (spawned.adopt_error < 0)
 		die_error(o->name, spawned.adopt_error);
-	if (spawned.exec_error != 0) {
-		complain(o->name, "cannot run '%s': %s (%s)", command[0], strerror(spawned.exec_error),
-		         advice_on_exec(spawned.exec_error));
-		return spawned.exec_error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-	}
+	if (spawned.exec_error != 0)
+		return fail_to_execute(o, command[0], spawned.exec_error);
 	return status_of_command(&end);
 }
 
@@ -213,14 +228,33 @@ run_with(const struct options *o, const struct group *group, const struct reques
 	return repair ? repair_and_run(o, command, &holds, server) : run_command(o, command, &holds, server);
 }
 
+/*
+ * Becomes the command, because there is nothing to give back. So the hold of this process itself, if that is the one,
+ * lasts as long as the command. TSEM_RECOVERED stays: the ancestor was told.
+ */
+static int
+become_command(const struct options *o, struct group *group, const struct ancestor_hold *hold, char **command)
+{
+	set_permits(o->name, hold->count, hold->slots, hold->slots_n);
+	if (o->verbose)
+		complain(o->name, "process %d runs the command under the permits of process %d (--nested)", (int)getpid(),
+		         (int)hold->pid);
+	group_close(group);
+	execvp(command[0], command);
+	return fail_to_execute(o, command[0], errno);
+}
+
 /* If the semaphore is removed during the wait, -j creates it again. */
 static int
 acquire_and_run(const struct options *o, char **command)
 {
 	for (;;) {
 		struct group group;
+		struct ancestor_hold ancestor;
 		tsem_hold holds[TSEM_SEMAPHORES_MAX];
 		group_open(o, &group);
+		if (o->nested && ancestors_find(group.sems[0], o->count, &ancestor))
+			return become_command(o, &group, &ancestor, command);
 		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
 		const int rc = wait_for_permits(o, &request);
 		const bool again = rc == -EIDRM && o->has_permits;
@@ -233,6 +267,17 @@ acquire_and_run(const struct options *o, char **command)
 		if (!again)
 			return status;
 	}
+}
+
+static void
+check_nested(const struct options *o)
+{
+	if (strchr(o->name, ',') != NULL)
+		die(o->name, "--nested needs a single semaphore (give one name)");
+	if (o->any)
+		die(o->name, "--nested and --any exclude each other (use one of them)");
+	if (o->jobserver)
+		die(o->name, "--nested and --jobserver exclude each other (a jobserver needs a permit of its own)");
 }
 
 static void
@@ -257,6 +302,8 @@ cmd_run(const struct options *o)
 		die(o->name, "run needs a command (tsem run %s COMMAND, or see 'tsem run --help')", o->name);
 	if (o->shell_command != NULL && o->command[0] != NULL)
 		die(o->name, "unexpected word '%s' after -c (put the whole command into its argument)", o->command[0]);
+	if (o->nested)
+		check_nested(o);
 	if (o->jobserver)
 		prepare_jobserver(o);
 

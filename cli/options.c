@@ -188,6 +188,8 @@ const struct option_row option_rows[] = {
 	 .verbs = WAITING_VERBS, .number = &given.conflict_status, .max = STATUS_MAX},
 	{.name = "any", .help = "hold one permit of the semaphore that grants it first",
 	 .verbs = VERB_RUN, .flag = &given.any},
+	{.name = "nested", .help = "use the permits of an ancestor that holds enough of them",
+	 .verbs = VERB_RUN, .flag = &given.nested},
 	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if an earlier holder died",
 	 .verbs = VERB_RUN, .text = &given.on_recovered},
 	{.name = "jobserver", .help = "be the jobserver of make: each further job takes a permit",

@@ -51,6 +51,7 @@ struct options {
 	bool holders;
 
 	bool any;
+	bool nested;
 	const char *shell_command;
 	const char *on_recovered;
 	bool jobserver;

@@ -97,6 +97,15 @@ owner_task(const struct tsem_owner *owner, char *text, size_t size)
 	copy_command(text, size, words, n);
 }
 
+bool
+proc_has_our_numbers(void)
+{
+	char link[16] = "";
+	char self[16];
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	return readlink("/proc/self", link, sizeof(link) - 1) > 0 && strcmp(link, self) == 0;
+}
+
 /* The name may contain any byte, so the last parenthesis ends it. */
 const char *
 fields_after_name(const char *stat)

@@ -33,6 +33,11 @@ bool process_is_elsewhere(const struct tsem_owner *owner);
  */
 size_t read_proc(pid_t pid, const char *file, char *text, size_t size);
 
+/*
+ * Whether /proc is that of this process's PID namespace, so that its numbers are those that this process knows.
+ */
+bool proc_has_our_numbers(void);
+
 /* What follows the name in the text of a stat file: " S 1 ..."; NULL if it is malformed. */
 const char *fields_after_name(const char *stat);
 

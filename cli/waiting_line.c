@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "message.h"
 #include "reason.h"
+#include "self_wait.h"
 #include "utf8.h"
 
 static double
@@ -187,6 +188,7 @@ waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, cons
 {
 	*line = (struct waiting_line){
 		.sems = sems, .n = n, .o = o, .terminal = !o->quiet && isatty(STDERR_FILENO) == 1, .began_ns = monotonic_ns()};
+	line->looked = o->quiet || self_wait_report(sems, n, o, false);
 	if (!line->terminal)
 		return;
 	sigset_t stop;
@@ -218,6 +220,9 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	const size_t was_at = line->at;
 	if (line->terminal)
 		stop_if_requested(line);
+	if (!line->looked) /* the permits seemed to be available when the wait began */
+		self_wait_report(line->sems, line->n, line->o, true);
+	line->looked = true;
 	const bool on_screen = line->terminal && is_in_foreground();
 	if (!line->o->verbose && !is_time_to_show(line, on_screen))
 		return;

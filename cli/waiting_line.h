@@ -17,6 +17,7 @@ struct waiting_line {
 	const struct options *o;
 	uint64_t began_ns;
 	bool terminal;     /* that the line is shown on */
+	bool looked;       /* whether the process waits for itself */
 	bool printed;      /* at least once */
 	bool on_screen;    /* now */
 	uint32_t position; /* that was printed last */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "ancestors.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "process.h"
+
+/* This process and its ancestors, the nearest first. */
+enum { GENERATIONS_MAX = 256 };
+
+struct chain {
+	size_t n;
+	pid_t pids[GENERATIONS_MAX];
+	uint64_t counts[GENERATIONS_MAX]; /* permits that each holds */
+};
+
+/* 0: there is none in this PID namespace, or it is unknown. */
+static pid_t
+parent_of(pid_t pid)
+{
+	char stat[512];
+	if (pid == getpid())
+		return getppid();
+	if (!proc_has_our_numbers() || read_proc(pid, "stat", stat, sizeof(stat)) == 0)
+		return 0;
+	const char *fields = fields_after_name(stat); /* " S 1 ...": the state, the parent */
+	return fields == NULL || fields[0] != ' ' || fields[1] == '\0' ? 0 : (pid_t)strtol(fields + 2, NULL, 10);
+}
+
+static void
+read_chain(struct chain *chain)
+{
+	for (pid_t pid = getpid(); pid > 0 && chain->n < GENERATIONS_MAX; pid = parent_of(pid))
+		chain->pids[chain->n++] = pid;
+}
+
+/* The number of a holder that is dead, or in another PID namespace, may be that of an ancestor by chance. */
+static bool
+is_certain(const struct tsem_owner *holder)
+{
+	return holder->alive == TSEM_ALIVE && !holder->foreign_pid;
+}
+
+static int
+count_permits(const struct tsem_owner *owner, void *arg)
+{
+	struct chain *chain = arg;
+	if (owner->position != 0)
+		return 1;
+	for (size_t i = 0; i < chain->n && is_certain(owner); i++) {
+		if (chain->pids[i] == owner->pid)
+			chain->counts[i] += owner->count;
+	}
+	return 0;
+}
+
+static int
+add_to_hold(const struct tsem_owner *owner, void *arg)
+{
+	struct ancestor_hold *hold = arg;
+	if (owner->position != 0)
+		return 1;
+	if (owner->pid != hold->pid || !is_certain(owner))
+		return 0;
+	hold->count += owner->count;
+	for (uint32_t i = 0; i < owner->slot_count && hold->slots_n < TSEM_SLOTS_MAX; i++)
+		hold->slots[hold->slots_n++] = owner->slots[i];
+	return 0;
+}
+
+bool
+ancestors_find(tsem *sem, uint32_t least, struct ancestor_hold *hold)
+{
+	struct chain chain = {.n = 0};
+	read_chain(&chain);
+	if (tsem_owners(sem, count_permits, &chain) < 0)
+		return false;
+	size_t i = 0;
+	while (i < chain.n && chain.counts[i] < least)
+		i++;
+	if (i == chain.n)
+		return false;
+	/* Another look: the slots are valid only within the call. */
+	*hold = (struct ancestor_hold){.pid = chain.pids[i]};
+	return tsem_owners(sem, add_to_hold, hold) >= 0 && hold->count >= least;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "self_wait.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ancestors.h"
+#include "message.h"
+
+static int
+is_our_place(const struct tsem_owner *owner, void *arg)
+{
+	(void)arg;
+	return owner->position != 0 && owner->pid == getpid() && !owner->foreign_pid;
+}
+
+/* The library refuses any other count, and the command then has another message. */
+static bool
+is_possible(const struct tsem_stat *stat, uint32_t count)
+{
+	const bool unlimited = stat->permits == 0 && stat->max == 0;
+	return unlimited || count <= stat->capacity || count <= stat->permits || count <= stat->max;
+}
+
+/*
+ * In the queue, only the places count: of several semaphores, the process may have acquired some during this wait, and
+ * it does not wait for these.
+ */
+static bool
+has_to_wait(tsem *sem, const struct options *o, bool queued)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	if (queued)
+		return tsem_owners(sem, is_our_place, NULL) > 0;
+	if (tsem_stat(sem, &stat) != 0 || !is_possible(&stat, o->count))
+		return false;
+	return stat.available < o->count || stat.waiting > 0;
+}
+
+static void
+say(const struct options *o, size_t which, const struct ancestor_hold *hold)
+{
+	char name[256];
+	const char *at = o->name;
+	for (size_t i = 0; i < which; i++)
+		at += strcspn(at, ",") + 1;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+	complain(name, "process %d waits for process %d, %s, which holds %" PRIu64 " permit%s (%s)", (int)getpid(),
+	         (int)hold->pid, hold->pid == getpid() ? "itself" : "its ancestor", hold->count,
+	         hold->count == 1 ? "" : "s",
+	         hold->count >= o->count ? "use 'tsem run --nested', or give that back first"
+	                                 : "give that back first, or ask for no more with 'tsem run --nested'");
+}
+
+bool
+self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool queued)
+{
+	struct ancestor_hold hold;
+	size_t which = n;
+	size_t waited_for = 0;
+	/* With --any, other holders may still admit the process unless it waits for its own permits everywhere. */
+	size_t own = 0;
+	for (size_t i = 0; i < n && (which == n || o->any); i++) {
+		if (!has_to_wait(sems[i], o, queued))
+			continue;
+		waited_for++;
+		if (!ancestors_find(sems[i], 1, &hold))
+			continue;
+		own++;
+		which = i;
+	}
+	if (o->any && waited_for < n)
+		return false;
+	if (which < n && (!o->any || own == n))
+		say(o, which, &hold);
+	return waited_for > 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Says that a process waits for permits that it, or an ancestor of it, holds. */
+#ifndef TSEM_CLI_SELF_WAIT_H
+#define TSEM_CLI_SELF_WAIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+#include "tsem.h"
+
+/*
+ * Prints one line if the process that waits, or is about to, waits for its own permits or for those of an ancestor.
+ * `queued`: it is in the queue of at least one of the semaphores. False: it does not seem to have to wait, so nothing
+ * is known yet.
+ */
+bool self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool queued);
+
+#endif
