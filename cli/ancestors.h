@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The permits that this process or an ancestor of it holds: it may wait for these forever, and `run --nested` uses them. */
+/* The permits that this process or an ancestor holds: it may wait for these forever, and `run --nested` uses them. */
 #ifndef TSEM_CLI_ANCESTORS_H
 #define TSEM_CLI_ANCESTORS_H
 
