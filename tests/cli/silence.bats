@@ -45,7 +45,7 @@ hold_all() {
   attempt tsem run -v -w 1ms "$SEM" true
   expect_status 75
   expect_match 'standard error' "$ERR" \
-    "^tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID \(sleep 1000\) for [0-9]+ s$"
+    "^tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)$"
 }
 
 @test "silence: of several semaphores, a wait that expires names the one without a permit" {
@@ -69,7 +69,7 @@ hold_all() {
     expect_status 75
     expect_equal 'lines' "$(wc -l <attempt.out)" 1
     expect_match 'what it says' "$OUT" \
-      "^tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID \(sleep 1000\) for [0-9]+ s"
+      "^tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)"
   done
   attempt script -qec "tsem wait -w 1ms $SEM" /dev/null
   expect_status 75
