@@ -24,6 +24,7 @@ struct driver {
 	unsigned lives[WORKERS_MAX];
 	bool stopped[WORKERS_MAX];
 	uint64_t kills;
+	uint64_t namespaces_killed;
 	uint64_t stops;
 	uint64_t signals;
 	uint64_t lock_counts;      /* how often the locks were counted */
@@ -51,7 +52,7 @@ start_worker(struct driver *driver, unsigned worker)
 	struct entry *entry = &driver->storm->entries[worker];
 	monitor_set_activity(driver->storm, worker, 0, ACTIVITY_NONE);
 	atomic_store(&entry->doomed, false);
-	const pid_t pid = fork();
+	const pid_t pid = storm_fork(driver->storm, worker);
 	if (pid == 0) {
 		signal(SIGTERM, SIG_DFL);
 		signal(SIGINT, SIG_DFL);
@@ -84,17 +85,15 @@ restore_anonymous(struct storm *storm, unsigned worker)
 		storm_fault(storm, "the driver's post failed");
 }
 
+/* The worker dies of a SIGKILL that was sent after `before`. */
 static void
-kill_worker(struct driver *driver, unsigned worker)
+bury_worker(struct driver *driver, unsigned worker, uint64_t before)
 {
 	struct entry *entry = &driver->storm->entries[worker];
-	const pid_t pid = atomic_load(&entry->pid);
-	const uint64_t before = atomic_fetch_add(&driver->storm->sequence, 1);
-	atomic_store(&entry->doomed, true);
-	kill(pid, SIGKILL);
 	int status = 0;
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	while (waitpid(atomic_load(&entry->pid), &status, 0) < 0 && errno == EINTR) {
 	}
+	atomic_store(&entry->pid, 0);
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		storm_fault(driver->storm, "worker %u ended by itself, status %#x", worker, status);
 	restore_anonymous(driver->storm, worker);
@@ -104,6 +103,33 @@ kill_worker(struct driver *driver, unsigned worker)
 	storm_abandon_change(driver->storm, atomic_exchange(&entry->change, 0));
 	driver->stopped[worker] = false;
 	driver->kills++;
+}
+
+/* Kills the worker, and all others in the namespace whose first process it is. That one ends last. */
+static void
+kill_worker(struct driver *driver, unsigned worker)
+{
+	struct storm *storm = driver->storm;
+	const unsigned n = storm_die_together(storm, worker);
+	const uint64_t before = atomic_fetch_add(&storm->sequence, 1);
+	for (unsigned i = 0; i < n; i++)
+		atomic_store(&storm->entries[worker + i].doomed, true);
+	kill(atomic_load(&storm->entries[worker].pid), SIGKILL);
+	for (unsigned i = n; i-- > 0;) {
+		if (atomic_load(&storm->entries[worker + i].pid) != 0)
+			bury_worker(driver, worker + i, before);
+	}
+	driver->namespaces_killed += n > 1;
+}
+
+/* Kills the worker and those that die with it, and starts as many again. */
+static void
+replace_worker(struct driver *driver, unsigned worker)
+{
+	const unsigned n = storm_die_together(driver->storm, worker);
+	kill_worker(driver, worker);
+	for (unsigned i = 0; i < n; i++)
+		start_worker(driver, worker + i);
 }
 
 /* Counts the locks while all workers are stopped. kill_worker() finds the workers that have ended by themselves. */
@@ -139,8 +165,7 @@ disturb(struct driver *driver)
 	switch (below(&driver->state, 4)) {
 	case 0:
 	case 1:
-		kill_worker(driver, worker);
-		start_worker(driver, worker);
+		replace_worker(driver, worker);
 		break;
 	case 2:
 		kill(pid, driver->stopped[worker] ? SIGCONT : SIGSTOP);
@@ -208,21 +233,28 @@ disturb_workers(struct driver *driver, double seconds)
 	}
 }
 
-/* Kills half of the workers, wherever they are. The others end by themselves, because each of their waits ends. */
+/*
+ * Kills half of the workers, wherever they are, and all that die with them. The others end by themselves, because each
+ * of their waits ends.
+ */
 static void
 end_workers(struct driver *driver)
 {
 	struct storm *storm = driver->storm;
 	const double limit = seconds_now() + TIMEOUT_SECONDS;
 	continue_all(driver);
-	for (unsigned i = 0; i < storm->workers; i += 2)
-		kill_worker(driver, i);
+	for (unsigned i = 0; i < storm->workers; i += 2) {
+		if (atomic_load(&storm->entries[i].pid) != 0)
+			kill_worker(driver, i);
+	}
 	atomic_store(&storm->ending, true);
 	set_usual_capacities(storm);
 	for (unsigned i = 1; i < storm->workers; i += 2) {
 		const pid_t pid = atomic_load(&storm->entries[i].pid);
 		int status = 0;
 		pid_t ended;
+		if (pid == 0)
+			continue;
 		while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && seconds_now() < limit && !interrupted) {
 			const struct timespec pause_for = {.tv_nsec = 1000000};
 			nanosleep(&pause_for, NULL);
@@ -253,10 +285,11 @@ run(struct storm *storm, double seconds)
 		tsem_remove(storm->names[i], TSEM_FORCE);
 		tsem_close(storm->sems[i]);
 	}
-	printf("%" PRIu64 " killed, %" PRIu64 " stopped or continued, %" PRIu64 " signalled; %" PRIu64 " timeouts, %" PRIu64
-	       " cancelled, %" PRIu64 " handed over; %" PRIu64 " checks by the monitor\n",
-	       driver.kills, driver.stops, driver.signals, storm->timeouts, storm->cancels, storm->handed_over,
-	       storm->checks);
+	printf("%" PRIu64 " killed, and %" PRIu64 " namespaces as a whole, %" PRIu64 " stopped or continued, %" PRIu64
+	       " signalled; %" PRIu64 " timeouts, %" PRIu64 " cancelled, %" PRIu64 " handed over; %" PRIu64
+	       " checks by the monitor\n",
+	       driver.kills, driver.namespaces_killed, driver.stops, driver.signals, storm->timeouts, storm->cancels,
+	       storm->handed_over, storm->checks);
 	printf("%u and %u capacities set; %" PRIu64 " times all of several, %" PRIu64 " times any of them; %" PRIu64
 	       " holders learnt of a dead holder; %" PRIu64 " times idle, %" PRIu64 " not in time\n",
 	       atomic_load(&storm->change_count[SET_FIRST]), atomic_load(&storm->change_count[SET_FIRST + 1]),
@@ -344,5 +377,6 @@ main(int argc, char **argv)
 	printf("storm of %lu processes for %.0f s, seed %" PRIu64 "\n", workers, seconds, seed);
 	create_semaphores(storm);
 	storm_create_locks();
+	storm_open_namespaces(storm);
 	return run(storm, seconds);
 }

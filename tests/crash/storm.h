@@ -17,6 +17,9 @@
  * SINGLE always has one permit. The capacities of SET_FIRST to CANCELLED change, and waiters of CANCELLED are cancelled
  * now and then. SET_FIRST is in memory of this program. ANONYMOUS has a maximum; every second worker does not know it,
  * so that posts take both paths.
+ *
+ * The first workers are in a few PID namespaces of their own, if that is permitted. The first worker of a namespace is
+ * its first process, so the others die with it. These workers do not use SET_FIRST: it has no file, so it has no locks.
  */
 enum {
 	SEMAPHORES = 4,
@@ -27,6 +30,8 @@ enum {
 	WORKERS_MAX = 1000,
 	CHANGES_MAX = 1 << 18, /* enough for half an hour; after that the capacities stay */
 	STORM_FAULTS_MAX = 5,
+	NAMESPACES = 4,
+	NAMESPACE_WORKERS = 4,              /* of each */
 	MOST_POSTED = 1 << 24,              /* the maximum */
 	TOO_MANY = MOST_POSTED + (1 << 16), /* beyond the maximum, whatever the number of waiters */
 };
@@ -70,6 +75,7 @@ struct storm {
 	tsem *sems[SEMAPHORES];
 	uint64_t seed;
 	unsigned workers;
+	unsigned contained; /* the number of workers in PID namespaces of their own */
 	_Atomic bool ending;
 	_Atomic uint64_t sequence;
 	_Atomic uint64_t surplus; /* permits of ANONYMOUS that the driver may have posted in excess */
@@ -132,6 +138,27 @@ void monitor_notified(struct storm *storm, bool notified, uint64_t died);
 /* Notes the holders of `semaphore`, and says later whether one of them has held it ever since. */
 void monitor_note_holders(const struct storm *storm, unsigned semaphore, uint64_t words[WORKERS_MAX]);
 bool monitor_still_holds(const struct storm *storm, const uint64_t words[WORKERS_MAX]);
+
+/* ---- storm_namespaces.c ---- */
+
+/* Decides how many workers are in PID namespaces of their own. Called before the workers start. */
+void storm_open_namespaces(struct storm *storm);
+
+static inline bool
+storm_is_contained(const struct storm *storm, unsigned worker)
+{
+	return worker < storm->contained;
+}
+
+/* The number of workers, from this one on, that die with it. */
+static inline unsigned
+storm_die_together(const struct storm *storm, unsigned worker)
+{
+	return storm_is_contained(storm, worker) && worker % NAMESPACE_WORKERS == 0 ? NAMESPACE_WORKERS : 1;
+}
+
+/* As fork(). The child is in the worker's namespace. */
+pid_t storm_fork(struct storm *storm, unsigned worker);
 
 /* ---- storm_locks.c ---- */
 

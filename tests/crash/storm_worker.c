@@ -221,7 +221,8 @@ use_owned(tsem *sem)
 {
 	tsem_hold hold;
 	const uint32_t most = storm->capacity[used] >= 7 ? 3 : storm->capacity[used] >= 3 ? 2 : 1;
-	if (below(&state, 16) == 0)
+	const bool contained = storm_is_contained(storm, self); /* entries have the numbers that the driver knows */
+	if (!contained && below(&state, 16) == 0)
 		expect(tsem_release_for(sem, getpid()), -ENOENT, "release for oneself");
 	const uint32_t count = 1 + below(&state, most);
 	const uint64_t died = atomic_load(&storm->died);
@@ -242,10 +243,23 @@ use_owned(tsem *sem)
 		monitor_slot_end(storm, self, used, slots[i]);
 	storm_unlock(storm, self, used);
 	monitor_set_activity(storm, self, used, ACTIVITY_NONE);
-	if (below(&state, 16) == 0)
+	if (!contained && below(&state, 16) == 0)
 		hand_over(sem, &hold);
 	else
 		expect(tsem_release(&hold), 0, "release");
+}
+
+/* Uses the semaphore by a handle of its own, so that the process releases its lock and takes it again. */
+static void
+use_another_handle(void)
+{
+	tsem *own;
+	const int rc = tsem_open(storm->names[used], 0, &own);
+	expect(rc, 0, "open");
+	if (rc != 0)
+		return;
+	use_owned(own);
+	tsem_close(own);
 }
 
 /* A violation: the worker locks a byte without a permit. Only the locks can show that. */
@@ -272,12 +286,17 @@ storm_work(struct storm *shared, unsigned worker, unsigned life)
 		forget_maximum(storm->sems[ANONYMOUS]);
 	while (!atomic_load(&storm->ending)) {
 		used = below(&state, SEMAPHORES);
+		const bool contained = storm_is_contained(storm, self);
+		if (used == SET_FIRST && contained)
+			continue;
 		if (storm->violations && below(&state, 8) == 0)
 			violate();
-		else if (below(&state, 8) == 0)
+		else if (!contained && below(&state, 8) == 0)
 			storm_other_operation(storm, self, &state);
 		else if (used == ANONYMOUS)
 			use_anonymously(storm->sems[used]);
+		else if (used != SET_FIRST && below(&state, 8) == 0)
+			use_another_handle();
 		else
 			use_owned(storm->sems[used]);
 		pass_time();
