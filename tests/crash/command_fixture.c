@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command_namespaces.h"
+
 /* ---- the situations ---- */
 
 /* clang-format off */
@@ -39,6 +41,8 @@ const struct situation situations[] = {
 	{"run-any", {"run", "--any", "{1},{2}", "{work}", "7"}, 1, RUNS | SECOND | HOLDER_STAYS, EFFECT_NONE, 0, 7},
 	{"run-repairs", {"run", "--on-recovered", ":", "{1}", "{work}", "7"}, 1, RUNS | DEAD_HOLDER, EFFECT_NONE, 0, 7},
 	{"run-shell", {"run", "{1}", "-c", "exec {work} 7"}, 1, RUNS, EFFECT_NONE, 0, 7},
+	{"run-contained", {"run", "{1}", "{work}", "7"}, 1, RUNS | CONTAINED, EFFECT_NONE, 0, 7},
+	{"run-contained-waits", {"run", "-w", "100", "{1}", "{work}", "7"}, 1, RUNS | CONTAINED | HOLDER, EFFECT_NONE, 0, 7},
 	{"run-missing", {"run", "{1}", "/nowhere"}, 1, 0, EFFECT_NONE, 0, 127},
 	{"run-jobserver", {"run", "--jobserver", "{1}", "{work}", "7", "job"}, 2, RUNS, EFFECT_NONE, 0, 7},
 	{"run-jobserver-fifo", {"run", "--jobserver", "--jobserver-style", "fifo", "{1}", "{work}", "7", "job"}, 2, RUNS, EFFECT_NONE, 0, 7},
@@ -106,6 +110,14 @@ stay(int fd, const void *arg)
 	return (int)read(fd, &byte, 1);
 }
 
+/* The kernel reaps its orphans. */
+static int
+stay_as_first(int fd, const void *arg)
+{
+	signal(SIGCHLD, SIG_IGN);
+	return stay(fd, arg);
+}
+
 static void
 fail(const char *state, int rc)
 {
@@ -131,6 +143,15 @@ start_waiter(struct fixture *fixture)
 	while (tsem_stat(fixture->old[0], &stat) == 0 && stat.waiting == 0)
 		sched_yield();
 	return waiter;
+}
+
+static struct companion *
+start_namespace(struct fixture *fixture)
+{
+	namespaces_enter(0);
+	struct companion *first = companion_fork(&fixture->processes, stay_as_first, NULL);
+	namespaces_leave();
+	return first;
 }
 
 static void
@@ -193,6 +214,8 @@ fixture_open(struct fixture *fixture, const struct tools *tools, const struct si
 		companion_kill(&fixture->processes, fixture->holder);
 	if ((flags & OWNER) != 0)
 		fixture->owner = companion_fork(&fixture->processes, stay, NULL);
+	if ((flags & CONTAINED) != 0)
+		fixture->first = start_namespace(fixture);
 	if ((flags & OWNED) != 0)
 		give_to_owner(fixture);
 	if ((flags & TAKEN) != 0)
@@ -251,7 +274,11 @@ fixture_start(struct fixture *fixture, const char *const words[])
 	    || ftruncate(fixture->tools->err, 0) != 0)
 		fail("pipe2", -errno);
 	expand_words(fixture, words, argv);
+	if (fixture->first != NULL)
+		namespaces_enter(fixture->first->pid);
 	processes_start(&fixture->processes, argv, (const int[]){input[0], fixture->tools->out, fixture->tools->err});
+	if (fixture->first != NULL)
+		namespaces_leave();
 	free_words(argv);
 	close(input[0]);
 	fixture->input = input[1];

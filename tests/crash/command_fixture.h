@@ -18,6 +18,7 @@ enum {
 	RUNS = 1 << 8,         /* the command starts a program, which waits for its standard input */
 	LINKED = 1 << 9,       /* files without a name cannot be made */
 	FREE = 1 << 10,        /* the command never has a permit, and no process holds one: a try succeeds at any time */
+	CONTAINED = 1 << 12,   /* the command is in a PID namespace of its own, whose processes other commands cannot see */
 	MAY_FAIL = 1 << 11,    /* if a call fails, the status may be 75: the death of the holder is not noticed */
 };
 
@@ -64,6 +65,7 @@ struct fixture {
 	struct companion *holder;
 	struct companion *waiter;
 	struct companion *owner;
+	struct companion *first;    /* the first process of the command's own PID namespace; NULL: it has none */
 	struct companion *newcomer; /* holds a permit of a new semaphore with the same name */
 	tsem *old[2];               /* handles that were opened before the command started */
 	struct tsem_stat before[2];

@@ -56,6 +56,10 @@ do_action(struct run *run, struct member *member)
 		send(run, ROLE_CHILD, SIGKILL);
 		return true;
 	case ACTION_KILL_BOTH:
+		if (run->fixture.first != NULL) {
+			kill(run->fixture.first->pid, SIGKILL); /* and with it all processes of its namespace */
+			return true;
+		}
 		send(run, ROLE_COMMAND, SIGKILL);
 		send(run, ROLE_CHILD, SIGKILL);
 		return true;

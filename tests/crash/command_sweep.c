@@ -84,6 +84,8 @@ static bool
 is_wanted(const struct sweep *sweep, const struct situation *situation)
 {
 	const size_t length = sweep->only == NULL ? 0 : strlen(sweep->only);
+	if ((situation->flags & CONTAINED) != 0 && !sweep->tools.alone)
+		return false; /* namespaces are refused */
 	return sweep->only == NULL || strcmp(situation->name, sweep->only) == 0
 	       || (strncmp(situation->name, sweep->only, length) == 0 && situation->name[length] == '-');
 }
