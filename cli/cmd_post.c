@@ -6,6 +6,17 @@
 #include "cmd.h"
 #include "waiting.h"
 
+static _Noreturn void
+die_of_overflow(const struct options *o, tsem *sem)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	if (tsem_stat(sem, &stat) == 0 && (stat.flags & TSEM_BOUNDED) != 0)
+		die(o->name,
+		    "the post would exceed the limit: it can give back what 'tsem take' has taken, and no more (nothing "
+		    "was posted; 'tsem set -j' changes the limit)");
+	die(o->name, "the post would exceed the maximum (nothing was posted)");
+}
+
 int
 cmd_post(const struct options *o)
 {
@@ -15,9 +26,9 @@ cmd_post(const struct options *o)
 
 	uint32_t previous;
 	int rc = tsem_post(sem, o->count, &previous);
-	tsem_close(sem);
 	if (rc == -EOVERFLOW)
-		die(o->name, "the post would exceed the maximum (nothing was posted)");
+		die_of_overflow(o, sem);
+	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);
 	if (o->print_previous)

@@ -40,7 +40,7 @@ open_for_use(const struct options *o)
 	const struct tsem_config config = {
 		.size = sizeof(config),
 		.permits = o->permits,
-		.flags = TSEM_EXIST_OK | (o->foreign ? TSEM_FOREIGN : 0),
+		.flags = TSEM_EXIST_OK | TSEM_BOUNDED | (o->foreign ? TSEM_FOREIGN : 0),
 	};
 	tsem *sem;
 	if (!o->has_permits)

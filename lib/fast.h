@@ -55,7 +55,8 @@
  *   take: is it removed?          count <= C               As for acquire.                             (unit tests)
  *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches: see post.c.   post, post-quit,
  *                                                                                                      idle-posted
- *   post: maximum, read-only      fast_post_max            It is 0 for both.                           (unit tests)
+ *   post: maximum, bound,         fast_post_max            It is 0 for each.                           (unit tests)
+ *   read-only
  *   post: is it removed?          C is not 0               As for acquire.                             (unit tests)
  *   post: the range of E - T      0 <= E - T, and E - T <  T and C may be older than G. Arrivals       (unit tests)
  *                                 FAST_POST_MAX            since only lessen E - T, and a raised C

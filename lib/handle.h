@@ -19,6 +19,7 @@ struct tsem {
 	uint32_t hash_salt; /* of the waiting array's hash: from the UUID */
 	uint32_t permits;   /* the header's numbers as they were when the handle was opened */
 	uint32_t max;
+	bool bounded;
 	uint32_t fast_post_max; /* the fast path may post this many permits at once; 0 where it may not post at all */
 	_Atomic uint32_t spin;  /* rounds that a spinning wait is worth at present: wait_spinning() */
 	_Atomic uint32_t spin_skipped;

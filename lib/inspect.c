@@ -29,7 +29,7 @@ view_begin(struct view *view, struct tsem *sem)
 	if (sem->segment.writable)
 		return 0;
 	view->sem = &view->copy;
-	view->copy = (struct tsem){.permits = sem->permits, .max = sem->max};
+	view->copy = (struct tsem){.permits = sem->permits, .max = sem->max, .bounded = sem->bounded};
 	memcpy(view->copy.uuid, sem->uuid, sizeof(sem->uuid));
 	int rc = segment_copy(&sem->segment, &view->copy.segment);
 	if (rc < 0)
@@ -80,6 +80,9 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 		.recovered = LOAD_RLX(&statistics->recovered),
 		.timeouts = LOAD_RLX(&statistics->timeouts),
 		.handed_over = LOAD_RLX(&statistics->handed_over),
+		.excess = taken < (int64_t)census->held ? (uint64_t)((int64_t)census->held - taken) : 0,
+		.gid = st->st_gid,
+		.flags = sem->bounded ? TSEM_BOUNDED : 0,
 	};
 	memcpy(stat.uuid, sem->uuid, sizeof(stat.uuid));
 	for (size_t i = 0; i < HISTOGRAM_BINS; i++)

@@ -39,7 +39,8 @@ finish_handle(struct tsem *sem, const char *name, int rc, struct tsem **out)
 	memcpy(&sem->hash_salt, sem->uuid, sizeof(sem->hash_salt));
 	sem->permits = header->permits;
 	sem->max = header->max;
-	sem->fast_post_max = sem->segment.writable && sem->max == 0 ? FAST_POST_MAX : 0;
+	sem->bounded = header->bounded != 0;
+	sem->fast_post_max = sem->segment.writable && sem->max == 0 && !sem->bounded ? FAST_POST_MAX : 0;
 	STORE_RLX(&sem->spin, wait_spin_ceiling());
 	*out = sem;
 	return 0;
@@ -107,7 +108,7 @@ read_config(const struct tsem_config *theirs, struct tsem_config *config)
 	if (rc < 0)
 		return rc;
 	if ((config->max != 0 && config->max < config->permits) || (config->mode & ~(mode_t)0777) != 0
-	    || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN)) != 0)
+	    || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED)) != 0)
 		return -EINVAL;
 	return 0;
 }
@@ -118,6 +119,7 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 	const struct segment_config how = {
 		.permits = config->permits,
 		.max = config->max,
+		.bounded = (config->flags & TSEM_BOUNDED) != 0,
 		.mode = config->mode == 0 ? MODE_DEFAULT : config->mode,
 	};
 	struct tsem *sem;
@@ -186,9 +188,13 @@ tsem_init_at(void *memory, size_t size, const struct tsem_config *theirs, tsem *
 	NO_CANCELLATION;
 	struct tsem_config config;
 	int rc = read_config(theirs, &config);
-	if (rc < 0 || config.flags != 0 || config.mode != 0)
+	if (rc < 0 || (config.flags & ~TSEM_BOUNDED) != 0 || config.mode != 0)
 		return -EINVAL;
-	const struct segment_config how = {.permits = config.permits, .max = config.max};
+	const struct segment_config how = {
+		.permits = config.permits,
+		.max = config.max,
+		.bounded = (config.flags & TSEM_BOUNDED) != 0,
+	};
 	struct tsem *sem;
 	rc = allocate_handle(&sem);
 	if (rc < 0)

@@ -45,6 +45,7 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "anonymous.h"
 #include "fast.h"
 #include "grant.h"
 #include "platform.h"
@@ -186,6 +187,26 @@ room_after(struct tsem *sem, const struct view *view, uint32_t count)
 	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_orphaned(sem) : room;
 }
 
+/*
+ * Whether the post may move G from view->grants: 0. -EOVERFLOW: it would exceed a limit. -EAGAIN: G has moved, so that
+ * this cannot be said. -EBADMSG.
+ */
+static int
+check_limits(struct tsem *sem, const struct view *view, uint32_t count)
+{
+	int64_t anonymous;
+	const int64_t after = room_after(sem, view, count);
+	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
+		return -EOVERFLOW;
+	if (!sem->bounded)
+		return 0;
+	if (!anonymous_count(sem, view->grants, view->tickets, &anonymous))
+		return -EBADMSG;
+	if (anonymous >= (int64_t)count)
+		return 0;
+	return LOAD_SEQ(&sem->segment.header->grants) == view->grants ? -EOVERFLOW : -EAGAIN;
+}
+
 static int
 post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 {
@@ -198,9 +219,11 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 			continue;
 		}
 		const int64_t available = view.room > 0 ? view.room : 0;
-		const int64_t after = room_after(sem, &view, count);
-		if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
-			return -EOVERFLOW;
+		const int rc = check_limits(sem, &view, count);
+		if (rc == -EAGAIN)
+			continue;
+		if (rc < 0)
+			return rc;
 		const enum step step = attempt(sem, &view, count);
 		if (step == POST_STUCK)
 			return -EBADMSG;
@@ -213,7 +236,7 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 	return -EBADMSG;
 }
 
-/* For a tag that is not NONE, a maximum, a caller that wants the previous number, and mistakes in the arguments. */
+/* For a tag that is not NONE, a maximum or a bound, a caller that wants the previous number, and mistakes in the arguments. */
 static __attribute__((noinline)) int
 post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 {

@@ -110,6 +110,7 @@ typedef struct tsem_process {
 #define TSEM_FOREIGN 2U   /* also a semaphore of another user, who could spoil its counts */
 #define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with the same number of permits */
+#define TSEM_BOUNDED 64U  /* tsem_create: posts only give back what was taken, so no post raises the limit */
 
 /* Flag of struct tsem_wait and of tsem_wait_idle(). */
 #define TSEM_INTERRUPTIBLE 1U /* a signal handler that ran ends the wait with EINTR */
@@ -126,7 +127,7 @@ struct tsem_config {
 	uint32_t permits; /* 0 to UINT32_MAX; with 0 only posts make permits available */
 	uint32_t max;     /* posts do not raise `available` above this; at least `permits`; 0: no maximum */
 	mode_t mode;      /* permissions, umask not applied; 0: 0600 */
-	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN */
+	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED */
 };
 
 /*
@@ -153,8 +154,12 @@ struct tsem_wait {
  * neither '.' nor '-'. If `out` is NULL, the semaphore is not opened. If this process dies during the call, the
  * semaphore is there and complete, or it is not there.
  *
- * With TSEM_EXIST_OK the function opens an existing semaphore that has the same number of permits. Maximum and mode are
- * not compared.
+ * With TSEM_EXIST_OK the function opens an existing semaphore that has the same number of permits. Maximum, mode and
+ * TSEM_BOUNDED are not compared.
+ *
+ * With TSEM_BOUNDED a post gives back what was taken by tsem_take(), and fails with EOVERFLOW if that is less than what
+ * it posts. So the permits that are available and those that processes have are never more than the capacity, which
+ * only tsem_set() changes. Such a post looks at all records, and takes longer while others use the semaphore.
  *
  * EEXIST: it exists; with TSEM_EXIST_OK: it has another number of permits. EINVAL: the name or a member of `config`.
  * ENAMETOOLONG: the name has more than 200 characters. ENOSPC: shared memory is full. EFBIG: RLIMIT_FSIZE does not
@@ -232,8 +237,9 @@ int tsem_take_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait);
  * Posts `count` permits, at least 1: waiters get them in queue order, the rest stays available. `previous`, if not
  * NULL, receives the number of permits that were available before, UINT32_MAX at most.
  *
- * EOVERFLOW: `available` would exceed the maximum or the range of the counters. EINVAL: `count` is 0. EIDRM: the
- * semaphore is removed. EPERM: the handle is read-only. EBADMSG: the semaphore is damaged.
+ * EOVERFLOW: `available` would exceed the maximum or the range of the counters; or with TSEM_BOUNDED: fewer permits
+ * were taken by tsem_take() and not posted back. EINVAL: `count` is 0. EIDRM: the semaphore is removed. EPERM: the
+ * handle is read-only. EBADMSG: the semaphore is damaged.
  *
  * The call touches neither the semaphore's memory nor the handle after the permits can be taken. So a thread that takes
  * the last permit it needs may then close the handle and unmap the memory, although the posting thread has not
@@ -462,7 +468,7 @@ int tsem_cancel(tsem *sem);
  * stays the program's.
  *
  * tsem_size_at() returns the size for a number of processes and threads that may hold or wait at the same time.
- * tsem_init_at() makes the semaphore; exactly one process calls it. In `config`, mode and flags are 0. Other processes
+ * tsem_init_at() makes the semaphore; exactly one process calls it. In `config`, mode is 0, and flags are 0 or TSEM_BOUNDED. Other processes
  * call tsem_open_at() with their own mapping of the memory; a child of fork() may use its parent's handle.
  *
  * EINVAL: `memory`, `config`, or `size` (too small, or smaller than the semaphore was made with). EBADMSG:
@@ -504,6 +510,9 @@ struct tsem_stat {
 	uint64_t timeouts;                       /* waits that were given up, for any reason */
 	uint64_t handed_over;                    /* holds that were handed over or lent */
 	uint64_t histogram[TSEM_HISTOGRAM_BINS]; /* bin i: contended waits below 2^i us that bin i - 1 does not count */
+	uint64_t excess;                         /* permits posted beyond those taken; 0 with TSEM_BOUNDED */
+	gid_t gid;                               /* of the file */
+	unsigned flags;                          /* TSEM_BOUNDED */
 };
 
 /*

@@ -21,6 +21,7 @@ image_format(struct header *header, size_t bytes, const struct segment_config *c
 	header->uid = geteuid();
 	header->permits = config->permits;
 	header->max = config->max;
+	header->bounded = config->bounded;
 	/* Relaxed: no process reads these words before it sees `magic`. */
 	STORE_RLX(&header->tickets, counter_word_make(0, TAG_NONE));
 	STORE_RLX(&header->grants, counter_word_make(0, TAG_NONE));

@@ -24,6 +24,7 @@ struct segment {
 struct segment_config {
 	uint32_t permits;
 	uint32_t max;
+	bool bounded; /* a post only gives back what was taken anonymously */
 	mode_t mode;
 };
 

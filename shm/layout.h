@@ -519,7 +519,8 @@ struct header {
 	uint32_t uid;
 	uint32_t permits; /* the creator's number, which later callers must name, too */
 	uint32_t max;
-	uint32_t pad0[3];
+	uint32_t bounded; /* not 0: a post only gives back what was taken anonymously */
+	uint32_t pad0[2];
 
 	/* The line of the counters. */
 	_Alignas(LINE_BYTES) _Atomic uint64_t tickets; /* T */
@@ -577,7 +578,8 @@ struct header {
 	X(header, uid, 40)              \
 	X(header, permits, 44)          \
 	X(header, max, 48)              \
-	X(header, pad0, 52)             \
+	X(header, bounded, 52)          \
+	X(header, pad0, 56)             \
 	X(header, tickets, 64)          \
 	X(header, grants, 72)           \
 	X(header, capacity, 80)         \

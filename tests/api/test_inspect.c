@@ -40,7 +40,7 @@ stat_sizes(void **state)
 	tsem *sem = new_semaphore(2, 7);
 	struct tsem_stat stat, untouched;
 	memset(&untouched, 0x5a, sizeof(untouched));
-	static const size_t bad[] = {0, sizeof(stat) - 1, 4097, SIZE_MAX};
+	static const size_t bad[] = {0, offsetof(struct tsem_stat, excess) - 1, 4097, SIZE_MAX};
 	for (size_t i = 0; i < 4; i++) {
 		untouched.size = bad[i];
 		stat = untouched;
@@ -56,7 +56,34 @@ stat_sizes(void **state)
 	assert_int_equal(stat.held, 0);
 	assert_int_equal(stat.waiting, 0);
 	assert_int_equal(stat.uid, geteuid());
+	assert_int_equal(stat.gid, getegid());
+	assert_int_equal(stat.flags, 0);
 	assert_in_range(stat.created, time(NULL) - 60, time(NULL) + 1);
+	tsem_close(sem);
+}
+
+static void
+what_is_posted_beyond_what_was_taken(void **state)
+{
+	(void)state;
+	tsem *sem = new_semaphore(2, 0);
+	tsem_hold hold;
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(stat_of(sem).excess, 0);
+	assert_int_equal(tsem_post(sem, 3, NULL), 0);
+	const struct tsem_stat stat = stat_of(sem);
+	assert_int_equal(stat.available, 4);
+	assert_int_equal(stat.held, 1);
+	assert_int_equal(stat.excess, 3);
+	/* Holders of a lowered capacity are no excess. */
+	assert_int_equal(tsem_take(sem, 2, NULL), 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(tsem_set(sem, 0), 0);
+	assert_int_equal(stat_of(sem).excess, 0);
+	assert_int_equal(stat_of(sem).held, 1);
+	assert_int_equal(tsem_release(&hold), 0);
 	tsem_close(sem);
 }
 
@@ -249,6 +276,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stat_sizes),
+		cmocka_unit_test(what_is_posted_beyond_what_was_taken),
 		cmocka_unit_test(owners_in_order),
 		cmocka_unit_test(dead_owners_and_handed_over_holds),
 		cmocka_unit_test(an_enumeration_can_be_ended),

@@ -178,7 +178,7 @@ results(void **state)
 		assert_memory_equal(stat.more, zeros, MORE);
 		assert_memory_equal(stat.behind, untouched.behind, sizeof(stat.behind));
 
-		static const size_t unknown[] = {0, 7, sizeof(struct tsem_stat) - 1, SIZE_MAX_KNOWN + 1, SIZE_MAX};
+		static const size_t unknown[] = {0, 7, offsetof(struct tsem_stat, excess) - 1, SIZE_MAX_KNOWN + 1, SIZE_MAX};
 		for (size_t j = 0; j < sizeof(unknown) / sizeof(unknown[0]); j++) {
 			memset(&stat, 0xff, sizeof(stat));
 			stat.now.size = unknown[j];

@@ -93,6 +93,41 @@ load helper
   expect_status 0
 }
 
+@test "post: what run -j has created, a stray post does not widen" {
+  start tsem run -j 1 "$SEM" sleep 1000
+  eventually is_command_of "$PID"
+  refuses "^$SEM: the post would exceed the limit: .*\\(nothing was posted; .*tsem set -j" post "$SEM"
+  refuses "^$SEM: the post would exceed the limit: .*\\(nothing was posted; .*tsem set -j" post -p -k 2 "$SEM"
+  attempt tsem run -n -j 1 "$SEM" true
+  expect_silence 75
+  kill "$COMMAND_PID"
+  finish "$PID"
+  refuses "^$SEM: the post would exceed the limit: .*\\(nothing was posted; .*tsem set -j" post "$SEM"
+  attempt tsem take "$SEM"
+  expect_silence
+  attempt tsem post "$SEM"
+  expect_silence
+  expect_at_rest 1
+  tsem set "$SEM" -j 2
+  refuses "^$SEM: the post would exceed the limit: .*\\(nothing was posted; .*tsem set -j" post "$SEM"
+  expect_at_rest 2
+}
+
+@test "post: ten posts at once do not widen it either" {
+  tsem run -j 3 "$SEM" true
+  tsem take -k 2 "$SEM"
+  local i posts=() good=0
+  for i in {1..10}; do
+    tsem post "$SEM" 2>/dev/null &
+    posts+=("$!")
+  done
+  for i in "${posts[@]}"; do
+    ! wait "$i" || ((++good))
+  done
+  expect_equal 'posts that succeeded' "$good" 2
+  expect_at_rest 3
+}
+
 @test "post: a semaphore that does not exist is refused" {
   refuses "^$SEM: no such semaphore" post "$SEM"
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* How many permits are taken anonymously: by tsem_take(), and not posted back. */
+#ifndef TSEM_LIB_ANONYMOUS_H
+#define TSEM_LIB_ANONYMOUS_H
+
+#include "handle.h"
+
+/*
+ * Counts the permits that are taken anonymously; a negative number was posted beyond those taken. The permits of a
+ * record, which come back by a release, are not among them. The caller has read G, and then T.
+ *
+ * `*anonymous` is the number at an instant of the call if G is still `grants` afterwards. It is never too large while G
+ * is still `grants`: only a post lowers the number, and a post moves G. So a compare-and-swap of G may rely on it.
+ *
+ * False: a record cannot be mapped.
+ */
+bool anonymous_count(struct tsem *sem, uint64_t grants, uint64_t tickets, int64_t *anonymous);
+
+#endif
