@@ -36,6 +36,7 @@ struct options {
 	uint32_t max;
 	mode_t mode;
 	bool exist_ok;
+	bool exact;
 
 	uint32_t count;
 	uint32_t owner; /* 0: not given */

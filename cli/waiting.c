@@ -2,6 +2,7 @@
 #include "waiting.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "termination.h"
 #include "message.h"
@@ -153,9 +154,10 @@ die_of_count(const struct options *o, const struct request *request)
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (request->n > 1 || tsem_stat(request->sems[0], &stat) != 0)
 		die_error(o->name, -EINVAL);
-	uint32_t most = stat.max > stat.capacity ? stat.max : stat.capacity;
+	uint64_t most = stat.max > stat.capacity ? stat.max : stat.capacity;
 	most = stat.permits > most ? stat.permits : most;
-	die(o->name, "%u permits are more than there are (ask for 1 to %u)", o->count, most);
+	most = stat.available > most ? stat.available : most;
+	die(o->name, "%" PRIu32 " permits are more than there are (ask for 1 to %" PRIu64 ")", o->count, most);
 }
 
 int

@@ -42,6 +42,8 @@
  * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, if they move
  * E beyond an orphan; and while a process waits for idleness.
  */
+#include "post.h"
+
 #include <errno.h>
 #include <limits.h>
 
@@ -192,13 +194,13 @@ room_after(struct tsem *sem, const struct view *view, uint32_t count)
  * this cannot be said. -EBADMSG.
  */
 static int
-check_limits(struct tsem *sem, const struct view *view, uint32_t count)
+check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
 {
 	int64_t anonymous;
 	const int64_t after = room_after(sem, view, count);
 	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
 		return -EOVERFLOW;
-	if (!sem->bounded)
+	if (!bounded)
 		return 0;
 	if (!anonymous_count(sem, view->grants, view->tickets, &anonymous))
 		return -EBADMSG;
@@ -207,8 +209,9 @@ check_limits(struct tsem *sem, const struct view *view, uint32_t count)
 	return LOAD_SEQ(&sem->segment.header->grants) == view->grants ? -EOVERFLOW : -EAGAIN;
 }
 
+/* `bounded`: it may only give back what was taken anonymously. */
 static int
-post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
+post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previous)
 {
 	enum { SKIPS = 64 }; /* one for each waiter that gives up at the same time; a later process skips the rest */
 	int skips = 0;
@@ -219,7 +222,7 @@ post_until_done(struct tsem *sem, uint32_t count, uint32_t *previous)
 			continue;
 		}
 		const int64_t available = view.room > 0 ? view.room : 0;
-		const int rc = check_limits(sem, &view, count);
+		const int rc = check_limits(sem, &view, count, bounded);
 		if (rc == -EAGAIN)
 			continue;
 		if (rc < 0)
@@ -249,11 +252,18 @@ post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 
 	const int saved = errno;
 	uint32_t before;
-	int rc = post_until_done(sem, count, &before);
+	int rc = post_until_done(sem, count, sem->bounded, &before);
 	errno = saved;
 	if (rc == 0 && previous != NULL)
 		*previous = before;
 	return rc;
+}
+
+int
+post_taken(struct tsem *sem, uint32_t count)
+{
+	uint32_t previous;
+	return post_until_done(sem, count, true, &previous);
 }
 
 int

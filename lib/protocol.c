@@ -48,6 +48,17 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 }
 
 bool
+burn_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done)
+{
+	*done = false;
+	if (!is_finished(counter_tag(tickets), TAG_NONE) && !finish_arrival(sem, tickets))
+		return false;
+	const uint64_t next = counter_word_make(counter_add(counter_value(tickets), count), TAG_NONE);
+	*done = CAS_SEQ(&sem->segment.header->tickets, tickets, next);
+	return true;
+}
+
+bool
 finish_release(struct tsem *sem, uint64_t grants)
 {
 	const uint64_t tag = counter_tag(grants);

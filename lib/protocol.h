@@ -111,6 +111,12 @@ enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 /* Takes `count` tickets for the CLAIMED record of `tag`, or for no record (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG. */
 int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
 
+/*
+ * Takes `count` tickets for no record and no process, if T is still `tickets`, whether they are enabled or not. `*done`
+ * says whether it was. False: a record cannot be mapped.
+ */
+bool burn_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done);
+
 /* ---- releases ---- */
 
 /* What a move of G did: the waiters to wake. */

@@ -53,6 +53,17 @@ queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_
 	};
 }
 
+/*
+ * Whether the queue may come to grant the count. A count up to the creator's number or the maximum is accepted even if
+ * the capacity is lower now: the caller waits until it is raised. If there is neither, any count is: posts may bring it.
+ */
+static bool
+is_worth_waiting_for(const struct tsem *sem, uint32_t count)
+{
+	const bool unlimited = sem->permits == 0 && sem->max == 0;
+	return unlimited || count <= LOAD_RLX(&sem->segment.header->capacity) || count <= sem->permits || count <= sem->max;
+}
+
 int
 queue_check(const struct queue_place *place)
 {
@@ -63,14 +74,7 @@ queue_check(const struct queue_place *place)
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;
-
-	/*
-	 * A count up to the creator's number or the maximum is accepted even if the capacity is lower now: the caller waits
-	 * until it is raised. If there is neither, any count is: posts may bring it.
-	 */
-	const uint32_t capacity = LOAD_RLX(&sem->segment.header->capacity);
-	const bool unlimited = sem->permits == 0 && sem->max == 0;
-	if (count == 0 || (!unlimited && count > capacity && count > sem->permits && count > sem->max))
+	if (count == 0 || (!is_worth_waiting_for(sem, count) && spare_permits(sem) < (int64_t)count))
 		return -EINVAL;
 	return removal_check_mark(sem) ? -EIDRM : 0;
 }
@@ -203,23 +207,33 @@ arrival_tag(const struct claim *claim)
 	return tag_make(claim->index, state_arrival_phase(LOAD_RLX(&claim->record->state)));
 }
 
-int
-queue_take_ticket(struct queue_place *place)
+static int
+take_ticket(struct queue_place *place, enum arrival how)
 {
 	struct waiter *waiter = &place->waiter;
 	waiter->record = place->claim.record;
-	int rc = arrive(place->sem, arrival_tag(&place->claim), waiter->count, ARRIVE_IN_LINE, &waiter->ticket);
+	int rc = arrive(place->sem, arrival_tag(&place->claim), waiter->count, how, &waiter->ticket);
 	if (rc < 0)
 		record_unclaim(place->sem, &place->claim);
 	return rc;
 }
 
 int
+queue_take_ticket(struct queue_place *place)
+{
+	return take_ticket(place, ARRIVE_IN_LINE);
+}
+
+/* A count that only posts made available is granted now or never: in the queue it would stop all other waiters. */
+int
 queue_join(struct queue_place *place)
 {
+	const bool waits = is_worth_waiting_for(place->sem, place->waiter.count);
 	begin_wait(place);
 	int rc = claim_until(place);
-	return rc < 0 ? rc : queue_take_ticket(place);
+	if (rc == 0)
+		rc = take_ticket(place, waits ? ARRIVE_IN_LINE : ARRIVE_IF_ENABLED);
+	return rc == -EAGAIN ? -EINVAL : rc;
 }
 
 int

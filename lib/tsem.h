@@ -63,10 +63,10 @@
  *   - No function is a cancellation point. The functions of the program that the library calls run with cancellation
  *     disabled. A wait ends by its deadline, by `progress`, by tsem_cancel(), or by a signal with TSEM_INTERRUPTIBLE. A
  *     thread must not have the type PTHREAD_CANCEL_ASYNCHRONOUS during a call.
- *   - `count` is a number of permits. It is at least 1, and at most the largest of three numbers: the semaphore's
- *     capacity, its creator's number of permits, and its maximum. Any other count is EINVAL. A semaphore that was
- *     created with neither permits nor a maximum allows every count. If the capacity is lowered below the count of a
- *     waiter, this waiter and those behind it wait until the capacity is raised.
+ *   - `count` is a number of permits. It is at least 1, and at most the largest of four numbers: the semaphore's
+ *     capacity, its creator's number of permits, its maximum, and what is available at that moment. Any other count is
+ *     EINVAL. A semaphore that was created with neither permits nor a maximum allows every count. If the capacity is
+ *     lowered below the count of a waiter, this waiter and those behind it wait until the capacity is raised.
  *   - A structure that may grow begins with its size. The caller sets it to sizeof, as it was compiled; the library
  *     accepts older and newer programs. Members that one side does not know are 0 for it; EINVAL if the program sets
  *     one that the library does not know, or if the size is that of no version (4,096 bytes at most).
@@ -443,6 +443,23 @@ int tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait,
  * has changed.
  */
 int tsem_set(tsem *sem, uint32_t permits);
+
+/*
+ * Corrects the count: what is available becomes the capacity less what is recorded for processes. Permits that were
+ * taken by tsem_take() and not posted back come back, at most UINT32_MAX at once; permits that were posted beyond those
+ * taken are withdrawn. If such a permit is not available, it is withdrawn when it comes back, but the waiters that are
+ * in the queue now come first. Holders, waiters and the capacity stay as they are.
+ *
+ * The correction is one step, as of one instant of the call: a take or a post that ends before the call is corrected, a
+ * later one counts as usual, and of two corrections at the same time only one has an effect. A process that has taken
+ * permits and posts them after this call posts them in excess, or fails with TSEM_BOUNDED.
+ *
+ * `correction`, if not NULL, receives how many permits came back; negative: so many were withdrawn.
+ *
+ * EPERM: the handle is read-only. EIDRM: the semaphore is removed. EOVERFLOW: the range of the counters. EBADMSG: the
+ * semaphore is damaged.
+ */
+int tsem_set_exact(tsem *sem, int64_t *correction);
 
 /*
  * Waits until no process holds and no process waits, or with TSEM_HOLDERS until no process holds. Permits that were

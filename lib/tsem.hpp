@@ -296,6 +296,13 @@ class semaphore
 		detail::check(::tsem_set(handle_, permits), "tsem_set");
 	}
 
+	std::int64_t set_exact()
+	{
+		std::int64_t correction = 0;
+		detail::check(::tsem_set_exact(handle_, &correction), "tsem_set_exact");
+		return correction;
+	}
+
 	void wait_idle(unsigned flags = 0)
 	{
 		detail::check(::tsem_wait_idle(handle_, flags, nullptr), "tsem_wait_idle");

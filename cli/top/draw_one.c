@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <ncurses.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "message.h"
 #include "process.h"
@@ -97,6 +98,9 @@ draw_one_head(const struct top *top, uint32_t used)
 	held_to_text(stat, &top->snapshot.reason, held);
 	snprintf(text, sizeof(text), "%s: %" PRIu32 " permit%s, %" PRIu64 " available, %s, %" PRIu32 " waiting", top->one,
 	         stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
+	const size_t length = strlen(text);
+	if (stat->excess != 0)
+		snprintf(text + length, sizeof(text) - length, ", %" PRIu64 " in excess", stat->excess);
 	draw_title(top, text);
 
 	struct pen pen = pen_at(1);

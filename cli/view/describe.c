@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/describe.h"
 
+#include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -77,6 +78,16 @@ held_to_text(const struct tsem_stat *stat, const struct reason *reason, char tex
 	const int length = snprintf(text, 64, "%" PRIu64 " held", stat->held - dead);
 	if (dead > 0)
 		snprintf(text + length, 64 - (size_t)length, ", %" PRIu64 " of dead holders", dead);
+}
+
+static void
+group_to_text(gid_t gid, char text[64])
+{
+	const struct group *group = getgrgid(gid);
+	if (group != NULL)
+		snprintf(text, 64, "%s", group->gr_name);
+	else
+		snprintf(text, 64, "%u", (unsigned)gid);
 }
 
 /* ---- cells ---- */
@@ -195,6 +206,19 @@ stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind re
 	case LIST_USER:
 		user_to_text(stat->uid, text);
 		return;
+	case LIST_GROUP:
+		group_to_text(stat->gid, text);
+		return;
+	case LIST_BOUNDED:
+		strcpy(text, yes_or_no((stat->flags & TSEM_BOUNDED) != 0));
+		return;
+	case LIST_EXCESS:
+		if (stat->excess == 0) {
+			text[0] = '\0';
+			return;
+		}
+		number = stat->excess;
+		break;
 	case LIST_CREATED:
 		time_to_text(stat->created, text);
 		return;
@@ -230,6 +254,9 @@ stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind re
 		break;
 	case LIST_UID:
 		number = stat->uid;
+		break;
+	case LIST_GID:
+		number = stat->gid;
 		break;
 	default:
 		break;

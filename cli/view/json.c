@@ -90,6 +90,12 @@ stat_value(const char *name, const struct tsem_stat *stat, enum reason_kind reas
 		return json_integer((json_int_t)stat->grant);
 	case LIST_UID:
 		return json_integer(stat->uid);
+	case LIST_GID:
+		return json_integer(stat->gid);
+	case LIST_EXCESS:
+		return json_integer((json_int_t)stat->excess);
+	case LIST_BOUNDED:
+		return json_boolean((stat->flags & TSEM_BOUNDED) != 0);
 	default:
 		stat_to_cell(name, stat, reason, column, text);
 		return json_string(text);
@@ -113,11 +119,12 @@ static const struct selection waiter_keys = {
 	.n = 10,
 };
 
+/* A semaphore without an excess has no LIST_EXCESS, the last one. */
 static const struct selection semaphore_keys = {
 	.columns = &list_columns,
 	.shown = {LIST_NAME, LIST_UUID, LIST_PERMITS, LIST_CAPACITY, LIST_MAX, LIST_AVAILABLE, LIST_HELD, LIST_WAITING,
-              LIST_REASON, LIST_TICKET, LIST_GRANT, LIST_MODE, LIST_UID, LIST_CREATED},
-	.n = 14,
+              LIST_REASON, LIST_TICKET, LIST_GRANT, LIST_MODE, LIST_UID, LIST_CREATED, LIST_EXCESS},
+	.n = 15,
 };
 
 json_t *
@@ -125,7 +132,8 @@ stat_to_json(const char *name, const struct tsem_stat *stat, enum reason_kind re
 {
 	const struct selection *keys = selection == NULL ? &semaphore_keys : selection;
 	json_t *json = json_object();
-	for (size_t i = 0; json != NULL && i < keys->n; i++) {
+	const size_t n = keys == &semaphore_keys && stat->excess == 0 ? keys->n - 1 : keys->n;
+	for (size_t i = 0; json != NULL && i < n; i++) {
 		const size_t column = keys->shown[i];
 		json_t *value = stat_value(name, stat, reason, (enum list_column)column);
 		if (json_object_set_new(json, keys->columns->items[column].key, value) != 0) {

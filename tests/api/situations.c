@@ -484,6 +484,16 @@ set(struct setup *setup)
 }
 
 static bool
+set_exact(struct setup *setup)
+{
+	int64_t correction = 0;
+	CALL(0, tsem_set_exact(setup->sem, NULL));
+	CALL(0, tsem_post(setup->sem, 2, NULL));
+	CALL(0, tsem_set_exact(setup->sem, &correction));
+	return correction == -2;
+}
+
+static bool
 idle(struct setup *setup)
 {
 	const struct timespec soon = deadline_in(5);
@@ -600,6 +610,7 @@ const struct situation situations[] = {
 	{"tsem_reap", "a child", nothing, adopt, 0},
 	{"tsem_reap", "a live process", process_beside, lend, 0},
 	{"tsem_set", "", nothing, set, 0},
+	{"tsem_set_exact", "", nothing, set_exact, 0},
 	{"tsem_wait_idle", "held", held, idle, 1},
 	{"tsem_cancel", "waited for", waited_for, cancel_all, 1},
 	{"tsem_recover", "held by a dead process", held_by_a_dead_process, recover, 0},

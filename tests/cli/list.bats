@@ -33,9 +33,22 @@ alone() {
   local lines
   mapfile -t lines <attempt.out
   expect_equal 'number of lines' "${#lines[@]}" 3
-  expect_match 'headings' "${lines[0]}" '^NAME +PERMITS +AVAILABLE +HELD +WAITING '
+  expect_match 'headings' "${lines[0]}" '^NAME +CAPACITY +AVAILABLE +HELD +WAITING '
   expect_match 'the first' "${lines[1]}" '^one +3 +1 +2 +0 +0600 '
   expect_match 'the second' "${lines[2]}" '^two +1 +1 +0 +0 +0600 '
+}
+
+@test "list: the capacity, and what was posted in excess" {
+  need_private_shm
+  alone 'tsem create -j 3 one; tsem set -j 5 one; tsem create two; tsem post -k 4 two; tsem run -j 3 three true
+    tsem list -o NAME,PERMITS,CAPACITY,AVAILABLE,BOUNDED,EXCESS; tsem list; tsem show two; tsem top -b -i 1'
+  expect_status 0
+  expect_match 'one' "$OUT" $'\none +3 +5 +5 +no *\n'
+  expect_match 'two' "$OUT" $'\ntwo +1 +1 +5 +no +4 *\n'
+  expect_match 'three' "$OUT" $'\nthree +3 +3 +3 +yes'
+  expect_match 'the table' "$OUT" $'\nNAME +CAPACITY +AVAILABLE +EXCESS +HELD .*\ntwo +1 +5 +4 +0 +0 '
+  expect_match 'show' "$OUT" $'\ntwo: 1 permit, 5 available, 0 held, 0 waiting, 4 posted in excess \\(see .tsem set --exact.\\)'
+  expect_match 'top' "$OUT" $'\ntwo +0% +0 +1\\+4 +0 '
 }
 
 @test "list: -o, --noheadings, --raw" {

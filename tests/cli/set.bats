@@ -94,3 +94,38 @@ load helper
   finish "$PID"
   expect_status 0
 }
+
+@test "set: --exact withdraws what was posted in excess, and gives back what was lost" {
+  tsem create -j 2 "$SEM"
+  tsem post -k 3 "$SEM"
+  expect_shown '[.available, .excess] | @csv' 5,3
+  attempt tsem set --exact "$SEM"
+  expect_silence
+  expect_shown .excess null
+  expect_at_rest 2
+  tsem take -k 2 "$SEM"
+  attempt tsem set --exact "$SEM"
+  expect_silence
+  expect_at_rest 2
+  attempt tsem set --exact -j 4 "$SEM"
+  expect_silence
+  expect_at_rest 4
+}
+
+@test "set: --exact leaves holders alone, and withdraws an excess that they hold when they give it back" {
+  tsem create "$SEM"
+  tsem post "$SEM"
+  hold
+  local first=$PID first_command=$COMMAND_PID
+  hold
+  attempt tsem set --exact "$SEM"
+  expect_silence
+  expect_shown '[.available, .held, .excess] | @csv' 0,2,
+  kill "$first_command"
+  finish "$first"
+  attempt tsem run -n "$SEM" true
+  expect_silence 75
+  kill "$COMMAND_PID"
+  finish "$PID"
+  expect_at_rest 1
+}

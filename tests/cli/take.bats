@@ -143,6 +143,17 @@ load helper
   expect_at_rest 1
 }
 
+@test "take: -k up to what was posted, and not more" {
+  tsem create "$SEM"
+  tsem post -k 3 "$SEM"
+  refuses "^$SEM: 5 permits are more than there are \\(ask for 1 to 4\\)" take -k 5 "$SEM"
+  attempt tsem take -k 3 "$SEM"
+  expect_silence
+  refuses "^$SEM: 2 permits are more than there are \\(ask for 1 to 1\\)" take -k 2 "$SEM"
+  attempt tsem take "$SEM"
+  expect_silence
+}
+
 @test "take: -v prints why it failed" {
   tsem create "$SEM"
   tsem take "$SEM"

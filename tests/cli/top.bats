@@ -50,6 +50,12 @@ setup_file() {
   expect_match 'table' "$OUT" $'TREND +REASON\na +100% .* taken\nb [^\n]*\n.*TREND *\n'
 }
 
+@test "top: what was posted in excess" {
+  TOP=()
+  alone_on_screen 'tsem create it; tsem post -k 2 it' 100x10 'see:^it +0%  ░+ +0 +1\+2 +0 ' 'key:\n' \
+    'see:it: 1 permit, 3 available, 0 held, 0 waiting, 2 in excess' key:q restored:0
+}
+
 @test "top: files that cannot be read are counted" {
   TOP=()
   alone_on_screen 'tsem create one; echo garbage >/dev/shm/tsem.two' 100x10 \

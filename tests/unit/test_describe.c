@@ -41,12 +41,13 @@ times_are_in_UTC(void **state)
 	assert_string_equal(text, "1970-01-01T00:00:00Z");
 }
 
+enum { UNUSED_UID = 3999999 };
+
 /* The function caches the last user, so the order of these calls matters. */
 static void
 unknown_users_are_numbers(void **state)
 {
 	(void)state;
-	enum { UNUSED_UID = 3999999 };
 	if (getpwuid(UNUSED_UID) != NULL)
 		SKIP("the user %d exists", UNUSED_UID);
 	char text[64];
@@ -70,6 +71,8 @@ each_column_of_a_semaphore(void **state)
 		[LIST_CAPACITY] = "12",
 		[LIST_MAX] = "13",
 		[LIST_AVAILABLE] = "14",
+		[LIST_BOUNDED] = "yes",
+		[LIST_EXCESS] = "17",
 		[LIST_HELD] = "15",
 		[LIST_WAITING] = "16",
 		[LIST_REASON] = "taken",
@@ -78,6 +81,8 @@ each_column_of_a_semaphore(void **state)
 		[LIST_MODE] = "0640",
 		[LIST_USER] = "root",
 		[LIST_UID] = "0",
+		[LIST_GROUP] = "3999999",
+		[LIST_GID] = "3999999",
 		[LIST_CREATED] = "2023-11-14T22:13:20Z",
 		[LIST_UUID] = "00010203-0405-0607-0809-0a0b0c0d0eff",
 	};
@@ -88,7 +93,10 @@ each_column_of_a_semaphore(void **state)
 		.capacity = 12,
 		.max = 13,
 		.available = 14,
+		.excess = 17,
 		.held = 15,
+		.gid = UNUSED_UID,
+		.flags = TSEM_BOUNDED,
 		.waiting = 16,
 		.ticket = 281474976710655,
 		.grant = 18,
@@ -100,6 +108,18 @@ each_column_of_a_semaphore(void **state)
 		stat_to_cell("it", &stat, REASON_TAKEN, (enum list_column)column, text);
 		assert_string_equal(text, expected[column]);
 	}
+}
+
+static void
+without_an_excess_the_cell_is_empty(void **state)
+{
+	(void)state;
+	const struct tsem_stat stat = {.size = sizeof(stat)};
+	char text[CELL_BYTES_MAX] = "?";
+	stat_to_cell("it", &stat, LIST_EXCESS, text);
+	assert_string_equal(text, "");
+	stat_to_cell("it", &stat, LIST_BOUNDED, text);
+	assert_string_equal(text, "no");
 }
 
 /* ---- tsem show ---- */
@@ -196,9 +216,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_short),          cmocka_unit_test(times_are_in_UTC),
-		cmocka_unit_test(unknown_users_are_numbers),    cmocka_unit_test(each_column_of_a_semaphore),
-		cmocka_unit_test(each_column_of_a_holder),      cmocka_unit_test(each_column_of_a_waiter),
+		cmocka_unit_test(durations_are_short),
+		cmocka_unit_test(times_are_in_UTC),
+		cmocka_unit_test(unknown_users_are_numbers),
+		cmocka_unit_test(each_column_of_a_semaphore),
+		cmocka_unit_test(without_an_excess_the_cell_is_empty),
+		cmocka_unit_test(each_column_of_a_holder),
+		cmocka_unit_test(each_column_of_a_waiter),
 		cmocka_unit_test(too_many_slots_end_with_dots),
 	};
 	support_start(60);
