@@ -16,12 +16,13 @@ cmd_create(const struct options *o)
 		.permits = permits,
 		.max = o->max,
 		.mode = o->mode,
-		.flags = (o->exist_ok ? TSEM_EXIST_OK : 0) | (o->foreign ? TSEM_FOREIGN : 0),
+		.flags = (o->exist_ok ? TSEM_EXIST_OK : 0) | (o->foreign ? TSEM_FOREIGN : 0) | (o->has_group ? TSEM_GROUP : 0),
+		.group = o->group,
 	};
 	int rc = tsem_create(o->name, &config, NULL);
 	if (rc == -EEXIST && o->exist_ok)
 		die_of_limit(o);
 	if (rc < 0)
-		die_error(o->name, rc);
+		die_of_creation(o, rc);
 	return EXIT_DONE;
 }

@@ -12,7 +12,7 @@ cmd_remove(const struct options *o)
 		die(o->name, "no such semaphore (see 'tsem list')");
 	/* /dev/shm is sticky, so --foreign helps only root. */
 	if (rc == -EPERM && geteuid() != 0)
-		die(o->name, "it belongs to another user (only that user and root can remove it)");
+		die_of_owner(o->name, "remove it");
 	if (rc == -EOVERFLOW)
 		die(o->name, "more than 2^38 permits are available (-f removes it nevertheless)");
 	if (rc == -EBUSY && !o->force)

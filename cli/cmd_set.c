@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "waiting.h"
@@ -24,12 +25,28 @@ set_exact(const struct options *o, tsem *sem)
 		die_error(o->name, rc);
 }
 
+static void
+set_access(const struct options *o, tsem *sem)
+{
+	struct stat st;
+	const int rc = tsem_set_access(sem, o->mode, o->has_group ? o->group : (gid_t)-1);
+	if (rc == -EPERM && owner_of(o->name, &st) && st.st_uid != geteuid() && geteuid() != 0)
+		die_of_owner(o->name, "change its mode and its group");
+	if (rc == -EPERM && o->has_group)
+		die_of_group(o);
+	if (rc < 0)
+		die_error(o->name, rc);
+}
+
 int
 cmd_set(const struct options *o)
 {
-	if (!o->has_permits && !o->exact)
-		die(o->name, "set needs -j N or --exact (-j 0 drains it)");
+	const bool has_access = o->mode != 0 || o->has_group;
+	if (!o->has_permits && !o->exact && !has_access)
+		die(o->name, "set needs -j N, --exact, -m MODE or -g GROUP (-j 0 drains it)");
 	tsem *sem = open_existing(o);
+	if (has_access)
+		set_access(o, sem);
 	if (o->has_permits)
 		set_capacity(o, sem);
 	if (o->exact)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "user.h"
 #include "utf8.h"
 
 enum { LINE_BYTES_MAX = 2048 };
@@ -101,7 +103,7 @@ static const struct explanation explanations[] = {
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
 	{ENOENT, "no such semaphore (see 'tsem list'; 'tsem create' makes one, and so does 'tsem run -j N')"},
 	{EEXIST, "it already exists (see 'tsem show'; --exist-ok accepts it)"},
-	{EACCES, "permission denied (ask its owner for another --mode, or choose another name)"},
+	{EACCES, "permission denied (see 'ls -ld /dev/shm')"},
 	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},
 	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f')"},
 	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f')"},
@@ -118,11 +120,45 @@ static const struct explanation explanations[] = {
 	{EMLINK, "the file has another name, a hard link (see 'find -samefile', and remove the wrong name)"},
 };
 
-const char *
-error_text(int error)
+bool
+owner_of(const char *name, struct stat *st)
 {
+	char path[PATH_MAX];
+	const int length = name == NULL ? -1 : snprintf(path, sizeof(path), "/dev/shm/tsem.%s", name);
+	return length >= 0 && (size_t)length < sizeof(path) && lstat(path, st) == 0;
+}
+
+/* EPERM: another user's semaphore. EACCES: the mode. */
+static const char *
+permission_text(const char *name, const struct stat *st, int error)
+{
+	static char text[1024];
+	char owner[USER_BYTES_MAX];
+	const unsigned mode = st->st_mode & 0777;
+	user_name(st->st_uid, owner);
+	if (error == -EPERM)
+		snprintf(text, sizeof(text), "it belongs to %s, another user (add --foreign if you trust that user)", owner);
+	else if (st->st_uid == geteuid())
+		snprintf(text, sizeof(text),
+		         "permission denied: it belongs to %s, and its mode is %04o ('chmod 0600 /dev/shm/tsem.%s' changes it)",
+		         owner, mode, name);
+	else
+		snprintf(
+			text, sizeof(text),
+			"permission denied: it belongs to %s, and its mode is %04o (ask %s for 'tsem set -m', or choose another "
+			"name)",
+			owner, mode, owner);
+	return text;
+}
+
+const char *
+error_text(const char *name, int error)
+{
+	struct stat st;
 	if (error == -ENOENT && access("/dev/shm", F_OK) != 0)
 		return "/dev/shm does not exist (mount a tmpfs there)";
+	if ((error == -EPERM || error == -EACCES) && owner_of(name, &st))
+		return permission_text(name, &st, error);
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
 		if (explanations[i].error == -error)
 			return explanations[i].text;
@@ -139,7 +175,7 @@ complain_error(const char *name, int error)
 		         "remove the wrong name with 'tsem remove -f' or rm)",
 		         name);
 	else
-		complain(name, "%s", error_text(error));
+		complain(name, "%s", error_text(name, error));
 }
 
 void
@@ -147,6 +183,16 @@ die_error(const char *name, int error)
 {
 	complain_error(name, error);
 	exit(EXIT_TSEM_FAILED);
+}
+
+void
+die_of_owner(const char *name, const char *what)
+{
+	char owner[USER_BYTES_MAX] = "another user";
+	struct stat st;
+	if (owner_of(name, &st))
+		user_name(st.st_uid, owner);
+	die(name, "it belongs to %s (only that user and root can %s)", owner, what);
 }
 
 void

@@ -3,7 +3,9 @@
 #ifndef TSEM_CLI_MESSAGE_H
 #define TSEM_CLI_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 
 enum {
 	EXIT_DONE = 0,
@@ -23,12 +25,21 @@ void complain(const char *name, const char *format, ...) __attribute__((format(p
 /* Complains and exits with EXIT_TSEM_FAILED. */
 _Noreturn void die(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The text for a negative errno of the library: "what happened (what to do)". */
-const char *error_text(int error);
+/*
+ * The text for a negative errno of the library: "what happened (what to do)". For a lack of permission it names the owner
+ * of the semaphore `name`, which may be NULL. Valid until the next call.
+ */
+const char *error_text(const char *name, int error);
+
+/* Of the semaphore's file. Returns false if there is none, or if `name` is NULL. */
+bool owner_of(const char *name, struct stat *st);
 
 /* The same two with error_text(). */
 void complain_error(const char *name, int error);
 _Noreturn void die_error(const char *name, int error);
+
+/* The semaphore belongs to another user; only that user and root can do `what`. */
+_Noreturn void die_of_owner(const char *name, const char *what);
 
 /* Writes to stderr without dying of SIGPIPE: a process that has just taken a permit would take it along. */
 void write_stderr(const char *bytes, size_t length);

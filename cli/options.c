@@ -11,9 +11,11 @@
 #include "clock.h"
 #include "message.h"
 #include "number.h"
+#include "user.h"
 
 #define DELAY_NS UINT64_C(2000000000)
 #define DELAY_MIN_NS UINT64_C(10000000)
+#define GROUP_MAX (UINT32_MAX - 1) /* the highest number stands for no group */
 
 enum {
 	PID_MAX = (1 << 22) - 1,
@@ -91,6 +93,18 @@ parse_access_mode(const struct option_row *row, const char *value)
 }
 
 static void
+parse_group(const struct option_row *row, const char *value)
+{
+	uint64_t number = 0;
+	enum parsed how = parse_number(value, 0, GROUP_MAX, &number);
+	given.group = (gid_t)number;
+	if (how == PARSE_NOT_A_NUMBER && group_find(value, &given.group))
+		how = PARSED;
+	require_parsed(how, row, value, "a group of /etc/group, or the number of a group");
+	given.has_group = true;
+}
+
+static void
 parse_timeout(const struct option_row *row, const char *value)
 {
 	uint64_t ns = 0;
@@ -152,7 +166,9 @@ const struct option_row option_rows[] = {
 	{.name = "max", .argument = "M", .help = "posts cannot make more than M permits available",
 	 .verbs = VERB_CREATE, .number = &given.max, .min = 1, .max = UINT32_MAX},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal, default 0600",
-	 .verbs = VERB_CREATE, .parse = parse_access_mode},
+	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .parse = parse_access_mode},
+	{.letter = 'g', .name = "group", .argument = "GROUP", .help = "group that the semaphore belongs to",
+	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .parse = parse_group},
 	{.name = "exist-ok", .help = "accept one that exists with the same number of permits",
 	 .verbs = VERB_CREATE, .flag = &given.exist_ok},
 	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, default 1",

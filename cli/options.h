@@ -34,7 +34,9 @@ struct options {
 	bool has_permits;
 	uint32_t permits;
 	uint32_t max;
-	mode_t mode;
+	mode_t mode; /* 0: not given */
+	bool has_group;
+	gid_t group;
 	bool exist_ok;
 	bool exact;
 

@@ -22,7 +22,30 @@ die_of_limit(const struct options *o)
 	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);
-	die(o->name, "it exists with -j %u, not -j %u (use that number, or another name)", stat.permits, o->permits);
+	if (stat.capacity != stat.permits)
+		die(o->name,
+		    "it exists with -j %" PRIu32 ", not -j %" PRIu32 ", and 'tsem set' has made its capacity %" PRIu32
+		    " (use -j %" PRIu32 " to run under that capacity, or 'tsem remove' it, and -j %" PRIu32 " creates it)",
+		    stat.permits, o->permits, stat.capacity, stat.permits, o->permits);
+	die(o->name,
+	    "it exists with -j %" PRIu32 ", not -j %" PRIu32
+	    " (use that number, or another name; 'tsem set' changes the capacity, 'tsem remove' lets -j create it anew)",
+	    stat.permits, o->permits);
+}
+
+void
+die_of_creation(const struct options *o, int error)
+{
+	struct stat st;
+	if (error == -EPERM && o->has_group && !owner_of(o->name, &st))
+		die_of_group(o);
+	die_error(o->name, error);
+}
+
+void
+die_of_group(const struct options *o)
+{
+	die(o->name, "this user is not in group %u (use a group that 'id' prints)", (unsigned)o->group);
 }
 
 tsem *
@@ -41,9 +64,13 @@ open_for_use(const struct options *o)
 	const struct tsem_config config = {
 		.size = sizeof(config),
 		.permits = o->permits,
-		.flags = TSEM_EXIST_OK | TSEM_BOUNDED | (o->foreign ? TSEM_FOREIGN : 0),
+		.mode = o->mode,
+		.flags = TSEM_EXIST_OK | TSEM_BOUNDED | (o->foreign ? TSEM_FOREIGN : 0) | (o->has_group ? TSEM_GROUP : 0),
+		.group = o->group,
 	};
 	tsem *sem;
+	if (!o->has_permits && (o->mode != 0 || o->has_group))
+		die(o->name, "-m and -g need -j (run creates a semaphore only with -j; 'tsem set' changes one that exists)");
 	if (!o->has_permits)
 		return open_existing(o);
 	if (o->permits == 0)
@@ -52,7 +79,7 @@ open_for_use(const struct options *o)
 	if (rc == -EEXIST)
 		die_of_limit(o);
 	if (rc < 0)
-		die_error(o->name, rc);
+		die_of_creation(o, rc);
 	return sem;
 }
 

@@ -17,6 +17,12 @@ tsem *open_existing(const struct options *o);
 /* Says that o->name was created with another number of permits than o->permits. */
 _Noreturn void die_of_limit(const struct options *o);
 
+/* Says why the semaphore could not be created. */
+_Noreturn void die_of_creation(const struct options *o, int error);
+
+/* Says that this user may not give a semaphore to the group of -g. */
+_Noreturn void die_of_group(const struct options *o);
+
 /* A request for permits, and its outcome. */
 struct request {
 	size_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Creating, opening and closing handles. */
+/* Creating, opening and closing handles, and the permissions of a file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ read_config(const struct tsem_config *theirs, struct tsem_config *config)
 	if (rc < 0)
 		return rc;
 	if ((config->max != 0 && config->max < config->permits) || (config->mode & ~(mode_t)0777) != 0
-	    || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED)) != 0)
+	    || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED | TSEM_GROUP)) != 0)
 		return -EINVAL;
 	return 0;
 }
@@ -121,6 +121,8 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 		.max = config->max,
 		.bounded = (config->flags & TSEM_BOUNDED) != 0,
 		.mode = config->mode == 0 ? MODE_DEFAULT : config->mode,
+		.has_group = (config->flags & TSEM_GROUP) != 0,
+		.group = config->group,
 	};
 	struct tsem *sem;
 	int rc = allocate_handle(&sem);
@@ -170,6 +172,15 @@ tsem_create(const char *name, const struct tsem_config *theirs, tsem **out)
 	else
 		*out = sem;
 	return 0;
+}
+
+/* ---- permissions ---- */
+
+int
+tsem_set_access(tsem *sem, mode_t mode, gid_t group)
+{
+	NO_CANCELLATION;
+	return (mode & ~(mode_t)0777) != 0 ? -EINVAL : segment_set_access(&sem->segment, mode, group);
 }
 
 /* ---- in the program's own memory ---- */

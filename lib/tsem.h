@@ -110,6 +110,7 @@ typedef struct tsem_process {
 #define TSEM_FOREIGN 2U   /* also a semaphore of another user, who could spoil its counts */
 #define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with the same number of permits */
+#define TSEM_GROUP 128U   /* tsem_create: the file gets the group of the configuration */
 #define TSEM_BOUNDED 64U  /* tsem_create: posts only give back what was taken, so no post raises the limit */
 
 /* Flag of struct tsem_wait and of tsem_wait_idle(). */
@@ -127,7 +128,8 @@ struct tsem_config {
 	uint32_t permits; /* 0 to UINT32_MAX; with 0 only posts make permits available */
 	uint32_t max;     /* posts do not raise `available` above this; at least `permits`; 0: no maximum */
 	mode_t mode;      /* permissions, umask not applied; 0: 0600 */
-	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED */
+	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED, TSEM_GROUP */
+	gid_t group;      /* with TSEM_GROUP */
 };
 
 /*
@@ -154,14 +156,15 @@ struct tsem_wait {
  * neither '.' nor '-'. If `out` is NULL, the semaphore is not opened. If this process dies during the call, the
  * semaphore is there and complete, or it is not there.
  *
- * With TSEM_EXIST_OK the function opens an existing semaphore that has the same number of permits. Maximum, mode and
- * TSEM_BOUNDED are not compared.
+ * With TSEM_EXIST_OK the function opens an existing semaphore that has the same number of permits. Maximum, mode, group
+ * and TSEM_BOUNDED are not compared.
  *
  * With TSEM_BOUNDED a post gives back what was taken by tsem_take(), and fails with EOVERFLOW if that is less than what
  * it posts. So the permits that are available and those that processes have are never more than the capacity, which
  * only tsem_set() changes. Such a post looks at all records, and takes longer while others use the semaphore.
  *
  * EEXIST: it exists; with TSEM_EXIST_OK: it has another number of permits. EINVAL: the name or a member of `config`.
+ * EPERM: this process may not give a file to that group.
  * ENAMETOOLONG: the name has more than 200 characters. ENOSPC: shared memory is full. EFBIG: RLIMIT_FSIZE does not
  * allow a file of 32 KiB. EROFS, EACCES, EMFILE, ENFILE, ENOMEM. With TSEM_EXIST_OK also the errors of tsem_open().
  */
@@ -443,6 +446,15 @@ int tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait,
  * has changed.
  */
 int tsem_set(tsem *sem, uint32_t permits);
+
+/*
+ * Changes the permissions of the semaphore's file, up to 0777, and its group. 0 and (gid_t)-1 leave them as they are.
+ * Processes that have the semaphore open can use it as before.
+ *
+ * EPERM: only its owner and root can change them, and the owner only to a group that it is in. EINVAL: `mode`. EBADF:
+ * the semaphore is in memory of the program, or the program has closed the handle's file descriptor. EROFS.
+ */
+int tsem_set_access(tsem *sem, mode_t mode, gid_t group);
 
 /*
  * Corrects the count: what is available becomes the capacity less what is recorded for processes. Permits that were

@@ -26,6 +26,8 @@ struct segment_config {
 	uint32_t max;
 	bool bounded; /* a post only gives back what was taken anonymously */
 	mode_t mode;
+	bool has_group;
+	gid_t group;
 };
 
 /* Returns the number of records in a segment of `bytes` bytes. */

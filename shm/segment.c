@@ -87,6 +87,18 @@ segment_stat(const struct segment *segment, struct stat *st)
 	return stat_own_file(segment, st) ? 0 : -EBADF;
 }
 
+/* The group first: the new mode must not open the file to the old group. */
+int
+segment_set_access(const struct segment *segment, mode_t mode, gid_t group)
+{
+	struct stat st;
+	if (!stat_own_file(segment, &st))
+		return -EBADF;
+	if (group != (gid_t)-1 && fchown(segment->fd, (uid_t)-1, group) != 0)
+		return -errno;
+	return mode == 0 || fchmod(segment->fd, mode) == 0 ? 0 : -errno;
+}
+
 bool
 segment_is_unlinked(const struct segment *segment)
 {

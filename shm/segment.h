@@ -65,6 +65,9 @@ int segment_reserve(struct segment *segment, uint32_t records);
 /* Returns the file system's data about the file. -EBADF: the program has closed the descriptor. */
 int segment_stat(const struct segment *segment, struct stat *st);
 
+/* Changes the file's mode, unless it is 0, and its group, unless it is (gid_t)-1. -EBADF: there is no file. */
+int segment_set_access(const struct segment *segment, mode_t mode, gid_t group);
+
 /* Whether the file has no name any more. False also if the program has closed the descriptor. */
 bool segment_is_unlinked(const struct segment *segment);
 

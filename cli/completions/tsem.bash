@@ -24,6 +24,7 @@ _tsem_arguments() {
   local kind=$1 help=$2 cur=$3 before=""
   case $kind in
     PID) (cd /proc && compgen -G '[0-9]*') | sed -n "/^$cur/p" ;;
+    GROUP) compgen -g -- "$cur" ;;
     COMMAND) compgen -c -- "$cur" ;;
     COL) compgen -W "$(_tsem_columns <<<"$help")" -- "$cur" ;;
     COLS)

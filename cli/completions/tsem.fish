@@ -70,6 +70,8 @@ for line in (__tsem_verbs)
             case ''
             case PID
                 set -a spec -x -a '(__fish_complete_pids)'
+            case GROUP
+                set -a spec -x -a '(__fish_complete_groups)'
             case COMMAND
                 set -a spec -x -a '(__fish_complete_command)'
             case COL

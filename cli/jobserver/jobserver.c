@@ -132,7 +132,8 @@ handle_failed_request(struct jobserver *js, int error)
 	if (error == -ECANCELED || error == -EUSERS || error == -EAGAIN)
 		return;
 	js->refused = true;
-	complain(js->name, "this build gets no more permits: %s; it continues with those it has", error_text(error));
+	complain(js->name, "this build gets no more permits: %s; it continues with those it has",
+	         error_text(js->name, error));
 }
 
 static void

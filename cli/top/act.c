@@ -69,5 +69,5 @@ perform(const struct action *action, const struct options *o, const char *name, 
 		rc = action->act(sem, number, done);
 		tsem_close(sem);
 	}
-	snprintf(message, 256, "%.80s: %s", name, rc == 0 ? done : error_text(rc));
+	snprintf(message, 256, "%.80s: %s", name, rc == 0 ? done : error_text(name, rc));
 }

@@ -128,7 +128,7 @@ draw_one(struct top *top)
 	const size_t n = top->snapshot.n;
 	if (top->error != 0) {
 		snprintf(text, sizeof(text), "%s: %s", top->one,
-		         top->error == -ENOENT ? "no such semaphore any more" : error_text(top->error));
+		         top->error == -ENOENT ? "no such semaphore any more" : error_text(top->one, top->error));
 		draw_title(top, text);
 		return;
 	}

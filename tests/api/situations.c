@@ -484,6 +484,14 @@ set(struct setup *setup)
 }
 
 static bool
+set_access(struct setup *setup)
+{
+	CALL(0, tsem_set_access(setup->sem, 0640, getegid()));
+	CALL(0, tsem_set_access(setup->sem, 0600, (gid_t)-1));
+	return true;
+}
+
+static bool
 set_exact(struct setup *setup)
 {
 	int64_t correction = 0;
@@ -610,6 +618,7 @@ const struct situation situations[] = {
 	{"tsem_reap", "a child", nothing, adopt, 0},
 	{"tsem_reap", "a live process", process_beside, lend, 0},
 	{"tsem_set", "", nothing, set, 0},
+	{"tsem_set_access", "", nothing, set_access, 0},
 	{"tsem_set_exact", "", nothing, set_exact, 0},
 	{"tsem_wait_idle", "held", held, idle, 1},
 	{"tsem_cancel", "waited for", waited_for, cancel_all, 1},

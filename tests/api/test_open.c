@@ -75,7 +75,7 @@ create_with_bad_arguments(void **state)
 	(void)state;
 	static const struct tsem_config bad[] = {
 		{.size = 0, .permits = 1},
-		{.size = sizeof(struct tsem_config) - 1, .permits = 1},
+		{.size = offsetof(struct tsem_config, group) - 1, .permits = 1},
 		{.size = 4097, .permits = 1},
 		{.size = sizeof(struct tsem_config), .permits = 3, .max = 2},
 		{.size = sizeof(struct tsem_config), .permits = 1, .mode = 01600},
@@ -239,6 +239,59 @@ open_another_users_semaphore(void **state)
 	assert_int_equal(tsem_remove(name, TSEM_FOREIGN), 0);
 }
 
+static int
+change_access_as_nobody(void *sem)
+{
+	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+	CHECK(tsem_set_access(sem, 0600, (gid_t)-1) == -EPERM);
+	CHECK(tsem_set_access(sem, 0, 65534) == -EPERM);
+	return 0;
+}
+
+static void
+mode_and_group(void **state)
+{
+	(void)state;
+	const gid_t other = geteuid() == 0 ? 12345 : getegid();
+	const struct tsem_config config = {
+		.size = sizeof(config), .permits = 1, .mode = 0640, .flags = TSEM_GROUP, .group = other};
+	tsem *sem;
+	assert_int_equal(tsem_create(fresh_name(), &config, &sem), 0);
+	assert_int_equal(stat_of(sem).mode, 0640);
+	assert_int_equal(stat_of(sem).gid, other);
+	assert_int_equal(tsem_set_access(sem, 0, getegid()), 0);
+	assert_int_equal(tsem_set_access(sem, 0604, (gid_t)-1), 0);
+	assert_int_equal(stat_of(sem).mode, 0604);
+	assert_int_equal(stat_of(sem).gid, getegid());
+	assert_int_equal(tsem_set_access(sem, 01600, other), -EINVAL);
+	if (geteuid() == 0)
+		assert_int_equal(end_of_child(start_child(change_access_as_nobody, sem)), 0);
+	assert_int_equal(stat_of(sem).mode, 0604);
+	assert_int_equal(stat_of(sem).gid, getegid());
+	tsem_close(sem);
+}
+
+static int
+create_in_the_group_of_root(void *name)
+{
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .flags = TSEM_GROUP};
+	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+	CHECK(tsem_create(name, &config, NULL) == -EPERM);
+	return 0;
+}
+
+static void
+a_group_that_is_refused(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		SKIP("not root: cannot play another user");
+	tsem *sem;
+	const char *name = fresh_name();
+	assert_int_equal(end_of_child(start_child(create_in_the_group_of_root, (void *)(uintptr_t)name)), 0);
+	assert_int_equal(tsem_open(name, 0, &sem), -ENOENT);
+}
+
 static void
 read_only_handles_change_nothing(void **state)
 {
@@ -274,6 +327,8 @@ main(void)
 		cmocka_unit_test(open_a_missing_semaphore),
 		cmocka_unit_test(open_a_file_that_is_no_semaphore),
 		cmocka_unit_test(open_another_users_semaphore),
+		cmocka_unit_test(mode_and_group),
+		cmocka_unit_test(a_group_that_is_refused),
 		cmocka_unit_test(read_only_handles_change_nothing),
 	};
 	support_start(60);

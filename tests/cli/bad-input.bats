@@ -167,13 +167,30 @@ each_verb() {
   expect_silence
   chmod 0600 "$FILE"
   attempt as-nobody tsem take "$SEM"
-  expect_failure "^$SEM: permission denied"
+  expect_failure "^$SEM: permission denied: it belongs to root, and its mode is 0600 \\(ask root"
   chmod 0644 "$FILE" # read permission is not enough
   attempt as-nobody tsem take "$SEM"
   expect_failure "^$SEM: permission denied"
   attempt as-nobody tsem recover "$SEM"
   expect_failure "^$SEM: permission denied"
   expect_at_rest 1
+}
+
+@test "bad input: messages about permission name the owner" {
+  need_another_user
+  as-nobody tsem create "$SEM"
+  refuses "^$SEM: it belongs to nobody, another user \\(add --foreign" post "$SEM"
+  attempt as-nobody tsem set -m 0060 "$SEM"
+  expect_silence
+  attempt as-nobody tsem take "$SEM"
+  expect_failure "^$SEM: permission denied: it belongs to nobody, and its mode is 0060 \\('chmod 0600 $FILE'"
+  chown 3999999 "$FILE" # no user has this number
+  chmod 0600 "$FILE"
+  refuses "^$SEM: it belongs to user 3999999, another user" post "$SEM"
+  attempt as-nobody tsem show "$SEM"
+  expect_failure "^$SEM: permission denied: it belongs to user 3999999, and its mode is 0600"
+  attempt as-nobody tsem list
+  expect_match 'standard error' "$ERR" "tsem: $SEM: permission denied: it belongs to user 3999999"
 }
 
 @test "bad input: the file is removed during the wait" {

@@ -130,3 +130,31 @@ load helper
   ((kib <= 32)) || fail "$kib KiB"
   expect_equal 'links to the file' "$(stat -c %h "$FILE")" 1
 }
+
+@test "create, run: -g and -m" {
+  attempt tsem create -g "$(id -g)" -m 0660 "$SEM"
+  expect_silence
+  expect_equal 'mode and group' "$(stat -c '%a %g' "$FILE")" "660 $(id -g)"
+  tsem remove "$SEM"
+  attempt tsem run -j 2 -m 0664 -g "$(id -g)" "$SEM" true
+  expect_silence
+  expect_equal 'mode and group' "$(stat -c '%a %g' "$FILE")" "664 $(id -g)"
+  attempt tsem run -j 2 -m 0600 "$SEM" true # it exists, and its mode is not compared
+  expect_silence
+  expect_equal 'mode' "$(stat -c %a "$FILE")" 664
+  refuses "^$SEM: -m and -g need -j" run -m 0600 "$SEM" true
+  refuses "^$SEM: -m and -g need -j" run -g "$(id -g)" "$SEM" true
+}
+
+@test "create: -g of a group that the user is not in" {
+  need_another_user
+  attempt as-nobody tsem create -g root "$SEM"
+  expect_failure "^$SEM: this user is not in group 0 \\("
+  [[ ! -e $FILE ]]
+  attempt as-nobody tsem run -j 1 -g root "$SEM" true
+  expect_failure "^$SEM: this user is not in group 0 \\("
+  [[ ! -e $FILE ]]
+  attempt tsem create -g daemon -m 0660 "$SEM"
+  expect_silence
+  expect_equal 'group' "$(stat -c '%G %a' "$FILE")" 'daemon 660'
+}

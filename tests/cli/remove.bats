@@ -136,10 +136,10 @@ load helper
   local option
   for option in -f --foreign; do
     attempt as-nobody tsem remove $option "$SEM"
-    expect_failure "^$SEM: it belongs to another user \\(only that user and root can remove it\\)"
+    expect_failure "^$SEM: it belongs to root \\(only that user and root can remove it\\)"
   done
   attempt as-nobody tsem remove "$SEM"
-  expect_failure "^$SEM: it belongs to another user \\(only"
+  expect_failure "^$SEM: it belongs to root \\(only"
   expect_at_rest 1
 }
 

@@ -129,3 +129,48 @@ load helper
   finish "$PID"
   expect_at_rest 1
 }
+
+@test "set: after it, run -j names the creator's number and both remedies" {
+  tsem run -j 3 "$SEM" true
+  tsem set -j 5 "$SEM"
+  refuses "^$SEM: it exists with -j 3, not -j 5, and 'tsem set' has made its capacity 5 $(
+    )\\(use -j 3 to run under that capacity, or 'tsem remove' it, and -j 5 creates it\\)" run -j 5 "$SEM" true
+  attempt tsem run -n -j 3 -k 5 "$SEM" true
+  expect_silence
+  tsem set -j 3 "$SEM"
+  local remedies="\\(use that number, .*'tsem set' .*'tsem remove' lets -j create it anew\\)"
+  refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" run -j 5 "$SEM" true
+  refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" create --exist-ok -j 5 "$SEM"
+}
+
+@test "set: -m and -g change the file's mode and group" {
+  tsem create "$SEM"
+  attempt tsem set -m 0640 "$SEM"
+  expect_silence
+  expect_equal 'mode' "$(stat -c %a "$FILE")" 640
+  expect_shown .capacity 1
+  attempt tsem set -g "$(id -g)" -m 0660 -j 2 "$SEM"
+  expect_silence
+  expect_equal 'mode and group' "$(stat -c '%a %g' "$FILE")" "660 $(id -g)"
+  expect_at_rest 2
+  refuses "-g 'no such group' is not valid" set -g 'no such group' "$SEM"
+  refuses "-g '4294967295' is out of range" set -g 4294967295 "$SEM"
+  refuses "-m '0' is out of range" set -m 0 "$SEM"
+}
+
+@test "set: -m and -g, to a group by its name, and only by the owner" {
+  need_another_user
+  tsem create -m 0666 "$SEM"
+  attempt tsem set -g daemon "$SEM"
+  expect_silence
+  expect_equal 'group' "$(stat -c %G "$FILE")" daemon
+  expect_equal 'in the list' "$(tsem list --raw --noheadings -o name,group,gid 2>/dev/null | grep "^$SEM ")" \
+    "$SEM daemon $(getent group daemon | cut -d: -f3)"
+  attempt as-nobody tsem set -m 0600 "$SEM"
+  expect_failure "^$SEM: it belongs to root \\(only that user and root can change its mode and its group\\)"
+  tsem remove "$SEM"
+  as-nobody tsem create "$SEM"
+  attempt as-nobody tsem set -g root -j 3 "$SEM"
+  expect_failure "^$SEM: this user is not in group 0 \\("
+  expect_shown .capacity 1
+}

@@ -183,7 +183,7 @@ free() {
   need_another_user
   as-nobody tsem create -m 0666 "$SEM-b"
   attempt tsem run -j 1 "$SEM-a,$SEM-b" touch ran
-  expect_failure "^$SEM-b: it belongs to another user"
+  expect_failure "^$SEM-b: it belongs to nobody, another user"
   [[ ! -e ran && ! -e $FILE-a ]]
   attempt tsem run -j 1 --foreign "$SEM-a,$SEM-b" touch ran
   expect_silence

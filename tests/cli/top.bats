@@ -196,7 +196,7 @@ has_command_line() {
   need_another_user
   as-nobody tsem create -m 0666 "$SEM"
   TOP=("$SEM")
-  on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y "see:$SEM: it belongs to another user" key:q restored:0
+  on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y "see:$SEM: it belongs to nobody, another user" key:q restored:0
   expect_shown .capacity 1
   TOP=(--foreign "$SEM")
   on_screen 100x10 'see:1 permit' 'key:n5\n' 'see:to 5\?' key:y 'see:the capacity is now 5' key:q restored:0
