@@ -116,9 +116,9 @@ without_an_excess_the_cell_is_empty(void **state)
 	(void)state;
 	const struct tsem_stat stat = {.size = sizeof(stat)};
 	char text[CELL_BYTES_MAX] = "?";
-	stat_to_cell("it", &stat, LIST_EXCESS, text);
+	stat_to_cell("it", &stat, REASON_NONE, LIST_EXCESS, text);
 	assert_string_equal(text, "");
-	stat_to_cell("it", &stat, LIST_BOUNDED, text);
+	stat_to_cell("it", &stat, REASON_NONE, LIST_BOUNDED, text);
 	assert_string_equal(text, "no");
 }
 
