@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command_namespaces.h"
+#include "pid_namespace.h"
 
 /* ---- the situations ---- */
 
@@ -148,9 +148,9 @@ start_waiter(struct fixture *fixture)
 static struct companion *
 start_namespace(struct fixture *fixture)
 {
-	namespaces_enter(0);
+	pid_namespace_enter(0);
 	struct companion *first = companion_fork(&fixture->processes, stay_as_first, NULL);
-	namespaces_leave();
+	pid_namespace_leave();
 	return first;
 }
 
@@ -275,10 +275,10 @@ fixture_start(struct fixture *fixture, const char *const words[])
 		fail("pipe2", -errno);
 	expand_words(fixture, words, argv);
 	if (fixture->first != NULL)
-		namespaces_enter(fixture->first->pid);
+		pid_namespace_enter(fixture->first->pid);
 	processes_start(&fixture->processes, argv, (const int[]){input[0], fixture->tools->out, fixture->tools->err});
 	if (fixture->first != NULL)
-		namespaces_leave();
+		pid_namespace_leave();
 	free_words(argv);
 	close(input[0]);
 	fixture->input = input[1];

@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -101,35 +100,4 @@ namespaces_run(int (*work)(bool alone, void *arg), void *arg)
 		_exit(work(false, arg));
 	}
 	return pid < 0 ? 1 : wait_for(pid);
-}
-
-/* ---- PID namespaces inside ---- */
-
-static _Noreturn void
-fail(const char *what)
-{
-	perror(what);
-	abort();
-}
-
-void
-namespaces_enter(pid_t first)
-{
-	char path[32];
-	if (first == 0) {
-		if (unshare(CLONE_NEWPID) != 0)
-			fail("unshare");
-		return;
-	}
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)first);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWPID) != 0)
-		fail("setns");
-	close(fd);
-}
-
-void
-namespaces_leave(void)
-{
-	namespaces_enter(getpid());
 }

@@ -15,6 +15,7 @@
 
 #include "beside.h"
 #include "handle.h"
+#include "pid_namespace.h"
 #include "platform.h"
 #include "trace.h"
 
@@ -89,6 +90,8 @@ fixture_reset_hints(struct tsem *sem)
 	STORE_RLX(&header->free_hint, 0);
 	STORE_RLX(&header->scanned, 0);
 	STORE_RLX(&header->abandoned, 0);
+	STORE_RLX(&header->pid_ns, 0);
+	STORE_RLX(&header->mixed_pid_ns, 0);
 	STORE_RLX(&sem->tried, 0);
 	for (uint32_t i = 0; i < SLOTS_LOOKED_AT; i++)
 		STORE_RLX(&sem->segment.slots[i], 0);
@@ -163,6 +166,25 @@ start(void)
 	if (pid == 0)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	return pid;
+}
+
+/* The kernel reaps its orphans. */
+static _Noreturn void
+be_first(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGCHLD, SIG_IGN);
+	for (;;)
+		pause();
+}
+
+pid_t
+fixture_fork_contained(void)
+{
+	static pid_t first; /* it stays as long as the driver */
+	if (first == 0 && (first = pid_namespace_fork(0)) == 0)
+		be_first();
+	return pid_namespace_fork(first);
 }
 
 pid_t

@@ -51,8 +51,14 @@ void fixture_reset_hints(struct tsem *sem);
 /* What has changed for other processes since the last call: NOTE_CHANGE and NOTE_BESIDE of enum note. */
 unsigned fixture_changes(struct fixture *fixture);
 
-/* The first record that belongs to `pid`, and its state; NULL if there is none. */
+/*
+ * The first record that belongs to the process with this number in its own PID namespace, and its state; NULL if there
+ * is none.
+ */
 const struct record *fixture_record_of(const struct fixture *fixture, pid_t pid, enum state_kind *state);
+
+/* As fork(). The child is in a PID namespace of other processes than the driver's. */
+pid_t fixture_fork_contained(void);
 
 /* A process that does nothing, to hand holds over to. */
 pid_t fixture_start_other(void);

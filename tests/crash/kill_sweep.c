@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pid_namespace.h"
 #include "sweep.h"
 #include "worker.h"
 
@@ -240,6 +241,9 @@ main(int argc, char **argv)
 
 	struct sweep sweep = {.program = argv[0], .full = seconds == 0, .pairs_only = pairs_only, .only = only};
 	sweep.sample = sample > 0 ? sample : 1;
+	sweep.may_contain = pid_namespace_is_permitted();
+	if (!sweep.may_contain)
+		printf("no executor is in another PID namespace: %s\n", strerror(errno));
 	sweep.sample_at = (size_t)time(NULL); /* other points each time; a plan for --replay does not need it */
 	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sweep.tally == MAP_FAILED)

@@ -37,6 +37,7 @@ struct plan {
 	bool second_leads; /* the second executor takes its steps before the first one does */
 	bool early;        /* the driver gives back before the fate, not after it */
 	bool zombie;       /* the dead are recovered before they are reaped */
+	bool contained;    /* the first executor is in another PID namespace, so that the driver knows only its lock */
 };
 
 enum { PLAN_TEXT = 160 };

@@ -94,7 +94,7 @@ run_start_executor(struct run *run, unsigned i)
 		.other = run->other,
 		.sleep_mode = choose_sleep_mode(plan, run->operation[i]),
 	};
-	const pid_t pid = fork();
+	const pid_t pid = plan->contained && i == 0 ? fixture_fork_contained() : fork();
 	if (pid < 0) {
 		perror("fork");
 		abort();

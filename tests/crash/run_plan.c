@@ -132,6 +132,9 @@ do_fate(struct run *run)
 	/* If the first executor lives, it is the one that has to recover what the dead left. */
 	if (plan->fate == KILL || plan->fate == KILL_PARENT || plan->fate == KILL_FAMILY)
 		run_recover(run);
+	/* The lock alone shows that this executor lives. */
+	if (plan->fate == RESUME && plan->contained)
+		run_recover(run);
 	for (unsigned i = 0; i < 2; i++) {
 		if (run->killed[i])
 			tracee_reap(&run->executor[i]);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "beside.h"
+#include "pid_namespace.h"
 #include "protocol.h"
 
 enum { TIMEOUT_SECONDS = 10 };
@@ -36,7 +37,7 @@ check_adopted(struct run *run, unsigned i)
 	enum state_kind state = STATE_IDLE;
 	if (run->fixture->shared->executors[i].result != 0)
 		return;
-	fixture_record_of(run->fixture, run->executor[i].pid, &state);
+	fixture_record_of(run->fixture, (pid_t)pid_namespace_number(run->executor[i].pid), &state);
 	if (state != STATE_HELD)
 		run_fault(run, "%s lost its hold: state %d", run->operation[i]->name, (int)state);
 }

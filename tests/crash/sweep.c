@@ -74,14 +74,16 @@ has_gone_back(const struct plan *plan, const struct trace *trace, const struct r
 /*
  * A step that changes nothing for other processes leaves the same state as the step before it, so some of these steps
  * are enough. All are tried where the stride is 1. In long loops, only the first rounds and a few others are tried.
- * With counts above 1 and with several semaphores, the same instructions repeat, so one step in a few is tried. A
+ * With counts above 1, with several semaphores and in another namespace, the same instructions repeat, so one step in a
+ * few is tried. A
  * sample tries one in `sample` everywhere.
  */
 static bool
 is_skipped(const struct sweep *sweep, const struct plan *plan, const struct trace *trace, size_t k)
 {
 	const size_t several = (plan->first->flags & USES_BESIDE) != 0 ? BESIDE + 1 : 1;
-	const size_t stride = (plan->count > 1 ? WEIGHTS_STRIDE : several) * sweep->sample;
+	const bool repeats = plan->count > 1 || plan->contained;
+	const size_t stride = (repeats ? WEIGHTS_STRIDE : several) * sweep->sample;
 	if (sweep->full || trace_is_new(trace, k) || k == trace->steps)
 		return false;
 	return k % stride != sweep->sample_at % stride || (trace->times[k] > ROUNDS_MAX && k % ROUNDS_STRIDE > 1);
@@ -128,9 +130,10 @@ sweep_operation(struct sweep *sweep, const struct operation *operation, struct p
 	if (!sweep_learn(sweep, plan, &trace))
 		return true;
 	atomic_fetch_add(&sweep->tally->steps[operation - operations], trace.steps + 1);
-	const enum fate last = (operation->flags & IS_CHILD) != 0 ? KILL_FAMILY : KILL;
+	const enum fate last_alone = plan->contained ? RESUME : KILL;
+	const enum fate last = (operation->flags & IS_CHILD) != 0 ? KILL_FAMILY : last_alone;
 	for (unsigned fate = KILL; fate <= last && go_on; fate++) {
-		if (fate == RESUME || fate == KILL_SECOND)
+		if ((fate == RESUME && !plan->contained) || fate == KILL_SECOND)
 			continue;
 		plan->fate = (enum fate)fate;
 		go_on = sweep_setting(sweep, plan, &trace);
@@ -144,7 +147,11 @@ static const struct {
 	uint32_t count;
 	bool full;
 	bool third;
-} single_settings[] = {{1, 1, false, false}, {3, 2, false, false}, {1, 1, true, false}, {3, 2, true, true}};
+	bool contained;
+} single_settings[] = {
+	{1, 1, false, false, false}, {3, 2, false, false, false}, {1, 1, true, false, false},
+	{3, 2, true, true, false},   {1, 1, false, false, true},  {1, 1, true, true, true},
+};
 
 enum { SINGLE_SETTINGS = sizeof(single_settings) / sizeof(single_settings[0]) };
 
@@ -153,15 +160,22 @@ static bool
 sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
 {
 	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES;
+	/*
+	 * Nothing shows another PID namespace that the receiver of a hold, or an owner in memory without a file, is dead.
+	 * An operation that posts first, and takes anonymously, is judged by no process.
+	 */
+	const unsigned never_contained = NEEDS_OTHER | USES_BESIDE | POSTS_FIRST;
 	const unsigned flags = operation->flags;
 	struct plan plan = {.capacity = single_settings[s].capacity, .count = single_settings[s].count, .j = TO_THE_END};
 	plan.full = single_settings[s].full;
 	plan.third = single_settings[s].third;
+	plan.contained = single_settings[s].contained;
 	/* Recovery takes another path with zombies, so the trace is made with or without them, as in the run. */
 	plan.zombie = plan.count > 1 && (flags & NEEDS_DEAD) != 0;
 	if ((sweep->only != NULL && strcmp(sweep->only, operation->name) != 0) || (flags & SECOND_ONLY) != 0
 	    || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
-	    || ((flags & (CREATES | REMOVES)) != 0 && s != 0))
+	    || ((flags & (CREATES | REMOVES)) != 0 && s != 0)
+	    || (plan.contained && (!sweep->may_contain || (flags & never_contained) != 0)))
 		return true;
 	return sweep_operation(sweep, operation, &plan);
 }

@@ -30,6 +30,7 @@ struct sweep {
 	bool pairs_only;
 	size_t sample;    /* of the steps that leave the same state as the step before, one in `sample` is tried */
 	size_t sample_at; /* which one */
+	bool may_contain; /* processes in other PID namespaces are permitted */
 	const char *only; /* FIRST: this operation alone; FIRST,SECOND: this pair alone */
 	double deadline;  /* of the pairs, in seconds of CLOCK_MONOTONIC; 0: none */
 	struct fixture fixtures[CAPACITY_MAX + 1]; /* indexed by capacity */
