@@ -8,28 +8,35 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool
-enter(pid_t first)
+static int
+open_namespace_of(pid_t pid)
 {
 	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)first);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const bool well = fd >= 0 && setns(fd, CLONE_NEWPID) == 0;
-	if (fd >= 0)
-		close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static bool
+enter(int namespace)
+{
+	const bool well = namespace >= 0 && setns(namespace, CLONE_NEWPID) == 0;
+	if (namespace >= 0)
+		close(namespace);
 	return well;
 }
 
+/* Does not leave the own namespace before it is certain that /proc shows the way back. */
 bool
 pid_namespace_is_permitted(void)
 {
-	return unshare(CLONE_NEWPID) == 0 && enter(getpid());
+	const int own = open_namespace_of(getpid());
+	return own >= 0 && unshare(CLONE_NEWPID) == 0 && enter(own);
 }
 
 void
 pid_namespace_enter(pid_t first)
 {
-	if (first == 0 ? unshare(CLONE_NEWPID) == 0 : enter(first))
+	if (first == 0 ? unshare(CLONE_NEWPID) == 0 : enter(open_namespace_of(first)))
 		return;
 	perror("PID namespace");
 	abort();
