@@ -53,6 +53,21 @@ post_below_a_maximum(struct executor *executor)
 	return 0;
 }
 
+/* Only this handle is bounded, so it refuses posts beyond what was taken, whatever process took it. */
+static void
+bound_posts(struct executor *executor)
+{
+	executor->sem->bounded = true;
+	executor->sem->fast_post_max = 0;
+}
+
+static int
+take_to_post_back(struct executor *executor)
+{
+	bound_posts(executor);
+	return tsem_try_take(executor->sem, executor->count);
+}
+
 static int
 hold_one(struct executor *executor)
 {
@@ -65,6 +80,13 @@ hold_one_again(struct executor *executor)
 {
 	int rc = warm_up(executor);
 	return rc == 0 ? hold_one(executor) : rc;
+}
+
+static int
+hold_one_at_the_limit(struct executor *executor)
+{
+	bound_posts(executor);
+	return hold_one_again(executor);
 }
 
 static int
@@ -103,6 +125,20 @@ static int
 post(struct executor *executor)
 {
 	return tsem_post(executor->sem, executor->count, NULL);
+}
+
+/* Gives back what was taken before. */
+static int
+set_exact(struct executor *executor)
+{
+	return tsem_set_exact(executor->sem, NULL);
+}
+
+static int
+post_too_many(struct executor *executor)
+{
+	const int rc = post(executor);
+	return rc == -EOVERFLOW ? 0 : rc == 0 ? -EBADE : rc;
 }
 
 static int
@@ -253,6 +289,9 @@ const struct operation operations[] = {
 	{"take-late", NEEDS_FULL, 1, false, -ETIMEDOUT, 0, warm_up_anyway, take_too_late, put_back},
 	{"post", 0, -1, false, 0, 0, nothing, post, nothing},
 	{"post-max", 0, -1, false, 0, 0, post_below_a_maximum, post, nothing},
+	{"post-bounded", TAKES_FIRST, 0, false, 0, 0, take_to_post_back, post, nothing},
+	{"set-exact", TAKES_FIRST, 0, false, 0, 0, take_to_post_back, set_exact, nothing},
+	{"post-refused", 0, 0, true, 0, 0, hold_one_at_the_limit, post_too_many, give_back},
 	{"acquire-first", 0, 0, true, 0, 0, nothing, acquire, give_back},
 	{"acquire", 0, 0, true, 0, 0, warm_up_anyway, acquire, give_back},
 	{"acquire-spin", NEEDS_FULL, 0, true, 0, 0, warm_up_spinning, acquire, give_back},

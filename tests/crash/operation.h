@@ -65,6 +65,7 @@ enum {
 	USES_BESIDE = 32768,
 	POSTS_FIRST = 65536,    /* has posted, and not taken yet */
 	DRAINS_BESIDE = 131072, /* if the driver takes everything before it begins, it takes that of these, too */
+	TAKES_FIRST = 524288,   /* has taken before it begins, and gives that back */
 	LONG_LOOP = 262144,     /* thousands of rounds: too many steps to stop in the middle of it in a pair */
 };
 

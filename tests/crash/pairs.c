@@ -32,7 +32,13 @@ static const struct {
 	{"release-first", {"release", "acquire", "recover-acquire", "set-lower", "wait-idle"}},
 	{"post", {"set-lower", "set-raise", "wait-idle"}},
 	{"post-max", {"set-lower", "wait-idle", "release", "post-max"}},
-	{"recover", {"set-lower", "set-raise", "wait-idle", "slots"}},
+	{"post-bounded", {"acquire", "release", "cycle", "set-lower", "recover-acquire"}},
+	{"set-exact", {"acquire", "release", "cycle", "recover-acquire"}},
+	{"post-refused", {"acquire", "release", "cycle", "recover-acquire", "post-refused"}},
+	{"acquire", {"post-bounded", "post-refused"}},
+	{"release", {"post-bounded", "post-refused"}},
+	{"cycle", {"post-bounded", "post-refused"}},
+	{"recover", {"set-lower", "set-raise", "wait-idle", "slots", "post-refused"}},
 	{"wait-idle", {"release"}},
 	{"wait-holders", {"release"}},
 	{"all", {"all", "any", "acquire"}},
@@ -53,7 +59,7 @@ static bool
 is_applicable(const struct operation *operation, const struct setting *setting)
 {
 	if (setting->full)
-		return (operation->flags & (IS_CHILD | IS_PARENT | NEEDS_OTHER | REMOVES)) == 0;
+		return (operation->flags & (IS_CHILD | IS_PARENT | NEEDS_OTHER | REMOVES | TAKES_FIRST)) == 0;
 	return (operation->flags & NEEDS_FULL) == 0;
 }
 

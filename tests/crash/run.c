@@ -127,8 +127,10 @@ run_kill(struct run *run, unsigned i)
 		run->extra += executor->result == 0 ? change : 0;
 	else if (change != 0)
 		run->maybe[i] = change;
-	else if ((run->operation[i]->flags & POSTS_FIRST) != 0)
+	else if ((run->operation[i]->flags & (POSTS_FIRST | TAKES_FIRST)) != 0)
 		run->maybe[i] = executor->count;
+	if (!at_end && (run->operation[i]->flags & TAKES_FIRST) != 0)
+		run->extra -= executor->count;
 	if (at_end && executor->result == 0 && run->operation[i]->holds && !executor->elsewhere
 	    && (run->operation[i]->flags & IS_CHILD) == 0)
 		run->abandoned = true;

@@ -103,13 +103,15 @@ prepare(struct run *run)
 	return true;
 }
 
-/* A take that was killed may have taken what the others wait for. */
+/* A take that was killed may have taken what the others wait for, and a post may not have given it back. */
 static void
 post_for_killed_take(struct run *run)
 {
 	const struct plan *plan = run->plan;
 	for (unsigned i = 0; i < 2; i++) {
-		if (!run->killed[i] || run->operation[i]->taken <= 0 || (plan->second == NULL && !plan->third))
+		const bool may_have = run->operation[i] != NULL
+		                      && (run->operation[i]->taken > 0 || (run->operation[i]->flags & TAKES_FIRST) != 0);
+		if (!run->killed[i] || !may_have || (plan->second == NULL && !plan->third))
 			continue;
 		const uint32_t count = run->fixture->shared->executors[i].count;
 		if (tsem_post(run->fixture->sem, count, NULL) == 0)

@@ -318,8 +318,10 @@ create_semaphores(struct storm *storm)
 {
 	static const uint32_t capacities[SEMAPHORES] = {1, 3, 7, 7};
 	for (unsigned i = 0; i < SEMAPHORES; i++) {
-		const struct tsem_config config = {
-			.size = sizeof(config), .permits = capacities[i], .max = i == ANONYMOUS ? MOST_POSTED : 0};
+		const struct tsem_config config = {.size = sizeof(config),
+		                                   .permits = capacities[i],
+		                                   .max = i == ANONYMOUS ? MOST_POSTED : 0,
+		                                   .flags = i == ANONYMOUS ? 0 : TSEM_BOUNDED};
 		storm->capacity[i] = capacities[i];
 		snprintf(storm->names[i], sizeof(storm->names[i]), "storm.%d.%u%s", (int)getpid(), i,
 		         i == ANONYMOUS ? ".anonymous" : "");

@@ -57,6 +57,16 @@ wait_until_idle(struct storm *storm, uint64_t *state)
 	atomic_fetch_add(&storm->idle[rc != 0], 1);
 }
 
+/* Nothing is taken anonymously there, so each post is one too many. */
+static void
+post_too_many(struct storm *storm, uint64_t *state)
+{
+	const unsigned semaphore = below(state, ANONYMOUS);
+	const int rc = tsem_post(storm->sems[semaphore], 1 + below(state, 3), NULL);
+	if (rc != -EOVERFLOW)
+		storm_fault(storm, "post beyond what was taken of %s returned %d", storm->names[semaphore], rc);
+}
+
 /* Puts the semaphores with owned holds in random order. */
 static void
 shuffle(uint64_t *state, unsigned order[ANONYMOUS])
@@ -113,7 +123,7 @@ acquire_several(struct storm *storm, unsigned worker, uint64_t *state, bool any)
 void
 storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 {
-	switch (below(state, 8)) {
+	switch (below(state, 9)) {
 	case 0:
 		set_capacity(storm, worker, state);
 		break;
@@ -124,7 +134,10 @@ storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 		wait_until_idle(storm, state);
 		break;
 	case 3:
+		post_too_many(storm, state);
+		break;
 	case 4:
+	case 5:
 		acquire_several(storm, worker, state, false);
 		break;
 	default:

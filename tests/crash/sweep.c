@@ -159,12 +159,12 @@ enum { SINGLE_SETTINGS = sizeof(single_settings) / sizeof(single_settings[0]) };
 static bool
 sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
 {
-	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES;
+	const unsigned never_full = IS_CHILD | IS_PARENT | NEEDS_OTHER | NEEDS_DEAD | CREATES | REMOVES | TAKES_FIRST;
 	/*
 	 * Nothing shows another PID namespace that the receiver of a hold, or an owner in memory without a file, is dead.
 	 * An operation that posts first, and takes anonymously, is judged by no process.
 	 */
-	const unsigned never_contained = NEEDS_OTHER | USES_BESIDE | POSTS_FIRST;
+	const unsigned never_contained = NEEDS_OTHER | USES_BESIDE | POSTS_FIRST | TAKES_FIRST;
 	const unsigned flags = operation->flags;
 	struct plan plan = {.capacity = single_settings[s].capacity, .count = single_settings[s].count, .j = TO_THE_END};
 	plan.full = single_settings[s].full;
