@@ -2,6 +2,8 @@
 #include "identity.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -38,6 +40,19 @@ is_short_of_descriptors(void)
 	return errno == EMFILE || errno == ENFILE;
 }
 
+/*
+ * Two processes of the same pid must not have the same owner word. Where the namespace is not known, the kernel's random
+ * bytes tell them apart: those of the last exec(), so that a process has the same number all the time.
+ */
+static uint32_t
+namespace_number(uint32_t pid_ns)
+{
+	const unsigned long random = getauxval(AT_RANDOM);
+	if (pid_ns == 0 && random != 0)
+		memcpy(&pid_ns, (const void *)random, sizeof(pid_ns));
+	return pid_ns;
+}
+
 int
 identity_read(struct identity *identity)
 {
@@ -56,7 +71,7 @@ identity_read(struct identity *identity)
 	identity->pid_ns = own_pid_namespace();
 	if (identity->pid_ns == 0 && is_short_of_descriptors())
 		rc = -errno;
-	identity->owner = owner_in_namespace(owner_process((uint32_t)getpid(), start), identity->pid_ns);
+	identity->owner = owner_in_namespace(owner_process((uint32_t)getpid(), start), namespace_number(identity->pid_ns));
 	identity->uid = geteuid();
 	errno = saved;
 	return rc;

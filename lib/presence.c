@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "presence.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -138,13 +139,12 @@ owns_a_record(struct tsem *sem)
  * not locked by another descriptor, too. An inherited descriptor may have the byte of a child that has adopted. The
  * descriptor and the mapping are lost on purpose.
  */
-void
-presence_close(struct tsem *sem)
+static void
+close_all(struct tsem *sem)
 {
 	struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
-	const bool needed = presence != NULL && owns_a_record(sem);
-	if (presence != NULL)
-		ADD_SEQ(&sem->segment.header->unlocks, 1); /* before the lock is gone: see presence_judge() */
+	const bool needed = owns_a_record(sem);
+	ADD_SEQ(&sem->segment.header->unlocks, 1); /* before the lock is gone: see presence_judge() */
 	while (presence != NULL) {
 		struct presence *inherited = presence->inherited;
 		if (needed && lock_is_taken(&sem->segment, presence->fd, identity_owner()) <= 0)
@@ -153,4 +153,20 @@ presence_close(struct tsem *sem)
 			destroy(sem, presence);
 		presence = inherited;
 	}
+}
+
+void
+presence_close(struct tsem *sem)
+{
+	static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
+	if (atomic_load_explicit(&sem->presence, memory_order_acquire) == NULL)
+		return;
+	/*
+	 * Two threads that close handles of one semaphore must not each rely on the other's lock. The one that comes second
+	 * keeps its descriptors, and so does a child that was forked while its parent had the mutex.
+	 */
+	if (pthread_mutex_trylock(&closing) != 0)
+		return;
+	close_all(sem);
+	pthread_mutex_unlock(&closing);
 }

@@ -117,6 +117,22 @@ kill_inside() {
   expect_recovered unshare --mount empty-proc
 }
 
+@test "containers: without a /proc and its namespace, holder and waiter with the same number" {
+  need 'a mount namespace' unshare --mount true
+  tsem create "$SEM"
+  start own-pids unshare --mount empty-proc refuse pidfd_open holder "$SEM"
+  eventually is_shown .held 1
+  FIRST=$(pgrep -P "$PID")
+  local holder=$PID
+  start own-pids unshare --mount empty-proc refuse pidfd_open tsem run "$SEM" true
+  local waiter=$PID
+  eventually is_shown '[.waiters[].nspid == .holders[].nspid] | @csv' true
+  PID=$holder
+  kill_container
+  finish "$waiter"
+  expect_status 0
+}
+
 @test "containers: a process outside of all containers is killed" {
   tsem create "$SEM"
   container tsem run "$SEM" true # so it is known that several namespaces use the semaphore
