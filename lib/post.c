@@ -239,7 +239,7 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 	return -EBADMSG;
 }
 
-/* For a tag that is not NONE, a maximum or a bound, a caller that wants the previous number, and mistakes in the arguments. */
+/* For other tags than NONE, a maximum or a bound, a caller that wants the previous number, and mistaken arguments. */
 static __attribute__((noinline)) int
 post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 {

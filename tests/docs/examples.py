@@ -4,7 +4,8 @@
 
 Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, names and a shared memory of its own.
 
-Examples are fenced blocks in README.md, the program in the first comment of tsem.h, and literal displays in the sections EXAMPLES and PROBES of the manual pages. One with a
+Examples are fenced blocks in README.md, the program in the first comment of tsem.h, and literal displays in the sections EXAMPLES,
+PROBES and TROUBLESHOOTING of the manual pages. One with a
 line that begins with "$ " is a session: each command is given to one bash, and what it prints must look like the lines
 below. Numbers, and what is as wide as numbers, may differ, and a command that only looks, such as `tsem show`, is given again until it
 looks so. C is compiled and run. Anything else is a script, or with five fields in front a line of crontab(5): it must end well and
@@ -40,7 +41,7 @@ def of_manual(path):
     """Renders the page with mandoc, so that the test runs what a reader sees; the source tells the blocks apart."""
     source = open(path, encoding="utf-8").read()
     number = 0
-    for section in re.findall(r"^\.Sh (?:EXAMPLES|PROBES)\n(.*?)(?=^\.Sh |\Z)", source, re.MULTILINE | re.DOTALL):
+    for section in re.findall(r"^\.Sh (?:EXAMPLES|PROBES|TROUBLESHOOTING)\n(.*?)(?=^\.Sh |\Z)", source, re.MULTILINE | re.DOTALL):
         for match in re.finditer(r"^\.Bd -literal.*?\n(.*?)^\.Ed", section, re.MULTILINE | re.DOTALL):
             number += 1
             text = re.sub(r"^\\&", "", match[1], flags=re.MULTILINE).replace("\\e", "\\").replace("\\(aq", "'").replace("\\-", "-")
