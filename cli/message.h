@@ -26,8 +26,8 @@ void complain(const char *name, const char *format, ...) __attribute__((format(p
 _Noreturn void die(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The text for a negative errno of the library: "what happened (what to do)". For a lack of permission it names the owner
- * of the semaphore `name`, which may be NULL. Valid until the next call.
+ * The text for a negative errno of the library: "what happened (what to do)". For a lack of permission it names the
+ * owner of the semaphore `name`, which may be NULL. Valid until the next call.
  */
 const char *error_text(const char *name, int error);
 

@@ -6,7 +6,8 @@
 /*
  * No word of the segment has this number. T - G is the number of permits that were taken, by whatever call, and have
  * not come back. A record that has a ticket will move G by its permits itself. So T - G less the permits of all records
- * is what only posts bring back. A ticket and its record appear in one compare-and-swap of T, and disappear in one of G.
+ * is what only posts bring back. A ticket and its record appear in one compare-and-swap of T, and disappear in one of
+ * G.
  *
  * While G stands still, no record loses its ticket, except after an anonymous take: then the number rises. Arrivals
  * after the caller has read T have later tickets, and do not count.
@@ -19,7 +20,9 @@ has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t gran
 	const bool before = counter_diff(state_value(state), counter_value(tickets)) < 0;
 	switch (state_kind(state)) {
 	case STATE_CLAIMED:
-		/* T again, as in finish_arrival(): if T has moved on, the record is no longer in this state, or has no ticket. */
+		/*
+		 * T again, as in finish_arrival(): if T has moved on, the record is no longer in this state, or has no ticket.
+		 */
 		return is_last_arrival(tickets, index, state) && LOAD_SEQ(&sem->segment.header->tickets) == tickets;
 	case STATE_QUEUED:
 	case STATE_HELD:

@@ -8,9 +8,9 @@
 #include "removal.h"
 
 /*
- * Withdraws what was posted in excess, by tickets that no process has. G never goes back, and a lower C would change the
- * capacity. If less is available, the tickets wait in the queue like those of a process. A second correction at the same
- * time moves T or G, so one of the two fails.
+ * Withdraws what was posted in excess, by tickets that no process has. G never goes back, and a lower C would change
+ * the capacity. If less is available, the tickets wait in the queue like those of a process. A second correction at the
+ * same time moves T or G, so one of the two fails.
  */
 static int
 withdraw(struct tsem *sem, uint64_t tickets, uint64_t permits)
@@ -24,8 +24,8 @@ withdraw(struct tsem *sem, uint64_t tickets, uint64_t permits)
 }
 
 /*
- * One attempt. `*correction`: the permits by which the number of available permits has changed. -EAGAIN: other processes
- * have moved a counter.
+ * One attempt. `*correction`: the permits by which the number of available permits has changed. -EAGAIN: other
+ * processes have moved a counter.
  */
 static int
 attempt(struct tsem *sem, int64_t *correction)

@@ -41,8 +41,8 @@ is_short_of_descriptors(void)
 }
 
 /*
- * Two processes of the same pid must not have the same owner word. Where the namespace is not known, the kernel's random
- * bytes tell them apart: those of the last exec(), so that a process has the same number all the time.
+ * Two processes of the same pid must not have the same owner word. Where the namespace is not known, the kernel's
+ * random bytes tell them apart: those of the last exec(), so that a process has the same number all the time.
  */
 static uint32_t
 namespace_number(uint32_t pid_ns)

@@ -19,8 +19,8 @@
 
 /*
  * Returns the owner word of the calling process for the records that it claims through this handle. Takes the lock if
- * it is missing and needed. If that fails, the word is without OWNER_LOCKED, and only processes of the same PID namespace
- * can find that the owner is dead.
+ * it is missing and needed. If that fails, the word is without OWNER_LOCKED, and only processes of the same PID
+ * namespace can find that the owner is dead.
  */
 uint64_t presence_owner(struct tsem *sem, const struct identity *self);
 

@@ -55,7 +55,8 @@ queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_
 
 /*
  * Whether the queue may come to grant the count. A count up to the creator's number or the maximum is accepted even if
- * the capacity is lower now: the caller waits until it is raised. If there is neither, any count is: posts may bring it.
+ * the capacity is lower now: the caller waits until it is raised. If there is neither, any count is: posts may bring
+ * it.
  */
 static bool
 is_worth_waiting_for(const struct tsem *sem, uint32_t count)

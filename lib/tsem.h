@@ -497,8 +497,9 @@ int tsem_cancel(tsem *sem);
  * stays the program's.
  *
  * tsem_size_at() returns the size for a number of processes and threads that may hold or wait at the same time.
- * tsem_init_at() makes the semaphore; exactly one process calls it. In `config`, mode is 0, and flags are 0 or TSEM_BOUNDED. Other processes
- * call tsem_open_at() with their own mapping of the memory; a child of fork() may use its parent's handle.
+ * tsem_init_at() makes the semaphore; exactly one process calls it. In `config`, mode is 0, and flags are 0 or
+ * TSEM_BOUNDED. Other processes call tsem_open_at() with their own mapping of the memory; a child of fork() may use its
+ * parent's handle.
  *
  * EINVAL: `memory`, `config`, or `size` (too small, or smaller than the semaphore was made with). EBADMSG:
  * tsem_init_at() has not finished yet. EPROTONOSUPPORT, ENOMEM, EMFILE, ENFILE.

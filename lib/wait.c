@@ -214,8 +214,8 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 
 /*
  * At a tick: if another process has just looked on behalf of all, and nothing is new to this waiter, moves the timer to
- * the waiter's next tick and returns true. Reads only words that all waiters share. A waiter that wakes up so rarely has
- * neither its record nor the clock's memory in a cache: reading these costs a thousand waiters a seventh more.
+ * the waiter's next tick and returns true. Reads only words that all waiters share. A waiter that wakes up so rarely
+ * has neither its record nor the clock's memory in a cache: reading these costs a thousand waiters a seventh more.
  *
  * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
  */
