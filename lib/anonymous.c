@@ -9,8 +9,9 @@
  * is what only posts bring back. A ticket and its record appear in one compare-and-swap of T, and disappear in one of
  * G.
  *
- * While G stands still, no record loses its ticket, except after an anonymous take: then the number rises. Arrivals
- * after the caller has read T have later tickets, and do not count.
+ * While G stands still, no record loses its ticket, except after an anonymous take: then the number rises. If G moves,
+ * a record may have released its ticket before it is read here: then the result is too large, and never too small.
+ * Arrivals after the caller has read T have later tickets, and do not count.
  */
 
 /* Whether the record has a ticket before T as `tickets`, and G as `grants` does not have its permits yet. */

@@ -189,10 +189,7 @@ room_after(struct tsem *sem, const struct view *view, uint32_t count)
 	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_orphaned(sem) : room;
 }
 
-/*
- * Whether the post may move G from view->grants: 0. -EOVERFLOW: it would exceed a limit. -EAGAIN: G has moved, so that
- * this cannot be said. -EBADMSG.
- */
+/* Whether the post may move G from view->grants: 0, or -EOVERFLOW: it would exceed a limit. -EBADMSG. */
 static int
 check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
 {
@@ -204,9 +201,7 @@ check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bou
 		return 0;
 	if (!anonymous_count(sem, view->grants, view->tickets, &anonymous))
 		return -EBADMSG;
-	if (anonymous >= (int64_t)count)
-		return 0;
-	return LOAD_SEQ(&sem->segment.header->grants) == view->grants ? -EOVERFLOW : -EAGAIN;
+	return anonymous >= (int64_t)count ? 0 : -EOVERFLOW;
 }
 
 /* `bounded`: it may only give back what was taken anonymously. */
@@ -223,8 +218,6 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 		}
 		const int64_t available = view.room > 0 ? view.room : 0;
 		const int rc = check_limits(sem, &view, count, bounded);
-		if (rc == -EAGAIN)
-			continue;
 		if (rc < 0)
 			return rc;
 		const enum step step = attempt(sem, &view, count);

@@ -101,9 +101,16 @@ inline stir_grants()
 #endif
 
 /* post_grants(). At this step the post has happened. */
+#ifdef BOUNDED
+#define READ_T_OF_POST STEP(an_tickets = T; po_tickets = counter_value(T))
+#define NOTE_POSTED(n) note_posted(n);
+#else
+#define READ_T_OF_POST STEP(po_tickets = counter_value(T))
+#define NOTE_POSTED(n)
+#endif
 #define MOVES(n, also) \
 	CAS_WORKS(G, po_grants, counter_word_make(counter_add(counter_value(po_grants), n), po_tag), \
-	          anonymous = anonymous - n; also)
+	          NOTE_POSTED(n) anonymous = anonymous - n; also)
 
 /* The second look wakes the waiters between E as it was and E as it is. */
 inline make_quiet()
@@ -160,10 +167,17 @@ inline wake_announced(n)
 	wk_i = 0
 }
 
-/* The first branch is fast_post() in lib/fast.h, whatever it reads of T and C: the tag NONE is enough. */
+/*
+ * The first branch is fast_post() in lib/fast.h, whatever it reads of T and C: the tag NONE is enough. A bounded post does
+ * not take it.
+ */
 inline post(n)
 {
+#ifdef BOUNDED
+	STEP(note_post_begins());
+#endif
 	do
+#ifndef BOUNDED
 	:: d_step { says_quiet(counter_tag(G)) -> po_grants = G };
 		if
 		OR_DIE
@@ -171,10 +185,19 @@ inline post(n)
 			break
 		:: CAS_FAILS(G, po_grants, FORGET_VIEW)
 		fi
+#endif
 	:: STEP(po_grants = G);
 		READ_C
-		STEP(po_tickets = counter_value(T));
+		READ_T_OF_POST;
 		READ_PENDING_BEFORE
+#ifdef BOUNDED
+		check_limits(n);
+		if
+		:: an_refused ->
+			d_step { note_refused(n); an_refused = false; FORGET_VIEW };
+			break
+		:: else ->
+#endif
 		if
 #ifdef ORPHANS
 		:: is_orphan_next ->
@@ -215,5 +238,8 @@ inline post(n)
 			:: CAS_FAILS(G, po_grants, po_sleepers = 0; FORGET_VIEW)
 			fi
 		fi
+#ifdef BOUNDED
+		fi
+#endif
 	od
 }

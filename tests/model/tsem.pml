@@ -17,6 +17,9 @@
 #include "recover_record.pml"
 #include "recover.pml"
 #include "grant.pml"
+#ifdef BOUNDED
+#include "anonymous.pml"
+#endif
 #include "post.pml"
 #include "wait.pml"
 #ifdef CACHES_RECORDS
