@@ -187,7 +187,7 @@ says() {
   SEM=r$RANDOM # a name as people use them
   hold -j 1 --
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" 80x10 'see:^\$' "key:tsem run $SEM echo my turn\\n" \
-    "see:^tsem: $SEM: waiting for 1 s, place 1, held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\) *\$" \
+    "see:^tsem: $SEM: waiting for [0-9]+ s, place 1, held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\) *\$" \
     "until:kill $COMMAND_PID" 'see:^my turn' 'key:exit 3\n' restored:3 -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
   expect_status 0
   tsem remove "$SEM"

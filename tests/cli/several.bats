@@ -139,7 +139,7 @@ free() {
       attempt tsem run -v -w 400ms "$names" touch ran
       expect_status 75
       expect_match 'standard error' "$ERR" \
-        "^tsem: $names: waiting for 0 s, place 1 in the queue of $SEM-$taken, held by $PID for [0-9]+ s \(sleep 1000\)"
+        "^tsem: $names: waiting for [0-9]+ s, place 1 in the queue of $SEM-$taken, held by $PID for [0-9]+ s \(sleep 1000\)"
     done
     kill "$PID"
     tsem wait "$SEM-$taken" # the holder is dead when tsem wait returns
