@@ -2,10 +2,12 @@
 #include "removal.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "notify.h"
 #include "owner.h"
 #include "platform.h"
+#include "presence.h"
 #include "record.h"
 #include "record_wake.h"
 #include "wake.h"
@@ -102,8 +104,10 @@ removal_unlink_leftover(const char *name, unsigned flags)
 	int rc = segment_attach(name, (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0, &sem.segment);
 	if (rc < 0)
 		return rc;
+	strcpy(sem.name, name);
 	if (LOAD_ACQ(&sem.segment.header->removed) != 0)
 		rc = removal_unlink(name, &sem);
+	presence_close(&sem);
 	segment_detach(&sem.segment);
 	return rc == 0 ? -ENOENT : rc;
 }

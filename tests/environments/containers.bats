@@ -108,6 +108,7 @@ kill_inside() {
 }
 
 @test "containers: without a /proc" {
+  skip_under any 'a sanitizer needs /proc'
   need 'a mount namespace' unshare --mount true
   tsem create "$SEM"
   hold_in_container unshare --mount empty-proc tsem run "$SEM" sleep 1000
@@ -118,6 +119,7 @@ kill_inside() {
 }
 
 @test "containers: without a /proc and its namespace, holder and waiter with the same number" {
+  skip_under any 'a sanitizer needs /proc'
   need 'a mount namespace' unshare --mount true
   tsem create "$SEM"
   start own-pids unshare --mount empty-proc refuse pidfd_open holder "$SEM"
