@@ -10,8 +10,8 @@
  * record, which come back by a release, are not among them. The caller has read G, and then T.
  *
  * `*anonymous` is never below the number at the instant at which T was read. It is the number at an instant of the call
- * if G is still `grants` afterwards; only posts lower it, and a post moves G. So a caller that finds too few permits may
- * say so, and one that finds enough may rely on it in its compare-and-swap of G.
+ * if G is still `grants` afterwards; only posts lower it, and a post moves G. So a caller that finds too few permits
+ * may say so, and one that finds enough may rely on it in its compare-and-swap of G.
  *
  * False: a record cannot be mapped.
  */

@@ -27,7 +27,7 @@ struct tsem {
 	_Atomic uint64_t tried;        /* when a failing try last looked for dead owners: recover_before_failing() */
 	unsigned char uuid[16];
 	char name[NAME_BYTES_MAX + 1];     /* "": in the program's own memory */
-	struct presence *_Atomic presence; /* the newest of this process and of those that it was forked from */
+	struct presence *_Atomic presence; /* the process's; in a forked child its parent's, until the first claim */
 	struct cached *cache[CACHE_ENTRIES];
 };
 

@@ -30,15 +30,20 @@ owner_liveness(const struct tsem *sem, const struct record *record, uint64_t own
 	if (identity_is(owner))
 		return LIVENESS_ALIVE;
 
+	/*
+	 * A record that was just claimed may still have the namespace of its last owner: its number says nothing then. The
+	 * state and `start` are read before the namespace, which the owner writes before them.
+	 */
+	const bool mixed = LOAD_SEQ(&header->mixed_pid_ns) != 0;
+	const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
+	const bool is_process = owner_kind(owner) == OWNER_KIND_PROCESS;
+	if (mixed && idle && is_process && LOAD_ACQ(&record->start) != owner)
+		return presence_judge(sem, record, owner);
 	struct process_id process = owner_process_id(record, owner);
-	if (LOAD_SEQ(&header->mixed_pid_ns) == 0) {
+	if (!mixed)
 		process.pid_ns = LOAD_ACQ(&header->pid_ns);
-	} else {
-		/* A record that was just claimed may still have the namespace of its last owner: nothing can be told then. */
-		const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
-		if (idle && owner_kind(owner) == OWNER_KIND_PROCESS && LOAD_ACQ(&record->start) != owner)
-			return presence_judge(sem, record, owner);
-	}
+	if (is_process && !owner_may_be_in(owner, process.pid_ns))
+		return presence_judge(sem, record, owner);
 	const enum liveness verdict = (enum liveness)platform.judge(&process);
 	return verdict == LIVENESS_UNKNOWN ? presence_judge(sem, record, owner) : verdict;
 }

@@ -5,18 +5,28 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "cancellation.h"
 #include "lock.h"
 
-/* One descriptor for locks. It belongs to the process of the owner word; a forked child inherits it. */
+/* A process's lock on one file. A forked child has its parent's in this list, too. */
 struct presence {
-	uint64_t owner;
+	uint64_t owner; /* with OWNER_LOCKED */
+	dev_t device;
+	ino_t inode;
 	int fd;
-	void *page; /* a mapping, so that the lock outlives the descriptor, if the program closes that */
-	struct presence *inherited;
+	void *page;       /* a mapping, so that the lock outlives the descriptor, if the program closes that */
+	unsigned handles; /* that use it; it may stay without any */
+	struct presence *next;
 };
 
 /* Linux's PROC_PID_INIT_INO: processes of the first PID namespace are in no container. */
 #define INITIAL_PID_NAMESPACE UINT32_C(0xeffffffc)
+
+static uint64_t
+byte_of(uint64_t owner)
+{
+	return owner & ~OWNER_LOCKED;
+}
 
 static bool
 is_needed(const struct tsem *sem, const struct identity *self)
@@ -25,76 +35,134 @@ is_needed(const struct tsem *sem, const struct identity *self)
 	       && (self->pid_ns != INITIAL_PID_NAMESPACE || LOAD_SEQ(&sem->segment.header->mixed_pid_ns) != 0);
 }
 
-static uint64_t
-byte_of(uint64_t owner)
+/* ---- the list ---- */
+
+/* A fork waits until no thread changes the list, so that a child does not inherit a locked mutex. */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+static struct presence *presences;
+
+static void
+begin_changing(void)
 {
-	return owner & ~OWNER_LOCKED;
+	pthread_mutex_lock(&changing);
+}
+
+static void
+end_changing(void)
+{
+	pthread_mutex_unlock(&changing);
+}
+
+static void
+mind_forks(void)
+{
+	pthread_atfork(begin_changing, end_changing, end_changing);
 }
 
 static void
 destroy(const struct tsem *sem, struct presence *presence)
 {
-	/* A child has no such mapping. In it, the address may be another mapping's. */
-	if (identity_is(presence->owner))
+	if (presence->page != MAP_FAILED)
 		munmap(presence->page, PAGE_BYTES);
-	lock_close(&sem->segment, presence->fd);
+	if (presence->fd >= 0)
+		lock_close(&sem->segment, presence->fd);
 	free(presence);
 }
 
 static struct presence *
-create(const struct tsem *sem, uint64_t owner, struct presence *inherited)
+create(const struct tsem *sem, uint64_t owner)
 {
 	struct presence *presence = malloc(sizeof(*presence));
 	if (presence == NULL)
 		return NULL;
-	*presence = (struct presence){.owner = owner | OWNER_LOCKED, .inherited = inherited};
+	*presence = (struct presence){
+		.owner = owner | OWNER_LOCKED,
+		.device = sem->segment.device,
+		.inode = sem->segment.inode,
+		.page = MAP_FAILED,
+	};
 	presence->fd = lock_open(&sem->segment, sem->name);
-	if (presence->fd < 0) {
-		free(presence);
-		return NULL;
-	}
-	presence->page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, presence->fd, 0);
-	if (presence->page == MAP_FAILED) {
-		lock_close(&sem->segment, presence->fd);
-		free(presence);
-		return NULL;
-	}
-	madvise(presence->page, PAGE_BYTES, MADV_DONTFORK); /* the descriptor alone is inherited */
-	if (lock_take(&sem->segment, presence->fd, byte_of(owner)) < 0) {
+	if (presence->fd >= 0)
+		presence->page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, presence->fd, 0);
+	if (presence->page == MAP_FAILED || lock_take(&sem->segment, presence->fd, byte_of(owner)) < 0) {
 		destroy(sem, presence);
 		return NULL;
 	}
+	madvise(presence->page, PAGE_BYTES, MADV_DONTFORK); /* a child inherits the descriptor alone */
 	return presence;
 }
+
+/* Finds this process's presence for the file, or makes one; NULL if that is not possible. */
+static struct presence *
+find_or_create(const struct tsem *sem, uint64_t owner)
+{
+	for (struct presence *p = presences; p != NULL; p = p->next) {
+		if (byte_of(p->owner) == owner && p->device == sem->segment.device && p->inode == sem->segment.inode)
+			return p;
+	}
+	struct presence *presence = create(sem, owner);
+	if (presence == NULL)
+		return NULL;
+	presence->next = presences;
+	presences = presence;
+	return presence;
+}
+
+static void
+take_out(const struct presence *presence)
+{
+	struct presence **at = &presences;
+	while (*at != presence)
+		at = &(*at)->next;
+	*at = presence->next;
+}
+
+/* ---- the handle's ---- */
 
 uint64_t
 presence_owner(struct tsem *sem, const struct identity *self)
 {
-	/* Acquire: pairs with the exchange below. */
-	struct presence *newest = atomic_load_explicit(&sem->presence, memory_order_acquire);
-	if (newest != NULL && byte_of(newest->owner) == self->owner)
-		return newest->owner;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	/* Acquire: pairs with the release below. */
+	struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
+	if (presence != NULL && byte_of(presence->owner) == self->owner)
+		return presence->owner;
 	if (!is_needed(sem, self))
 		return self->owner;
-	struct presence *mine = create(sem, self->owner, newest);
-	if (mine == NULL)
-		return self->owner;
-	/* Sequentially consistent, though less would do. If it fails, another thread of this process was faster. */
-	if (atomic_compare_exchange_strong(&sem->presence, &newest, mine))
-		return mine->owner;
-	destroy(sem, mine);
-	return newest->owner;
+
+	NO_CANCELLATION;
+	pthread_once(&once, mind_forks);
+	begin_changing();
+	/* Another thread may have been faster. Relaxed: the mutex orders it. */
+	presence = atomic_load_explicit(&sem->presence, memory_order_relaxed);
+	if (presence == NULL || byte_of(presence->owner) != self->owner) {
+		presence = find_or_create(sem, self->owner);
+		if (presence != NULL) {
+			presence->handles++;
+			atomic_store_explicit(&sem->presence, presence, memory_order_release);
+		}
+	}
+	end_changing();
+	return presence == NULL ? self->owner : presence->owner;
 }
 
 uint64_t
 presence_of_child(const struct tsem *sem, const struct identity *self, uint64_t parent)
 {
 	const struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
-	while (presence != NULL && presence->owner != parent)
-		presence = presence->inherited;
-	if (presence == NULL || lock_take(&sem->segment, presence->fd, byte_of(self->owner)) < 0)
+	if (presence == NULL || presence->owner != parent
+	    || lock_take(&sem->segment, presence->fd, byte_of(self->owner)) < 0)
 		return self->owner;
 	return self->owner | OWNER_LOCKED;
+}
+
+void
+presence_forget_child(const struct tsem *sem, uint64_t child)
+{
+	const struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
+	if (presence != NULL && owner_kind(child) == OWNER_KIND_PROCESS && (child & OWNER_LOCKED) != 0
+	    && child != presence->owner)
+		lock_release(&sem->segment, presence->fd, byte_of(child));
 }
 
 /*
@@ -113,7 +181,7 @@ presence_judge(const struct tsem *sem, const struct record *record, uint64_t own
 		const uint32_t unlocks = LOAD_SEQ(&header->unlocks);
 		if (LOAD_SEQ(&record->owner) != owner)
 			break;
-		const int taken = lock_is_taken(&sem->segment, sem->segment.fd, byte_of(owner));
+		const int taken = lock_is_taken(&sem->segment, byte_of(owner));
 		if (taken != 0)
 			return taken < 0 ? LIVENESS_UNKNOWN : LIVENESS_ALIVE;
 		if (LOAD_SEQ(&header->unlocks) == unlocks)
@@ -134,39 +202,19 @@ owns_a_record(struct tsem *sem)
 	return false;
 }
 
-/*
- * Keeps the descriptor, for the rest of the process's life, if its locks protect a hold and the byte of this process is
- * not locked by another descriptor, too. An inherited descriptor may have the byte of a child that has adopted. The
- * descriptor and the mapping are lost on purpose.
- */
-static void
-close_all(struct tsem *sem)
-{
-	struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
-	const bool needed = owns_a_record(sem);
-	ADD_SEQ(&sem->segment.header->unlocks, 1); /* before the lock is gone: see presence_judge() */
-	while (presence != NULL) {
-		struct presence *inherited = presence->inherited;
-		if (needed && lock_is_taken(&sem->segment, presence->fd, identity_owner()) <= 0)
-			free(presence);
-		else
-			destroy(sem, presence);
-		presence = inherited;
-	}
-}
-
+/* An inherited presence stays: a hold that this child has adopted may need its descriptor. */
 void
 presence_close(struct tsem *sem)
 {
-	static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
-	if (atomic_load_explicit(&sem->presence, memory_order_acquire) == NULL)
+	struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
+	if (presence == NULL || !identity_is(presence->owner))
 		return;
-	/*
-	 * Two threads that close handles of one semaphore must not each rely on the other's lock. The one that comes second
-	 * keeps its descriptors, and so does a child that was forked while its parent had the mutex.
-	 */
-	if (pthread_mutex_trylock(&closing) != 0)
-		return;
-	close_all(sem);
-	pthread_mutex_unlock(&closing);
+	NO_CANCELLATION;
+	begin_changing();
+	if (--presence->handles == 0 && !owns_a_record(sem)) {
+		ADD_SEQ(&sem->segment.header->unlocks, 1); /* before the lock is gone: see presence_judge() */
+		take_out(presence);
+		destroy(sem, presence);
+	}
+	end_changing();
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The presence lock: by it, a process of any PID namespace finds that the owner of a record is dead. A process takes it
- * before it claims its first record, for each handle one, if it is not in the initial PID namespace or if processes of
+ * before it claims its first record, one for each file, if it is not in the initial PID namespace or if processes of
  * several namespaces use the semaphore. Its owner word then has OWNER_LOCKED, and the byte that it locks is the owner
  * word itself, which no other process has.
  *
  * The kernel releases the lock when the process has ended, and so have all children that have inherited the descriptor.
  * So a lock that is gone means that the owner is dead, and one that is held means nothing certain: it may keep a dead
- * owner's permits, but never rob a live one. A process loses its lock in one way only, if it closes descriptors that it
- * has not opened, and then calls exec(): until then, a mapping keeps the lock.
+ * owner's permits, but never rob a live one. A mapping keeps the lock of a process that closes the descriptor, but not
+ * beyond exec(), and not that of a child that has adopted its hold: tsem(7) warns of these.
  */
 #ifndef TSEM_LIB_PRESENCE_H
 #define TSEM_LIB_PRESENCE_H
@@ -30,13 +30,16 @@ uint64_t presence_owner(struct tsem *sem, const struct identity *self);
  */
 uint64_t presence_of_child(const struct tsem *sem, const struct identity *self, uint64_t parent);
 
+/* Releases the byte of a child that has adopted and is dead, and whose hold is over. */
+void presence_forget_child(const struct tsem *sem, uint64_t child);
+
 /*
  * Judges the owner of the record by its lock. UNKNOWN: it has none, the descriptor is gone, or the record has another
  * owner by now.
  */
 enum liveness presence_judge(const struct tsem *sem, const struct record *record, uint64_t owner);
 
-/* Releases the locks of a handle, unless the process still owns records. */
+/* The handle needs the lock no longer. The process keeps it while it has other handles of the file, or owns records. */
 void presence_close(struct tsem *sem);
 
 #endif

@@ -226,6 +226,8 @@ tsem_reap(tsem_hold *out, unsigned flags)
 			ADD_RLX(&sem->segment.header->statistics.recovered, count);
 		}
 	}
+	if (dead)
+		presence_forget_child(sem, owner);
 	hold->sem = 0;
 	return 0;
 }

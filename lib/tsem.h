@@ -57,7 +57,7 @@
  *     Threads may pass a hold to each other, but only one thread at a time may use it.
  *   - A child of fork() may use its parent's handles. exec() closes the handles, but the process keeps what it holds.
  *   - A process outside of the first PID namespace, or that shares a semaphore with one, keeps one more descriptor for
- *     each handle with which it has acquired: a lock by which other namespaces notice its death. Children and executed
+ *     each semaphore that it has acquired: a lock by which other namespaces notice its death. Children and executed
  *     programs inherit it: see tsem(7), "Other PID namespaces".
  *   - A signal handler that runs during a wait does not disturb the wait, unless TSEM_INTERRUPTIBLE is set.
  *   - No function is a cancellation point. The functions of the program that the library calls run with cancellation

@@ -241,6 +241,14 @@ owner_in_namespace(uint64_t owner, uint32_t pid_ns)
 	return owner | (pid_ns & NAMESPACE_MASK) << NAMESPACE_SHIFT;
 }
 
+/* Whether a PROCESS word may be of this namespace, as far as both are known. */
+static inline bool
+owner_may_be_in(uint64_t owner, uint32_t pid_ns)
+{
+	const uint64_t bits = owner >> NAMESPACE_SHIFT & NAMESPACE_MASK;
+	return bits == 0 || pid_ns == 0 || bits == (pid_ns & NAMESPACE_MASK);
+}
+
 static inline uint64_t
 owner_handed(uint32_t pid, uint64_t ticket)
 {

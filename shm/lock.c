@@ -8,25 +8,45 @@
 #include <unistd.h>
 
 #include "cancellation.h"
-#include "file.h"
 #include "name.h"
 
-/* The program may have closed the descriptor and opened another file under its number. */
+enum { FD_MIN = 100 };
+
+/*
+ * The program may have closed the descriptor, and another file may be under its number, or the same file again. Of
+ * that, the segment's descriptor is closed by exec(), and the one for locks is not.
+ */
 static bool
-is_ours(const struct segment *segment, int fd)
+is_ours(const struct segment *segment, int fd, int flags)
 {
 	struct stat st;
-	return fstat(fd, &st) == 0 && st.st_dev == segment->device && st.st_ino == segment->inode;
+	return fcntl(fd, F_GETFD) == flags && fstat(fd, &st) == 0 && st.st_dev == segment->device
+	       && st.st_ino == segment->inode;
 }
 
-/* Without O_CLOEXEC: a process keeps its holds over exec(), and so its lock. */
+/*
+ * Returns a copy with a high number. The copy has no FD_CLOEXEC: a process keeps its holds over exec(), and so its
+ * lock.
+ */
+static int
+move_up(int fd)
+{
+	int moved = fcntl(fd, F_DUPFD, FD_MIN);
+	if (moved < 0)
+		moved = fcntl(fd, F_DUPFD, STDERR_FILENO + 1);
+	const int error = errno;
+	close(fd);
+	return moved < 0 ? -error : moved;
+}
+
 static int
 open_same(const struct segment *segment, const char *path, int flags)
 {
-	const int fd = file_move_descriptor(open(path, O_RDONLY | O_NONBLOCK | flags));
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
 	if (fd < 0)
-		return fd;
-	if (is_ours(segment, fd) && fcntl(fd, F_SETFD, 0) == 0)
+		return -errno;
+	fd = move_up(fd);
+	if (fd < 0 || is_ours(segment, fd, 0))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -40,7 +60,7 @@ lock_open(const struct segment *segment, const char *name)
 	int fd = name_to_path(name, path);
 	if (fd == 0)
 		fd = open_same(segment, path, O_NOFOLLOW);
-	if (fd >= 0)
+	if (fd >= 0 || !is_ours(segment, segment->fd, FD_CLOEXEC))
 		return fd;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", segment->fd);
 	return open_same(segment, path, 0);
@@ -56,26 +76,35 @@ int
 lock_take(const struct segment *segment, int fd, uint64_t byte)
 {
 	struct flock lock = describe(F_RDLCK, byte);
-	if (!is_ours(segment, fd))
+	if (!is_ours(segment, fd, 0))
 		return -EBADF;
 	return fcntl(fd, F_OFD_SETLK, &lock) == 0 ? 0 : -errno;
 }
 
+void
+lock_release(const struct segment *segment, int fd, uint64_t byte)
+{
+	struct flock lock = describe(F_UNLCK, byte);
+	if (is_ours(segment, fd, 0))
+		fcntl(fd, F_OFD_SETLK, &lock);
+}
+
 int
-lock_is_taken(const struct segment *segment, int fd, uint64_t byte)
+lock_is_taken(const struct segment *segment, uint64_t byte)
 {
 	struct flock lock = describe(F_WRLCK, byte);
-	if (!is_ours(segment, fd))
+	if (!is_ours(segment, segment->fd, FD_CLOEXEC))
 		return -EBADF;
-	if (fcntl(fd, F_OFD_GETLK, &lock) != 0)
+	if (fcntl(segment->fd, F_OFD_GETLK, &lock) != 0)
 		return -errno;
 	/* Once more: if the program closed the descriptor meanwhile, the answer may be about another file. */
-	return is_ours(segment, fd) ? lock.l_type != F_UNLCK : -EBADF;
+	return is_ours(segment, segment->fd, FD_CLOEXEC) ? lock.l_type != F_UNLCK : -EBADF;
 }
 
 void
 lock_close(const struct segment *segment, int fd)
 {
-	if (is_ours(segment, fd))
+	NO_CANCELLATION;
+	if (is_ours(segment, fd, 0))
 		close(fd);
 }

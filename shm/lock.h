@@ -16,16 +16,22 @@
 
 /*
  * Opens the file once more, because the kernel does not tell a descriptor of its own locks. The descriptor survives
- * exec(). `name` is tried first, then /proc: the name may lead to another file by now, and /proc may be missing.
- * Returns the descriptor or a negative errno.
+ * exec(), and is above those that shells and programs use by number, if it may be. `name` is tried first, then /proc:
+ * the name may lead to another file by now, and /proc may be missing. Returns the descriptor or a negative errno.
  */
 int lock_open(const struct segment *segment, const char *name);
 
 /* Locks the byte. -EBADF: the program has closed the descriptor. Also the errors of fcntl(). Safe after vfork(). */
 int lock_take(const struct segment *segment, int fd, uint64_t byte);
 
-/* Whether the byte is locked by means of a descriptor that is no copy of `fd`: 1 or 0. Errors as above. */
-int lock_is_taken(const struct segment *segment, int fd, uint64_t byte);
+/* Releases the lock of the byte. */
+void lock_release(const struct segment *segment, int fd, uint64_t byte);
+
+/*
+ * Whether the byte is locked: 1 or 0. Asks by means of the segment's own descriptor, which has no locks. Errors as
+ * above.
+ */
+int lock_is_taken(const struct segment *segment, uint64_t byte);
 
 /* Closes the descriptor, unless the program has closed it. */
 void lock_close(const struct segment *segment, int fd);

@@ -232,6 +232,28 @@ kill_inside() {
   done
 }
 
+@test "containers: a lock that only a child has inherited is not the parent's" {
+  tsem create "$SEM"
+  hold_in_container holder "$SEM" release child close open acquire close ready
+  eventually test -e ready
+  local parent
+  parent=$(pgrep -P "$FIRST" -x holder)
+  kill -KILL "$(pgrep -P "$parent")"
+  expect_none_available own-pids
+  kill_container
+  expect_recovered own-pids
+}
+
+@test "containers: a command that uses low descriptors for itself keeps its permit when tsem run is killed" {
+  tsem create "$SEM"
+  local -x OUTLIVES=1
+  hold_in_container tsem run "$SEM" bash -c 'for ((i = 3; i < 64; i++)); do eval "exec $i>/dev/null"; done; touch ready; sleep 1000; :'
+  eventually test -e ready
+  kill_inside '^tsem run' 1
+  expect_none_available own-pids
+  kill_inside '^bash' 1
+}
+
 @test "containers: a program that closes the descriptors of others keeps its holds" {
   tsem create "$SEM"
   hold_in_container holder "$SEM" descriptors ready

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holder NAME [ACTION]...: acquires a permit, does the actions one after the other, and waits until it is killed.
+ * holder NAME [ACTION]...: opens the semaphore, acquires a permit, does the actions one after the other, and waits until it
+ * is killed.
  *
- *     close          closes the handle
- *     descriptors    closes every descriptor that it did not inherit
+ *     open, close, acquire, release
  *     again          closes the handle, and uses and closes another one
+ *     descriptors    closes every descriptor that it did not inherit
  *     child          leaves a child behind that does nothing
  *     exec           becomes `sleep 1000`
  *     FILE           makes the file
@@ -27,11 +28,20 @@ use_again(const char *name)
 	return 0;
 }
 
+static tsem *sem;
+static tsem_hold hold;
+
 static int
-act(const char *action, const char *name, tsem **sem)
+act(const char *action, const char *name)
 {
+	if (strcmp(action, "open") == 0)
+		return tsem_open(name, 0, &sem);
+	if (strcmp(action, "acquire") == 0)
+		return tsem_acquire(sem, 1, NULL, &hold);
+	if (strcmp(action, "release") == 0)
+		return tsem_release(&hold);
 	if (strcmp(action, "close") == 0 || strcmp(action, "again") == 0) {
-		tsem_close(*sem);
+		tsem_close(sem);
 		return strcmp(action, "close") == 0 ? 0 : use_again(name);
 	}
 	if (strcmp(action, "descriptors") == 0) {
@@ -53,12 +63,10 @@ act(const char *action, const char *name, tsem **sem)
 int
 main(int argc, char **argv)
 {
-	tsem *sem;
-	tsem_hold hold;
-	if (argc < 2 || tsem_open(argv[1], 0, &sem) < 0 || tsem_acquire(sem, 1, NULL, &hold) < 0)
+	if (argc < 2 || act("open", argv[1]) != 0 || act("acquire", argv[1]) != 0)
 		return 1;
 	for (int i = 2; i < argc; i++) {
-		if (act(argv[i], argv[1], &sem) != 0)
+		if (act(argv[i], argv[1]) != 0)
 			return 1;
 	}
 	for (;;)
