@@ -147,7 +147,10 @@ release_any(struct hold *hold)
 	uint64_t state;
 	if (!identity_is(LOAD_RLX(&record->owner)) || !record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
-	/* A plain store: while the owner lives, only a child that adopts the hold changes its state: see tsem_adopt(). */
+	/*
+	 * A plain store: only a child that adopts it changes a live owner's HELD, and never at the same time
+	 * (tsem_adopt()).
+	 */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
 	STORE_REL(&record->state, releasing);
 	return release_slow(hold_sem(hold), hold->record, releasing);

@@ -140,13 +140,18 @@ watch_grants(struct tsem *sem)
 	return false;
 }
 
-/* One attempt is enough: if the compare-and-swap fails, another process has changed G since the caller's change. */
+/*
+ * Until it succeeds: a post that moved G in between may have left the tag NONE, for which the next one does not look.
+ */
 void
 stir_grants(struct tsem *sem)
 {
-	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
-	const uint64_t tag = counter_tag(grants);
-	const bool has_next = tag_is_watched(tag) && tag != TAG_WATCHED_LAST;
-	bool done;
-	retag_grants(sem, grants, has_next ? tag + 1 : TAG_WATCHED_FIRST, &done);
+	bool done = false;
+	for (int retries = 0; !done && retries < RETRIES_MAX; retries++) {
+		const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+		const uint64_t tag = counter_tag(grants);
+		const bool has_next = tag_is_watched(tag) && tag != TAG_WATCHED_LAST;
+		if (!retag_grants(sem, grants, has_next ? tag + 1 : TAG_WATCHED_FIRST, &done))
+			return;
+	}
 }

@@ -41,16 +41,17 @@
 #include "probe.h"
 
 /*
- * A retry in the loops below means that another process made progress, so honest processes never come near this number.
- * A peer that scribbles on the segment must not keep a process in a loop: the segment is damaged then, -EBADMSG.
+ * A retry in a loop with this limit means that another process made progress, so honest processes never come near this
+ * number. A peer that scribbles on the segment must not keep a process in a loop: the segment is damaged then,
+ * -EBADMSG.
  */
 enum { RETRIES_MAX = 1 << 20 };
 
 /* ---- the counters ---- */
 
 /*
- * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C: only a setter stores the lower
- * C and then reads G, so a process that still reads the old C has a G that is no newer than the setter's (set.c).
+ * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C: a setter stores the lower C
+ * before it reads G, so a process that reads the old C after its G has a G no newer than the setter's (set.c).
  */
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
@@ -62,8 +63,8 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. While the counters move, the result may be
- * too large. It is too small only if C falls meanwhile.
+ * E - T: the permits that are available, or if negative, that are missing. If the counters move meanwhile, it may be
+ * more than they are now; it is less than they were at the first read only if C falls.
  */
 static inline int64_t
 spare_permits(const struct tsem *sem)
@@ -143,8 +144,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is that of `state` or the
- * next one (fast.h, store 6), and both serve. Otherwise another process's compare-and-swap of the result fails.
+ * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is this use's or the next
+ * one's (fast.h, store 6), and both serve. Otherwise another process's compare-and-swap of the result fails.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -170,7 +171,7 @@ bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 
 /*
  * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. A caller that is about to
- * sleep has moved T before, and reads E afterwards. False: a record cannot be mapped.
+ * sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
  */
 bool watch_grants(struct tsem *sem);
 

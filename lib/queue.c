@@ -21,8 +21,8 @@ const struct tsem_wait queue_for_ever = {.size = sizeof(queue_for_ever)};
 int
 queue_options(const struct tsem_wait *wait, struct tsem_wait *options)
 {
-	static const size_t first = SIZE_UP_TO(struct tsem_wait, every_ms);
-	return extensible_read(options, sizeof(*options), first, wait != NULL ? wait : &queue_for_ever);
+	static const size_t first_version = SIZE_UP_TO(struct tsem_wait, every_ms);
+	return extensible_read(options, sizeof(*options), first_version, wait != NULL ? wait : &queue_for_ever);
 }
 
 bool
@@ -55,8 +55,7 @@ queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_
 
 /*
  * Whether the queue may come to grant the count. A count up to the creator's number or the maximum is accepted even if
- * the capacity is lower now: the caller waits until it is raised. If there is neither, any count is: posts may bring
- * it.
+ * the capacity is lower now: the caller waits until it is raised. If both are 0, any count is: posts may bring it.
  */
 static bool
 is_worth_waiting_for(const struct tsem *sem, uint32_t count)
@@ -98,7 +97,10 @@ purpose_of(const struct queue_place *place)
 	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
 }
 
-/* Before the table grows, frees the records of dead owners that have neither permit nor ticket: a tick leaves them. */
+/*
+ * Before the table grows, frees the records of dead owners that have neither permit nor ticket: ticks mostly leave
+ * them.
+ */
 static int
 claim_or_grow(struct queue_place *place)
 {

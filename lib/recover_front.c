@@ -86,9 +86,9 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 }
 
 /*
- * Goes on from the last place without a scan: skips the tickets of the records `step` indexes apart, as the last two
- * places are, until one is not QUEUED or E has not come to it. Records are claimed one after the other, so this mostly
- * finds the whole queue. The next scan finds what it misses.
+ * Goes on without a scan: tries skip() on every `step`-th record after `last` (`step`: from the last place but one to
+ * the last), until one is not QUEUED or skip() is false. Records are claimed one after the other, so this mostly finds
+ * the whole queue. The next scan finds what it misses.
  */
 static void
 follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
@@ -129,7 +129,7 @@ renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
 	CAS_SEQ(&sem->segment.header->pending, pending, pending_next(pending, found, ticket));
 }
 
-/* A run of dead waiters costs one scan for every 64 of them, one more, and the one for the lowest orphan. */
+/* A run of dead waiters costs at most one scan for every 64 of them, one more, and one for the lowest orphan. */
 void
 recover_front(struct tsem *sem, uint32_t *permits)
 {

@@ -95,7 +95,7 @@ wait_report_progress(struct tsem *sem, const struct waiter *waiter)
 	if (options->progress == NULL)
 		return false;
 	NO_CANCELLATION;
-	/* The position costs a look at every record: a thousand silent waiters must not take one at every tick. */
+	/* The position costs a look at every record: too much for a thousand waiters at each tick (every_ms is 0). */
 	const bool is_told = options->every_ms != 0 && waiter->record != NULL;
 	const uint32_t position = !is_told ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
@@ -111,8 +111,8 @@ wait_timers(const struct tsem_wait *options)
 }
 
 /*
- * The first tick from `tick` on at which this waiter wakes up. The ticket is divided by the count, so that neighbours
- * that want n permits each, whose tickets differ by n, still alternate.
+ * The first tick from `tick` on at which this waiter wakes up: in the middle of a long queue every second one,
+ * neighbours in turns. The ticket is divided by the count because the tickets of neighbours differ by the count.
  */
 static uint64_t
 own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
@@ -214,8 +214,8 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 
 /*
  * At a tick: if another process has just looked on behalf of all, and nothing is new to this waiter, moves the timer to
- * the waiter's next tick and returns true. Reads only words that all waiters share. A waiter that wakes up so rarely
- * has neither its record nor the clock's memory in a cache: reading these costs a thousand waiters a seventh more.
+ * the waiter's next tick and returns true. Reads only words that all waiters share. Its record and the clock's page are
+ * in no cache after so long: reading them, too, makes a tick of a thousand waiters a seventh dearer.
  *
  * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
  */

@@ -45,6 +45,7 @@
  *     slot                       a number that one live hold has, for resources that come in numbered pieces
  *     waiting-array word         what a waiter sleeps on: a sequence number, which changes with each wake-up, and
  *                                `posted`, by which a post says beforehand that it enables a ticket
+ *     presence lock              by which other PID namespaces notice a process's death (lib/presence.h)
  *     tick                       a time at which sleeping waiters look for dead owners (lib/recover.h)
  *
  * T and G contain a tag, mostly that of the record that moved them last:
@@ -60,12 +61,13 @@
  *
  *     bits    63 62   61 .. 40   39 ......... 0
  *     FREE     0  0      0             0            no owner; may be claimed
- *     PROCESS  0  0     pid       l, ns, start      claimed by that process, or adopted by that child
+ *     PROCESS  0  0     pid       l, ns, start      claimed by that process, or adopted by that child;
+ *                                                   l: OWNER_LOCKED, ns: part of the PID namespace's number
  *     HANDED   0  1     pid       ticket            handed over to that process; its start time is in `start`
  *     ORPHAN   1  0        ticket (48 bits)         the owner gave the ticket up: counts as dead
  *
  * HANDED and ORPHAN have the ticket, so that no owner word comes twice in one record while a slow process may still
- * compare with the old one. Only its own process, alive, writes a PROCESS word again.
+ * compare with the old one. Only a live process writes its own PROCESS word again.
  *
  * The state word of a record:
  *

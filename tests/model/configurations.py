@@ -108,6 +108,7 @@ MUTANTS = {
     "BOUND_COUNTS_RELEASED": "bounded",
     "SETTER_DOES_NOT_STIR": "raise",
     "IDLER_DOES_NOT_STIR": "idle-posted",
+    "STIRS_ONCE": "idle-posted",
     "ORPHAN_DOES_NOT_STIR": "post-drained",
     "TWO_WATCHED_VALUES": "post-lowered",
     "ORPHANS_NOT_SKIPPED": "post-lowered",

@@ -41,14 +41,28 @@ inline watch_grants()
 #define next_watched(tag) (is_watched(tag) && (tag) != TAG_WATCHED_LAST -> (tag) + 1 : TAG_WATCHED_FIRST)
 #endif
 
+#ifdef MUTANT_STIRS_ONCE
+#define IF_STIRRED_ONCE break
+#else
+#define IF_STIRRED_ONCE skip
+#endif
+
 #ifdef WITHOUT_POSTS /* no process posts, or only ARRAY_WORDS or more at once, so no process reads these tags */
 #define stir_grants() skip
 #else
 inline stir_grants()
 {
-	STEP(po_grants = G);
-	finish_last_release();
-	STEP(CAS(G, po_grants, counter_word_retag(po_grants, next_watched(po_tag))); po_grants = 0)
+	do
+	:: STEP(po_grants = G);
+		finish_last_release();
+		if
+		OR_DIE
+		:: CAS_WORKS(G, po_grants, counter_word_retag(po_grants, next_watched(po_tag)), po_grants = 0);
+			break
+		:: CAS_FAILS(G, po_grants, po_grants = 0);
+			IF_STIRRED_ONCE
+		fi
+	od
 }
 #endif
 
