@@ -73,11 +73,32 @@ process_command(pid_t pid, char *text, size_t size)
 	copy_command(text, size, bytes, n);
 }
 
+bool
+proc_has_our_numbers(void)
+{
+	char link[16] = "";
+	char self[16];
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	return readlink("/proc/self", link, sizeof(link) - 1) > 0 && strcmp(link, self) == 0;
+}
+
+/* A table asks for each row, and neither /proc nor the namespace of a process changes. */
+static bool
+proc_is_ours(void)
+{
+	static bool asked;
+	static bool ours;
+	if (!asked)
+		ours = proc_has_our_numbers();
+	asked = true;
+	return ours;
+}
+
 /* 0: /proc would tell about another process, or none. */
 static pid_t
 known_pid(const struct tsem_owner *owner)
 {
-	return owner->alive != TSEM_DEAD ? owner->pid_here : 0;
+	return owner->alive != TSEM_DEAD && proc_is_ours() ? owner->pid_here : 0;
 }
 
 void
@@ -95,15 +116,6 @@ owner_task(const struct tsem_owner *owner, char *text, size_t size)
 	if (n > 0)
 		skip_run_words(&words, &n);
 	copy_command(text, size, words, n);
-}
-
-bool
-proc_has_our_numbers(void)
-{
-	char link[16] = "";
-	char self[16];
-	snprintf(self, sizeof(self), "%d", (int)getpid());
-	return readlink("/proc/self", link, sizeof(link) - 1) > 0 && strcmp(link, self) == 0;
 }
 
 /* The name may contain any byte, so the last parenthesis ends it. */

@@ -9,7 +9,10 @@
 
 #include "tsem.h"
 
-/* The command line of an owner, or "?" if the owner is dead or its pid belongs to another PID namespace. */
+/*
+ * The command line of an owner, or "?" if the owner is dead, or /proc does not show it: it, or all of /proc, belongs to
+ * another PID namespace.
+ */
 void owner_command(const struct tsem_owner *owner, char *text, size_t size);
 
 /* The same for people: of a `tsem run`, only the command that it runs. */

@@ -81,6 +81,15 @@ load environments
   expect_none_available own-pids
 }
 
+@test "pid namespaces: without a /proc of its own, a holder is not mistaken for the process of that number outside" {
+  need 'a PID namespace' own-pids-foreign-proc true
+  tsem create "$SEM"
+  # Process 1 in there holds, and would be stopped if it were the process of /proc that has its number.
+  attempt own-pids-foreign-proc sh -c 'tsem acquire --owner $$ "$SEM" && tsem show -J "$SEM"; tsem run "$SEM" -w 400ms -v true'
+  expect_equal 'the holder' "$(jq -c '.reason, (.holders[0] | .pid, .foreign, .command)' attempt.out)" $'"held"\n1\nfalse\n"?"'
+  expect_match 'what is waited for' "$ERR" 'held by 1 for [0-9]+ s$'
+}
+
 @test "pid namespaces: without a /proc of its own, dead owners are known by their absence" {
   need 'a PID namespace' own-pids-foreign-proc true
   tsem create "$SEM"
