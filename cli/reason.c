@@ -68,13 +68,22 @@ free_permits(const struct reason *reason, const struct tsem_stat *stat)
 	return by_ticket > by_capacity ? by_ticket : by_capacity;
 }
 
+/* A post adds to the capacity only up to a maximum, or where the creator has left all permits to posts. */
+static bool
+post_would_help(const struct reason *reason, const struct tsem_stat *stat)
+{
+	if ((stat->flags & TSEM_BOUNDED) != 0 || stat->capacity < stat->permits)
+		return false;
+	return stat->permits == 0 || reason->wanted <= stat->max;
+}
+
 static enum reason_kind
 kind_of(const struct reason *reason, const struct tsem_stat *stat, int64_t free)
 {
 	const int64_t wanted = reason->wanted;
 	const int64_t after_releases = free + (int64_t)reason->held;
 	if (wanted > after_releases + (int64_t)reason->anonymous) {
-		if (stat->capacity >= stat->permits)
+		if (post_would_help(reason, stat))
 			return REASON_UNPOSTED;
 		return stat->capacity == 0 ? REASON_DRAINED : REASON_CAPACITY;
 	}

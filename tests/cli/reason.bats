@@ -65,6 +65,16 @@ says() {
   names capacity "$text\$"
 }
 
+@test "reason: no post is advised where it is refused" {
+  tsem run -j 2 "$SEM" true
+  tsem set -j 5 "$SEM"
+  tsem take "$SEM"
+  enqueue tsem run -k 5 "$SEM" true
+  tsem set -j 2 "$SEM"
+  tsem post "$SEM"
+  names capacity "the first in line wants 5 permits of 2 \(raise the capacity with 'tsem set'\)\$"
+}
+
 @test "reason: permits have to be posted first" {
   tsem create -j 0 "$SEM"
   local text="not enough permits yet \(add some with 'tsem post'\)"

@@ -23,6 +23,8 @@ struct situation {
 		bool foreign;
 	} holders[2];
 	uint32_t wanted; /* by the only waiter, the last ticket; 0: there is none */
+	uint32_t max;
+	unsigned flags;
 };
 
 static struct reason
@@ -33,6 +35,8 @@ reason_in(const struct situation *s)
 		.size = sizeof(stat),
 		.permits = s->permits,
 		.capacity = s->capacity,
+		.max = s->max,
+		.flags = s->flags,
 		.available = s->available,
 		.held = s->held,
 		.waiting = s->wanted > 0,
@@ -67,26 +71,42 @@ each_kind(void **state)
 {
 	(void)state;
 	static const struct situation situations[] = {
-		{"idle", REASON_NONE, 2, 2, 2, 0, 0, 2, 0, {{0}}, 0},
-		{"drained", REASON_DRAINED, 0, 2, 0, 0, 0, 0, 0, {{0}}, 0},
-		{"drained, held", REASON_DRAINED, 0, 2, 0, 0, 2, 0, 1, {{1, TSEM_ALIVE, false}}, 1},
-		{"drained, dead", REASON_DRAINED, 0, 2, 0, 0, 2, 0, 1, {{1, TSEM_DEAD, false}}, 1},
-		{"lowered", REASON_CAPACITY, 1, 3, 1, 0, 3, 0, 0, {{0}}, 3},
-		{"lowered, held", REASON_CAPACITY, 0, 3, 1, 0, 4, 0, 1, {{1, TSEM_ALIVE, false}}, 3},
-		{"lowered, but enough", REASON_HELD, 0, 3, 1, 0, 3, 0, 2, {{2, TSEM_ALIVE, false}}, 1},
-		{"none yet", REASON_UNPOSTED, 0, 0, 0, 0, 1, 0, 0, {{0}}, 1},
-		{"too few yet", REASON_UNPOSTED, 2, 0, 0, 2, 3, 0, 0, {{0}}, 3},
-		{"held, but too few yet", REASON_UNPOSTED, 0, 1, 1, 0, 4, 0, 1, {{1, TSEM_ALIVE, false}}, 3},
-		{"taken", REASON_TAKEN, 0, 2, 2, 0, 3, 0, 2, {{0}}, 1},
-		{"taken, no waiter", REASON_TAKEN, 0, 2, 2, 0, 2, 0, 2, {{0}}, 0},
-		{"taken and held", REASON_HELD, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}}, 1},
-		{"taken and held, all wanted", REASON_TAKEN, 0, 2, 2, 0, 4, 0, 2, {{1, TSEM_ALIVE, false}}, 2},
-		{"dead", REASON_DEAD, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}, {1, TSEM_DEAD, false}}, 1},
-		{"first", REASON_FIRST, 1, 3, 3, 0, 4, 0, 2, {{2, TSEM_ALIVE, false}}, 2},
-		{"first, elsewhere", REASON_FIRST, 1, 3, 3, 0, 4, 0, 2, {{2, TSEM_UNKNOWN, true}}, 2},
-		{"elsewhere", REASON_CONTAINER, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}, {1, TSEM_UNKNOWN, true}}, 1},
-		{"held", REASON_HELD, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}, {1, TSEM_ALIVE, false}}, 1},
-		{"beyond the wrap", REASON_HELD, 0, 9, 9, 0, 10, 0, 9, {{9, TSEM_ALIVE, false}}, 1},
+		{"idle", REASON_NONE, 2, 2, 2, 0, 0, 2, 0, {{0}}, 0, 0, 0},
+		{"drained", REASON_DRAINED, 0, 2, 0, 0, 0, 0, 0, {{0}}, 0, 0, 0},
+		{"drained, held", REASON_DRAINED, 0, 2, 0, 0, 2, 0, 1, {{1, TSEM_ALIVE, false}}, 1, 0, 0},
+		{"drained, dead", REASON_DRAINED, 0, 2, 0, 0, 2, 0, 1, {{1, TSEM_DEAD, false}}, 1, 0, 0},
+		{"lowered", REASON_CAPACITY, 1, 3, 1, 0, 3, 0, 0, {{0}}, 3, 0, 0},
+		{"lowered, held", REASON_CAPACITY, 0, 3, 1, 0, 4, 0, 1, {{1, TSEM_ALIVE, false}}, 3, 0, 0},
+		{"lowered, but enough", REASON_HELD, 0, 3, 1, 0, 3, 0, 2, {{2, TSEM_ALIVE, false}}, 1, 0, 0},
+		{"none yet", REASON_UNPOSTED, 0, 0, 0, 0, 1, 0, 0, {{0}}, 1, 0, 0},
+		{"too few yet", REASON_UNPOSTED, 2, 0, 0, 2, 3, 0, 0, {{0}}, 3, 0, 0},
+		{"held, but too few yet", REASON_UNPOSTED, 0, 1, 1, 0, 4, 0, 1, {{1, TSEM_ALIVE, false}}, 3, 3, 0},
+		{"lowered again to the permits", REASON_CAPACITY, 2, 2, 2, 0, 5, 2, 0, {{0}}, 5, 0, 0},
+		{"lowered again, bounded", REASON_CAPACITY, 2, 2, 2, 0, 5, 2, 0, {{0}}, 5, 0, TSEM_BOUNDED},
+		{"too few yet, more than the maximum", REASON_CAPACITY, 0, 1, 1, 0, 4, 0, 1, {{1, TSEM_ALIVE, false}}, 3, 2, 0},
+		{"drained below the maximum", REASON_DRAINED, 0, 2, 0, 0, 1, 0, 0, {{0}}, 1, 3, 0},
+		{"taken", REASON_TAKEN, 0, 2, 2, 0, 3, 0, 2, {{0}}, 1, 0, 0},
+		{"taken, no waiter", REASON_TAKEN, 0, 2, 2, 0, 2, 0, 2, {{0}}, 0, 0, 0},
+		{"taken and held", REASON_HELD, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}}, 1, 0, 0},
+		{"taken and held, all wanted", REASON_TAKEN, 0, 2, 2, 0, 4, 0, 2, {{1, TSEM_ALIVE, false}}, 2, 0, 0},
+		{"dead", REASON_DEAD, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}, {1, TSEM_DEAD, false}}, 1, 0, 0},
+		{"first", REASON_FIRST, 1, 3, 3, 0, 4, 0, 2, {{2, TSEM_ALIVE, false}}, 2, 0, 0},
+		{"first, elsewhere", REASON_FIRST, 1, 3, 3, 0, 4, 0, 2, {{2, TSEM_UNKNOWN, true}}, 2, 0, 0},
+		{"elsewhere",
+	     REASON_CONTAINER,
+	     0,
+	     2,
+	     2,
+	     0,
+	     3,
+	     0,
+	     2,
+	     {{1, TSEM_ALIVE, false}, {1, TSEM_UNKNOWN, true}},
+	     1,
+	     0,
+	     0},
+		{"held", REASON_HELD, 0, 2, 2, 0, 3, 0, 2, {{1, TSEM_ALIVE, false}, {1, TSEM_ALIVE, false}}, 1, 0, 0},
+		{"beyond the wrap", REASON_HELD, 0, 9, 9, 0, 10, 0, 9, {{9, TSEM_ALIVE, false}}, 1, 0, 0},
 	};
 	for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
 		const struct situation *s = &situations[i];
@@ -102,7 +122,7 @@ static void
 abandoned_places_are_free(void **state)
 {
 	(void)state;
-	const struct situation s = {"orphan", REASON_FIRST, 1, 3, 3, 0, 7, 0, 2, {{2, TSEM_ALIVE, false}}, 2};
+	const struct situation s = {"orphan", REASON_FIRST, 1, 3, 3, 0, 7, 0, 2, {{2, TSEM_ALIVE, false}}, 2, 0, 0};
 	const struct reason reason = reason_in(&s);
 	assert_int_equal(reason.kind, REASON_FIRST);
 	assert_int_equal(reason.free, 1);
@@ -112,7 +132,8 @@ static void
 the_worst_holder_is_named(void **state)
 {
 	(void)state;
-	struct situation s = {"", REASON_DEAD, 0, 4, 4, 0, 5, 0, 4, {{1, TSEM_DEAD, false}, {3, TSEM_UNKNOWN, true}}, 1};
+	struct situation s = {"", REASON_DEAD, 0, 4, 4, 0, 5, 0, 4, {{1, TSEM_DEAD, false}, {3, TSEM_UNKNOWN, true}},
+	                      1,  0,           0};
 	struct reason reason = reason_in(&s);
 	assert_int_equal(reason.holder.pid, 1000000000);
 	assert_int_equal(reason.dead, 1);
