@@ -99,25 +99,26 @@ kind_of(const struct reason *reason, const struct tsem_stat *stat, int64_t free)
 }
 
 static bool
-must_wait(const struct tsem_stat *stat)
+must_wait(const struct tsem_stat *stat, uint32_t wanted)
 {
-	return stat->waiting > 0 || stat->available == 0;
+	return stat->waiting > 0 || stat->available < wanted;
 }
 
 void
-reason_conclude(struct reason *reason, const struct tsem_stat *stat)
+reason_conclude(struct reason *reason, const struct tsem_stat *stat, uint32_t wanted)
 {
 	if (!reason->waiter)
-		reason->wanted = 1;
+		reason->wanted = wanted;
 	const int64_t free = free_permits(reason, stat);
 	reason->free = free > 0 ? (uint64_t)free : 0;
 	reason->anonymous = stat->held > reason->held ? stat->held - reason->held : 0;
-	reason->kind = must_wait(stat) ? kind_of(reason, stat, free) : REASON_NONE;
+	reason->kind = must_wait(stat, reason->wanted) ? kind_of(reason, stat, free) : REASON_NONE;
 }
 
 struct look {
 	struct reason *reason;
 	const struct tsem_stat *stat;
+	uint32_t wanted;
 };
 
 /* The end of the enumeration. The library's errors are negative. */
@@ -127,18 +128,18 @@ static int
 note(const struct tsem_owner *owner, void *arg)
 {
 	const struct look *look = arg;
-	return !must_wait(look->stat) || reason_note(look->reason, owner) ? ENOUGH : 0;
+	return !must_wait(look->stat, look->wanted) || reason_note(look->reason, owner) ? ENOUGH : 0;
 }
 
 int
-reason_of(tsem *sem, struct tsem_stat *stat, struct reason *reason)
+reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason)
 {
-	struct look look = {reason, stat};
+	struct look look = {reason, stat, wanted};
 	*reason = (struct reason){.kind = REASON_NONE};
 	const int rc = tsem_snapshot(sem, stat, note, &look);
 	if (rc < 0)
 		return rc;
-	reason_conclude(reason, stat);
+	reason_conclude(reason, stat, wanted);
 	return 0;
 }
 
@@ -172,6 +173,14 @@ separate(char text[REASON_BYTES_MAX])
 		append(text, ", ");
 }
 
+/* Of the first waiter; or of a process that has left the queue, and asks why. */
+static void
+describe_request(const struct reason *reason, char text[REASON_BYTES_MAX])
+{
+	append(text, "%s %" PRIu32 " permit%s", reason->waiter ? "the first in line wants" : "the request was for",
+	       reason->wanted, reason->wanted == 1 ? "" : "s");
+}
+
 /* What a release by all holders would not be enough for. */
 static void
 describe_lack(const struct reason *reason, const struct tsem_stat *stat, char text[REASON_BYTES_MAX])
@@ -182,8 +191,8 @@ describe_lack(const struct reason *reason, const struct tsem_stat *stat, char te
 		append(text, "drained (raise the capacity with 'tsem set')");
 		break;
 	case REASON_CAPACITY:
-		append(text, "the first in line wants %" PRIu32 " permits of %" PRIu32 " (raise the capacity with 'tsem set')",
-		       reason->wanted, stat->capacity);
+		describe_request(reason, text);
+		append(text, " of %" PRIu32 " (raise the capacity with 'tsem set')", stat->capacity);
 		break;
 	case REASON_UNPOSTED:
 		append(text, "not enough permits yet (add some with 'tsem post')");
@@ -204,8 +213,8 @@ describe_first(const struct reason *reason, char text[REASON_BYTES_MAX])
 	if (reason->free == 0 || reason->kind == REASON_CAPACITY)
 		return;
 	separate(text);
-	append(text, "the first in line wants %" PRIu32 " permits, %" PRIu64 " %s free", reason->wanted, reason->free,
-	       reason->free == 1 ? "is" : "are");
+	describe_request(reason, text);
+	append(text, ", %" PRIu64 " %s free", reason->free, reason->free == 1 ? "is" : "are");
 }
 
 static void

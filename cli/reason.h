@@ -28,8 +28,8 @@ enum holder_state { HOLDER_RUNS, HOLDER_ELSEWHERE, HOLDER_STOPPED, HOLDER_DEAD }
 
 struct reason {
 	enum reason_kind kind;
-	uint32_t wanted;          /* permits that the first waiter requests; without waiters, 1 */
-	uint64_t free;            /* permits that the first waiter could have now */
+	uint32_t wanted;          /* permits that the first waiter requests; without waiters, that the caller asks for */
+	uint64_t free;            /* permits that this request could have now */
 	uint64_t held;            /* permits of recorded holders, dead ones included */
 	uint64_t dead;            /* permits of dead holders */
 	uint64_t anonymous;       /* permits that were taken without a recorded holder */
@@ -42,13 +42,13 @@ struct reason {
 
 /*
  * Notes each owner in the order of tsem_owners(), then concludes. `reason` is zeroed before the first call. True: the
- * remaining owners make no difference.
+ * remaining owners make no difference. `wanted`: how many permits the reader asks about if no process waits.
  */
 bool reason_note(struct reason *reason, const struct tsem_owner *owner);
-void reason_conclude(struct reason *reason, const struct tsem_stat *stat);
+void reason_conclude(struct reason *reason, const struct tsem_stat *stat, uint32_t wanted);
 
 /* A snapshot of `sem` and the reason in one call. 0, or a negative errno. */
-int reason_of(tsem *sem, struct tsem_stat *stat, struct reason *reason);
+int reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason);
 
 /* A stable word for scripts. */
 const char *reason_word(enum reason_kind kind);

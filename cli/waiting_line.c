@@ -26,12 +26,12 @@ enum { TEXT_BYTES_MAX = 864, NAMES_BYTES_MAX = 200, WHICH_BYTES_MAX = NAMES_BYTE
 
 /* Empty if it has just ended, or cannot be read. Returns whether it names a holder. */
 static bool
-describe_reason(tsem *sem, char text[REASON_BYTES_MAX])
+describe_reason(tsem *sem, uint32_t wanted, char text[REASON_BYTES_MAX])
 {
 	struct reason reason;
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	text[0] = '\0';
-	if (reason_of(sem, &stat, &reason) != 0)
+	if (reason_of(sem, wanted, &stat, &reason) != 0)
 		return false;
 	reason_to_text(&reason, &stat, REASON_FULL, text);
 	return reason.holders > 0;
@@ -82,7 +82,7 @@ describe_wait(const struct waiting_line *line, uint32_t position, size_t columns
 	char reason[REASON_BYTES_MAX];
 	const char *place = " in the queue";
 	describe_which(line, which);
-	const bool has_holder = describe_reason(line->sems[line->at], reason);
+	const bool has_holder = describe_reason(line->sems[line->at], line->o->count, reason);
 	while (true) {
 		snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u%s%s%s%s", NAMES_BYTES_MAX,
 		         line->o->name, seconds_since(line->began_ns), position, place, which, reason[0] == '\0' ? "" : ", ",
@@ -259,7 +259,7 @@ explain_failure(struct waiting_line *line)
 	char reason[REASON_BYTES_MAX];
 	line->at = find_lacking(line);
 	describe_which(line, which);
-	describe_reason(line->sems[line->at], reason);
+	describe_reason(line->sems[line->at], line->o->count, reason);
 	complain(line->o->name, "not enough permits%s came free in time%s%s", which, reason[0] == '\0' ? "" : ", ", reason);
 }
 

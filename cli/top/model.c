@@ -78,7 +78,7 @@ read_stat(const char *name, struct tsem_stat *stat, struct reason *reason)
 	int rc = open_for_viewing(name, &sem);
 	if (rc < 0)
 		return rc;
-	rc = reason_of(sem, stat, reason);
+	rc = reason_of(sem, 1, stat, reason);
 	tsem_close(sem);
 	return rc;
 }

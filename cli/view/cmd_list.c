@@ -49,7 +49,7 @@ list_one(const char *name, void *arg)
 	if (rc == -ENOENT || rc == -EIDRM) /* removed since */
 		return 0;
 	if (rc == 0) {
-		rc = reason_of(sem, &stat, &reason);
+		rc = reason_of(sem, 1, &stat, &reason);
 		tsem_close(sem);
 	}
 	if (rc == 0)

@@ -39,7 +39,7 @@ find_reason(struct snapshot *snapshot)
 	snapshot->reason = (struct reason){.kind = REASON_NONE};
 	for (size_t i = 0; i < snapshot->n && !reason_note(&snapshot->reason, &snapshot->owners[i]); i++)
 		continue;
-	reason_conclude(&snapshot->reason, &snapshot->stat);
+	reason_conclude(&snapshot->reason, &snapshot->stat, 1);
 }
 
 static int

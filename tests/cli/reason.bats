@@ -161,6 +161,21 @@ says() {
     tsem run -v "$SEM" true
 }
 
+@test "reason: when -w expires, it is that of the request" {
+  tsem create -j 3 "$SEM"
+  hold -k 2
+  attempt tsem run -v -w 1ms -k 2 "$SEM" true
+  expect_status 75
+  expect_match 'held' "$ERR" "not enough permits came free in time, the request was for 2 permits, 1 is free, held by $(
+    )$COMMAND_PID for [0-9]+ s \(sleep 1000\)\$"
+  kill "$COMMAND_PID"
+  finish "$PID"
+  tsem set -j 1 "$SEM"
+  attempt tsem take -v -w 1ms -k 3 "$SEM"
+  expect_status 75
+  expect_match 'lowered' "$ERR" "in time, the request was for 3 permits of 1 \(raise the capacity with 'tsem set'\)\$"
+}
+
 @test "reason: an abandoned place in front does not count" {
   tsem create -j 3 "$SEM"
   hold -k 2

@@ -62,7 +62,7 @@ reason_in(const struct situation *s)
 	};
 	if (s->wanted > 0)
 		assert_true(reason_note(&reason, &waiter));
-	reason_conclude(&reason, &stat);
+	reason_conclude(&reason, &stat, 1);
 	return reason;
 }
 
@@ -115,6 +115,27 @@ each_kind(void **state)
 			fail_msg("%s: %s, %llu free; should be %s, %llu free", s->what, reason_word(reason.kind),
 			         (unsigned long long)reason.free, reason_word(s->kind), (unsigned long long)s->free);
 	}
+}
+
+/* A waiter that has left the queue asks for what it wanted. */
+static void
+without_a_waiter_the_reason_is_of_the_readers_request(void **state)
+{
+	(void)state;
+	const struct tsem_stat idle = {
+		.size = sizeof(idle), .permits = 3, .capacity = 3, .available = 1, .held = 2, .ticket = 2};
+	char text[REASON_BYTES_MAX];
+	struct reason reason = {.kind = REASON_NONE};
+	reason_conclude(&reason, &idle, 1);
+	assert_int_equal(reason.kind, REASON_NONE);
+	reason_conclude(&reason, &idle, 3);
+	assert_int_equal(reason.kind, REASON_TAKEN);
+	reason_to_text(&reason, &idle, REASON_FULL, text);
+	assert_non_null(strstr(text, "the request was for 3 permits, 1 is free"));
+	const struct tsem_stat lowered = {.size = sizeof(lowered), .permits = 3, .capacity = 1, .available = 1};
+	reason = (struct reason){.kind = REASON_NONE};
+	reason_conclude(&reason, &lowered, 3);
+	assert_int_equal(reason.kind, REASON_CAPACITY);
 }
 
 /* A place in front that was given up counts in the tickets, until the queue skips it. */
@@ -173,7 +194,7 @@ any_numbers_make_a_text(void **state)
 		struct reason reason = {.kind = REASON_NONE};
 		const struct tsem_owner owner = {.size = sizeof(owner), .count = UINT32_MAX, .elapsed_ns = UINT64_MAX};
 		reason_note(&reason, &owner);
-		reason_conclude(&reason, &stat);
+		reason_conclude(&reason, &stat, 1);
 		reason_to_text(&reason, &stat, REASON_FULL, text);
 		assert_true(strlen(text) > 0);
 	}
@@ -184,6 +205,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind),
+		cmocka_unit_test(without_a_waiter_the_reason_is_of_the_readers_request),
 		cmocka_unit_test(abandoned_places_are_free),
 		cmocka_unit_test(the_worst_holder_is_named),
 		cmocka_unit_test(words_differ),
