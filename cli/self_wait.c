@@ -39,8 +39,31 @@ has_to_wait(tsem *sem, const struct options *o, bool queued)
 	return stat.available < o->count || stat.waiting > 0;
 }
 
+/* Whether no holder's release is enough, because the capacity was lowered below the request. */
+static bool
+is_lowered(tsem *sem, uint32_t count)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	return tsem_stat(sem, &stat) == 0 && stat.capacity < stat.permits && stat.capacity < count;
+}
+
+/* `run --nested` takes one name, and neither --any nor --jobserver. A farther ancestor than the nearest may serve it. */
+static const char *
+advice(tsem *sem, size_t n, const struct options *o)
+{
+	struct ancestor_hold enough;
+	const bool lowered = is_lowered(sem, o->count);
+	const bool nested = n == 1 && !o->any && !o->jobserver;
+	if (nested && ancestors_find(sem, o->count, &enough))
+		return lowered ? "use 'tsem run --nested', or raise the capacity with 'tsem set'"
+		               : "use 'tsem run --nested', or give that back first";
+	if (lowered)
+		return "raise the capacity with 'tsem set'";
+	return nested ? "give that back first, or ask for no more with 'tsem run --nested'" : "give that back first";
+}
+
 static void
-say(const struct options *o, size_t which, const struct ancestor_hold *hold)
+say(tsem *const sems[], size_t n, const struct options *o, size_t which, const struct ancestor_hold *hold)
 {
 	char name[256];
 	const char *at = o->name;
@@ -49,9 +72,22 @@ say(const struct options *o, size_t which, const struct ancestor_hold *hold)
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
 	complain(name, "process %d waits for process %d, %s, which holds %" PRIu64 " permit%s (%s)", (int)getpid(),
 	         (int)hold->pid, hold->pid == getpid() ? "itself" : "its ancestor", hold->count,
-	         hold->count == 1 ? "" : "s",
-	         hold->count >= o->count ? "use 'tsem run --nested', or give that back first"
-	                                 : "give that back first, or ask for no more with 'tsem run --nested'");
+	         hold->count == 1 ? "" : "s", advice(sems[which], n, o));
+}
+
+enum wait_state { WAITS_NOT, WAITS, WAITS_FOR_ITSELF };
+
+/* The permits of dead holders, and dead waiters, are no reason to wait: the wait begins with their recovery. */
+static enum wait_state
+look_at(tsem *sem, const struct options *o, bool queued, struct ancestor_hold *hold)
+{
+	if (!has_to_wait(sem, o, queued))
+		return WAITS_NOT;
+	if (!ancestors_find(sem, 1, hold))
+		return WAITS;
+	if (!queued && tsem_recover(sem, NULL) == 0 && !has_to_wait(sem, o, false))
+		return WAITS_NOT;
+	return WAITS_FOR_ITSELF;
 }
 
 bool
@@ -63,17 +99,15 @@ self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool que
 	/* With --any, other holders may still admit the process unless it waits for its own permits everywhere. */
 	size_t own = 0;
 	for (size_t i = 0; i < n && (which == n || o->any); i++) {
-		if (!has_to_wait(sems[i], o, queued))
-			continue;
-		waited_for++;
-		if (!ancestors_find(sems[i], 1, &hold))
-			continue;
-		own++;
-		which = i;
+		const enum wait_state state = look_at(sems[i], o, queued, &hold);
+		waited_for += state != WAITS_NOT;
+		own += state == WAITS_FOR_ITSELF;
+		if (state == WAITS_FOR_ITSELF)
+			which = i;
 	}
 	if (o->any && waited_for < n)
 		return false;
 	if (which < n && (!o->any || own == n))
-		say(o, which, &hold);
+		say(sems, n, o, which, &hold);
 	return waited_for > 0;
 }

@@ -2,10 +2,10 @@
 # A process that waits for permits of its own or of an ancestor is told so, and `run --nested` uses these permits.
 load helper
 
-# The line of a process that waits for process $2, which is $3 of it, in the file $1.
+# The line of a process that waits for process $2, which is $3 of it, in the file $1. $5: what it advises.
 expect_told() {
   expect_equal 'lines' "$(wc -l <"$1")" 1
-  expect_match 'the line' "$(<"$1")" "^tsem: $SEM: process [0-9]+ waits for process $2, $3, which holds $4 \(.*--nested.*\)$"
+  expect_match 'the line' "$(<"$1")" "^tsem: $SEM: process [0-9]+ waits for process $2, $3, which holds $4 \(${5-.*--nested.*}\)$"
 }
 
 # ---- waiting for oneself ----
@@ -82,14 +82,14 @@ expect_told() {
   tsem create "$SEM"
   tsem create "$SEM.free"
   attempt bash -c 'echo $$ >holder; tsem acquire --owner $$ "$SEM"; tsem run -w 1ms "$SEM.free,$SEM" true 2>said; :'
-  expect_told said "$(<holder)" 'its ancestor' '1 permit'
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' 'give that back first'
   # One holder outside of the family is enough.
   attempt bash -c 'tsem acquire --owner $$ "$SEM"; tsem take "$SEM.free"; tsem run --any -w 1ms "$SEM,$SEM.free" true; :'
   expect_silence
   tsem post "$SEM.free"
   attempt bash -c 'tsem acquire --owner $$ "$SEM"; tsem acquire --owner $$ "$SEM.free"
     tsem run --any -w 1ms "$SEM.free,$SEM" true 2>said; echo $$ >holder'
-  expect_told said "$(<holder)" 'its ancestor' '1 permit'
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' 'give that back first'
   rm -f "$FILE.free"
 }
 
@@ -97,6 +97,41 @@ expect_told() {
   tsem create "$SEM"
   attempt script -qec 'tsem run "$SEM" sh -c "tsem take -w 1ms $SEM; :"' /dev/null
   expect_match 'what it says' "$OUT" "tsem: $SEM: process [0-9]+ waits for process [0-9]+, its ancestor, which holds 1 permit \("
+}
+
+@test "nested: nothing is said of a wait that ends as soon as the dead are recovered" {
+  tsem create -j 2 "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  kill -KILL "$OWNER"
+  finish "$OWNER"
+  expect_shown '[.available, .reason] | @csv' '1,"none"'
+  attempt bash -c 'tsem acquire --owner $$ "$SEM"; tsem run "$SEM" echo ran; :'
+  expect_out ran
+  expect_err ''
+}
+
+@test "nested: the advice is about what helps" {
+  tsem create -j 3 "$SEM"
+  local mine
+  # shellcheck disable=SC2016
+  mine='echo $$ >holder; tsem acquire --owner $$ "$SEM"; '
+  attempt bash -c "$mine"'tsem set -j 0 "$SEM"; tsem take -w 1ms "$SEM" 2>said; tsem take -k 2 -w 1ms "$SEM" 2>more; :'
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' "use 'tsem run --nested', or raise the capacity with 'tsem set'"
+  expect_told more "$(<holder)" 'its ancestor' '1 permit' "raise the capacity with 'tsem set'"
+  tsem set -j 3 "$SEM"
+  attempt bash -c "$mine"'tsem take -k 3 -w 1ms "$SEM" 2>said; tsem take -k 2 "$SEM"
+    tsem run --jobserver -w 1ms "$SEM" true 2>more; tsem run --any -w 1ms "$SEM" true 2>any; :'
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' "give that back first, or ask for no more with 'tsem run --nested'"
+  expect_told more "$(<holder)" 'its ancestor' '1 permit' 'give that back first'
+  expect_told any "$(<holder)" 'its ancestor' '1 permit' 'give that back first'
+}
+
+@test "nested: the advice is about a farther ancestor that holds enough" {
+  tsem create -j 3 "$SEM"
+  attempt bash -c 'tsem acquire -k 2 --owner $$ "$SEM"
+    bash -c "echo \$\$ >holder; tsem acquire --owner \$\$ \$SEM; tsem take -k 2 -w 1ms \$SEM 2>said; :"; :'
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' "use 'tsem run --nested', or give that back first"
 }
 
 # ---- run --nested ----
