@@ -6,11 +6,12 @@
 
 #include "process.h"
 
-/* This process and its ancestors, the nearest first. */
+/* This process and its ancestors, the nearest first; then another process and those of its ancestors that are new. */
 enum { GENERATIONS_MAX = 256 };
 
 struct chain {
 	size_t n;
+	size_t own_n; /* the first part */
 	pid_t pids[GENERATIONS_MAX];
 	uint64_t counts[GENERATIONS_MAX]; /* permits that each holds */
 };
@@ -28,10 +29,19 @@ parent_of(pid_t pid)
 	return fields == NULL || fields[0] != ' ' || fields[1] == '\0' ? 0 : (pid_t)strtol(fields + 2, NULL, 10);
 }
 
-static void
-read_chain(struct chain *chain)
+static bool
+is_in(const struct chain *chain, pid_t pid)
 {
-	for (pid_t pid = getpid(); pid > 0 && chain->n < GENERATIONS_MAX; pid = parent_of(pid))
+	size_t i = 0;
+	while (i < chain->n && chain->pids[i] != pid)
+		i++;
+	return i < chain->n;
+}
+
+static void
+add_chain(struct chain *chain, pid_t pid)
+{
+	for (; pid > 0 && chain->n < GENERATIONS_MAX && !is_in(chain, pid); pid = parent_of(pid))
 		chain->pids[chain->n++] = pid;
 }
 
@@ -70,10 +80,12 @@ add_to_hold(const struct tsem_owner *owner, void *arg)
 }
 
 bool
-ancestors_find(tsem *sem, uint32_t least, struct ancestor_hold *hold)
+ancestors_find(tsem *sem, pid_t owner, uint32_t least, struct ancestor_hold *hold)
 {
 	struct chain chain = {.n = 0};
-	read_chain(&chain);
+	add_chain(&chain, getpid());
+	chain.own_n = chain.n;
+	add_chain(&chain, owner);
 	if (tsem_owners(sem, count_permits, &chain) < 0)
 		return false;
 	size_t i = 0;
@@ -82,6 +94,6 @@ ancestors_find(tsem *sem, uint32_t least, struct ancestor_hold *hold)
 	if (i == chain.n)
 		return false;
 	/* Another look: the slots are valid only within the call. */
-	*hold = (struct ancestor_hold){.pid = chain.pids[i]};
+	*hold = (struct ancestor_hold){.pid = chain.pids[i], .of_owner = i >= chain.own_n};
 	return tsem_owners(sem, add_to_hold, hold) >= 0 && hold->count >= least;
 }

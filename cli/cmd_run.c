@@ -253,7 +253,7 @@ acquire_and_run(const struct options *o, char **command)
 		struct ancestor_hold ancestor;
 		tsem_hold holds[TSEM_SEMAPHORES_MAX];
 		group_open(o, &group);
-		if (o->nested && ancestors_find(group.sems[0], o->count, &ancestor))
+		if (o->nested && ancestors_find(group.sems[0], 0, o->count, &ancestor))
 			return become_command(o, &group, &ancestor, command);
 		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
 		const int rc = wait_for_permits(o, &request);

@@ -4,6 +4,7 @@
 
 #include "clock.h"
 #include "cmd.h"
+#include "self_wait.h"
 #include "waiting.h"
 
 enum { SECONDS_UNTIL_PRINTED = 60 };
@@ -40,6 +41,8 @@ cmd_wait(const struct options *o)
 {
 	static const struct timespec past;
 	tsem *sem = open_existing(o);
+	if (!o->quiet && !o->nonblock)
+		self_wait_report_idle(sem, o);
 	int rc = wait_until_idle(sem, o, o->nonblock ? &past : o->has_timeout ? &o->deadline : NULL);
 	tsem_close(sem);
 	const bool expired_on_terminal = o->has_timeout && !o->quiet && isatty(STDERR_FILENO) == 1;

@@ -49,12 +49,12 @@ is_lowered(tsem *sem, uint32_t count)
 
 /* `run --nested` takes one name, and neither --any nor --jobserver. A farther ancestor than the nearest may serve it. */
 static const char *
-advice(tsem *sem, size_t n, const struct options *o)
+advice(tsem *sem, size_t n, const struct options *o, const struct ancestor_hold *hold)
 {
 	struct ancestor_hold enough;
 	const bool lowered = is_lowered(sem, o->count);
-	const bool nested = n == 1 && !o->any && !o->jobserver;
-	if (nested && ancestors_find(sem, o->count, &enough))
+	const bool nested = n == 1 && !o->any && !o->jobserver && !hold->of_owner;
+	if (nested && ancestors_find(sem, 0, o->count, &enough))
 		return lowered ? "use 'tsem run --nested', or raise the capacity with 'tsem set'"
 		               : "use 'tsem run --nested', or give that back first";
 	if (lowered)
@@ -62,8 +62,16 @@ advice(tsem *sem, size_t n, const struct options *o)
 	return nested ? "give that back first, or ask for no more with 'tsem run --nested'" : "give that back first";
 }
 
+static const char *
+relation_of(const struct options *o, const struct ancestor_hold *hold)
+{
+	if (hold->of_owner)
+		return hold->pid == (pid_t)o->owner ? "its --owner" : "an ancestor of its --owner";
+	return hold->pid == getpid() ? "itself" : "its ancestor";
+}
+
 static void
-say(tsem *const sems[], size_t n, const struct options *o, size_t which, const struct ancestor_hold *hold)
+say(const struct options *o, size_t which, const struct ancestor_hold *hold, const char *what_to_do)
 {
 	char name[256];
 	const char *at = o->name;
@@ -71,8 +79,7 @@ say(tsem *const sems[], size_t n, const struct options *o, size_t which, const s
 		at += strcspn(at, ",") + 1;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
 	complain(name, "process %d waits for process %d, %s, which holds %" PRIu64 " permit%s (%s)", (int)getpid(),
-	         (int)hold->pid, hold->pid == getpid() ? "itself" : "its ancestor", hold->count,
-	         hold->count == 1 ? "" : "s", advice(sems[which], n, o));
+	         (int)hold->pid, relation_of(o, hold), hold->count, hold->count == 1 ? "" : "s", what_to_do);
 }
 
 enum wait_state { WAITS_NOT, WAITS, WAITS_FOR_ITSELF };
@@ -83,7 +90,7 @@ look_at(tsem *sem, const struct options *o, bool queued, struct ancestor_hold *h
 {
 	if (!has_to_wait(sem, o, queued))
 		return WAITS_NOT;
-	if (!ancestors_find(sem, 1, hold))
+	if (!ancestors_find(sem, (pid_t)o->owner, 1, hold))
 		return WAITS;
 	if (!queued && tsem_recover(sem, NULL) == 0 && !has_to_wait(sem, o, false))
 		return WAITS_NOT;
@@ -108,6 +115,14 @@ self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool que
 	if (o->any && waited_for < n)
 		return false;
 	if (which < n && (!o->any || own == n))
-		say(sems, n, o, which, &hold);
+		say(o, which, &hold, advice(sems[which], n, o, &hold));
 	return waited_for > 0;
+}
+
+void
+self_wait_report_idle(tsem *sem, const struct options *o)
+{
+	struct ancestor_hold hold;
+	if (ancestors_find(sem, 0, 1, &hold))
+		say(o, 0, &hold, "give that back first");
 }

@@ -11,9 +11,12 @@
 
 /*
  * Prints one line if the process that waits, or is about to, waits for its own permits or for those of an ancestor.
- * `queued`: it is in the queue of at least one of the semaphores. False: it does not seem to have to wait, so nothing
- * is known yet.
+ * With `acquire --owner`, the permits of that process and of its ancestors count, too. `queued`: it is in the queue of
+ * at least one of the semaphores. False: it does not seem to have to wait, so nothing is known yet.
  */
 bool self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool queued);
+
+/* The same for a process that waits until no process holds. */
+void self_wait_report_idle(tsem *sem, const struct options *o);
 
 #endif

@@ -109,7 +109,7 @@ has_two_threads() {
   attempt tsem acquire --owner "$OWNER" -n "$SEM"
   expect_silence 75
   expect_equal 'the semaphore afterwards' "$(semaphore_state)" "$before"
-  attempt tsem acquire --owner "$OWNER" -w 0.05 "$SEM"
+  attempt tsem acquire -q --owner "$OWNER" -w 0.05 "$SEM"
   expect_silence 75
   attempt tsem acquire --owner "$OWNER" -n -E 3 "$SEM"
   expect_silence 3

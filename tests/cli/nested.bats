@@ -111,6 +111,27 @@ expect_told() {
   expect_err ''
 }
 
+@test "nested: wait says that it waits for the permits of an ancestor" {
+  tsem create -j 2 "$SEM"
+  attempt bash -c 'echo $$ >holder; tsem acquire --owner $$ "$SEM"; tsem wait --holders -w 1ms "$SEM" 2>said; echo $?
+    tsem wait -n "$SEM"; tsem wait -q -w 1ms "$SEM"; :'
+  expect_out 75
+  expect_err ''
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' 'give that back first'
+  hold
+  attempt tsem wait -w 1ms "$SEM"
+  expect_silence 75
+}
+
+@test "nested: acquire says that the process for which it acquires holds" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  attempt tsem acquire -w 1ms --owner "$OWNER" "$SEM"
+  expect_status 75
+  expect_told attempt.err "$OWNER" 'its --owner' '1 permit' 'give that back first'
+}
+
 @test "nested: the advice is about what helps" {
   tsem create -j 3 "$SEM"
   local mine
