@@ -99,8 +99,8 @@ draw_one_head(const struct top *top, uint32_t used)
 	snprintf(text, sizeof(text), "%s: %" PRIu32 " permit%s, %" PRIu64 " available, %s, %" PRIu32 " waiting", top->one,
 	         stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
 	const size_t length = strlen(text);
-	if (stat->excess != 0)
-		snprintf(text + length, sizeof(text) - length, ", %" PRIu64 " in excess", stat->excess);
+	if (excess_of(stat) != 0)
+		snprintf(text + length, sizeof(text) - length, ", %" PRIu64 " in excess", excess_of(stat));
 	draw_title(top, text);
 
 	struct pen pen = pen_at(1);

@@ -240,8 +240,8 @@ top_to_cell(const struct top_line *line, enum top_column column, char *text)
 		break;
 	case TOP_CAPACITY:
 		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, stat->capacity);
-		if (stat->excess != 0)
-			snprintf(text, CELL_BYTES_MAX, "%" PRIu32 "+%" PRIu64, stat->capacity, stat->excess);
+		if (excess_of(stat) != 0)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32 "+%" PRIu64, stat->capacity, excess_of(stat));
 		break;
 	case TOP_WAITING:
 		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, stat->waiting);

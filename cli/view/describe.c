@@ -80,6 +80,13 @@ held_to_text(const struct tsem_stat *stat, const struct reason *reason, char tex
 		snprintf(text + length, 64 - (size_t)length, ", %" PRIu64 " of dead holders", dead);
 }
 
+uint64_t
+excess_of(const struct tsem_stat *stat)
+{
+	const bool may_be_posted = stat->permits == 0 || (stat->max > stat->capacity && stat->available <= stat->max);
+	return may_be_posted ? 0 : stat->excess;
+}
+
 static void
 group_to_text(gid_t gid, char text[64])
 {
@@ -213,11 +220,11 @@ stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind re
 		strcpy(text, yes_or_no((stat->flags & TSEM_BOUNDED) != 0));
 		return;
 	case LIST_EXCESS:
-		if (stat->excess == 0) {
+		number = excess_of(stat);
+		if (number == 0) {
 			text[0] = '\0';
 			return;
 		}
-		number = stat->excess;
 		break;
 	case LIST_CREATED:
 		time_to_text(stat->created, text);

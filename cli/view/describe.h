@@ -17,6 +17,12 @@ void stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_ki
 /* The permits of a semaphore: "2 held", or "1 held, 1 of dead holders". */
 void held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64]);
 
+/*
+ * The permits that were posted beyond those taken, unless the creator has left that to posts: by no permits of its own, or
+ * by a maximum that is not exceeded.
+ */
+uint64_t excess_of(const struct tsem_stat *stat);
+
 /* "yes", "no" or "unknown", as in JSON. */
 const char *alive_to_text(enum tsem_alive alive);
 

@@ -93,7 +93,7 @@ stat_value(const char *name, const struct tsem_stat *stat, enum reason_kind reas
 	case LIST_GID:
 		return json_integer(stat->gid);
 	case LIST_EXCESS:
-		return json_integer((json_int_t)stat->excess);
+		return json_integer((json_int_t)excess_of(stat));
 	case LIST_BOUNDED:
 		return json_boolean((stat->flags & TSEM_BOUNDED) != 0);
 	default:
@@ -132,7 +132,7 @@ stat_to_json(const char *name, const struct tsem_stat *stat, enum reason_kind re
 {
 	const struct selection *keys = selection == NULL ? &semaphore_keys : selection;
 	json_t *json = json_object();
-	const size_t n = keys == &semaphore_keys && stat->excess == 0 ? keys->n - 1 : keys->n;
+	const size_t n = keys == &semaphore_keys && excess_of(stat) == 0 ? keys->n - 1 : keys->n;
 	for (size_t i = 0; json != NULL && i < n; i++) {
 		const size_t column = keys->shown[i];
 		json_t *value = stat_value(name, stat, reason, (enum list_column)column);

@@ -29,8 +29,8 @@ print_summary(const char *name, const struct tsem_stat *stat, const struct reaso
 	       stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
 	if (stat->capacity != stat->permits)
 		printf(" (created with %" PRIu32 ")", stat->permits);
-	if (stat->excess != 0)
-		printf(", %" PRIu64 " posted in excess (see 'tsem set --exact')", stat->excess);
+	if (excess_of(stat) != 0)
+		printf(", %" PRIu64 " posted in excess (see 'tsem set --exact')", excess_of(stat));
 	if (stat->max != 0)
 		printf(", at most %" PRIu32 " by posting", stat->max);
 	reason_to_text(reason, stat, REASON_BRIEF, why);

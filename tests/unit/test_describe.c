@@ -122,6 +122,23 @@ without_an_excess_the_cell_is_empty(void **state)
 	assert_string_equal(text, "no");
 }
 
+static void
+what_the_creator_left_to_posts_is_no_excess(void **state)
+{
+	(void)state;
+	struct tsem_stat stat = {.size = sizeof(stat), .permits = 1, .capacity = 1, .available = 4, .excess = 3};
+	assert_int_equal(excess_of(&stat), 3);
+	stat.max = 4;
+	assert_int_equal(excess_of(&stat), 0);
+	stat.available = 5;
+	assert_int_equal(excess_of(&stat), 3);
+	stat.max = 1;
+	stat.available = 0; /* all are held */
+	assert_int_equal(excess_of(&stat), 3);
+	stat.permits = 0;
+	assert_int_equal(excess_of(&stat), 0);
+}
+
 /* ---- tsem show ---- */
 
 static const char *
@@ -221,6 +238,7 @@ main(void)
 		cmocka_unit_test(unknown_users_are_numbers),
 		cmocka_unit_test(each_column_of_a_semaphore),
 		cmocka_unit_test(without_an_excess_the_cell_is_empty),
+		cmocka_unit_test(what_the_creator_left_to_posts_is_no_excess),
 		cmocka_unit_test(each_column_of_a_holder),
 		cmocka_unit_test(each_column_of_a_waiter),
 		cmocka_unit_test(too_many_slots_end_with_dots),

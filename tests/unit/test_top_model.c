@@ -212,6 +212,7 @@ each_column_of_a_line(void **state)
 	assert_string_equal(cell_of(&line, TOP_TREND), " #"); /* ASCII in the C locale */
 	const struct top_line slow = line_with("slow", 3, 0, 0, 0, 200);
 	struct top_line over_posted = line;
+	over_posted.stat.permits = 4;
 	over_posted.stat.excess = 2;
 	assert_string_equal(cell_of(&over_posted, TOP_CAPACITY), "4+2");
 	assert_string_equal(cell_of(&slow, TOP_USE), "100%");
