@@ -24,17 +24,15 @@ seconds_since(uint64_t then_ns)
 
 enum { TEXT_BYTES_MAX = 864, NAMES_BYTES_MAX = 200, WHICH_BYTES_MAX = NAMES_BYTES_MAX + 8, COLUMNS_MAX_SHOWN = 512 };
 
-/* Empty if it has just ended, or cannot be read. Returns whether it names a holder. */
-static bool
+/* Empty if it has just ended, or cannot be read. */
+static void
 describe_reason(tsem *sem, uint32_t wanted, char text[REASON_BYTES_MAX])
 {
 	struct reason reason;
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	text[0] = '\0';
-	if (reason_of(sem, wanted, &stat, &reason) != 0)
-		return false;
-	reason_to_text(&reason, &stat, REASON_FULL, text);
-	return reason.holders > 0;
+	if (reason_of(sem, wanted, &stat, &reason) == 0)
+		reason_to_text(&reason, &stat, REASON_FULL, text);
 }
 
 static int
@@ -62,35 +60,58 @@ find_ours(const struct waiting_line *line)
 	return line->at;
 }
 
+/* How much room a line has for names. What is cut off ends with "...". */
+enum { NAMES_COLUMNS_SHORT = 24, NAMES_COLUMNS_MAX = NAMES_BYTES_MAX };
+
+static void
+append_names(char *text, size_t size, const char *names, size_t n, size_t columns)
+{
+	const size_t length = strlen(text);
+	const bool fits = n <= columns;
+	snprintf(text + length, size - length, "%.*s%s", (int)(fits ? n : columns - strlen("...")), names,
+	         fits ? "" : "...");
+}
+
 /* " of NAME" if the wait is for several. */
 static void
-describe_which(const struct waiting_line *line, char text[WHICH_BYTES_MAX])
+describe_which(const struct waiting_line *line, size_t columns, char text[WHICH_BYTES_MAX])
 {
 	const char *name = line->o->name;
 	for (size_t i = 0; i < line->at; i++)
 		name += strcspn(name, ",") + 1;
-	text[0] = '\0';
+	snprintf(text, WHICH_BYTES_MAX, "%s", line->n > 1 ? " of " : "");
 	if (line->n > 1)
-		snprintf(text, WHICH_BYTES_MAX, " of %.*s", (int)strcspn(name, ","), name);
+		append_names(text, WHICH_BYTES_MAX, name, strcspn(name, ","), columns);
 }
 
-/* The command of the holder comes last. If it had no room in `columns`, words that say little are left out. */
+/* How much is left out of a line that is too wide. */
+enum brevity { EVERYTHING, WITHOUT_QUEUE, SHORT_NAMES };
+
+static void
+describe_so(const struct waiting_line *line, uint32_t position, const char *reason, enum brevity brevity,
+            char text[TEXT_BYTES_MAX])
+{
+	char which[WHICH_BYTES_MAX];
+	const size_t columns = brevity == SHORT_NAMES ? NAMES_COLUMNS_SHORT : NAMES_COLUMNS_MAX;
+	describe_which(line, columns, which);
+	snprintf(text, TEXT_BYTES_MAX, "tsem: ");
+	append_names(text, TEXT_BYTES_MAX, line->o->name, strlen(line->o->name), columns);
+	const size_t length = strlen(text);
+	snprintf(text + length, TEXT_BYTES_MAX - length, ": waiting for %.0f s, place %u%s%s%s%s",
+	         seconds_since(line->began_ns), position, brevity == EVERYTHING ? " in the queue" : "", which,
+	         reason[0] == '\0' ? "" : ", ", reason);
+}
+
+/* The reason, and in it the command of the holder, comes last. If it had no room, what says little is left out. */
 static void
 describe_wait(const struct waiting_line *line, uint32_t position, size_t columns, char text[TEXT_BYTES_MAX])
 {
-	char which[WHICH_BYTES_MAX];
 	char reason[REASON_BYTES_MAX];
-	const char *place = " in the queue";
-	describe_which(line, which);
-	const bool has_holder = describe_reason(line->sems[line->at], line->o->count, reason);
-	while (true) {
-		snprintf(text, TEXT_BYTES_MAX, "tsem: %.*s: waiting for %.0f s, place %u%s%s%s%s", NAMES_BYTES_MAX,
-		         line->o->name, seconds_since(line->began_ns), position, place, which, reason[0] == '\0' ? "" : ", ",
-		         reason);
-		if (!has_holder || strlen(text) <= columns || place[0] == '\0')
-			return;
-		place = "";
-	}
+	enum brevity brevity = EVERYTHING;
+	describe_reason(line->sems[line->at], line->o->count, reason);
+	describe_so(line, position, reason, brevity, text);
+	while (strlen(text) > columns && brevity < SHORT_NAMES)
+		describe_so(line, position, reason, ++brevity, text);
 }
 
 /* ---- on a terminal ---- */
@@ -258,7 +279,7 @@ explain_failure(struct waiting_line *line)
 	char which[WHICH_BYTES_MAX];
 	char reason[REASON_BYTES_MAX];
 	line->at = find_lacking(line);
-	describe_which(line, which);
+	describe_which(line, NAMES_COLUMNS_MAX, which);
 	describe_reason(line->sems[line->at], line->o->count, reason);
 	complain(line->o->name, "not enough permits%s came free in time%s%s", which, reason[0] == '\0' ? "" : ", ", reason);
 }

@@ -31,6 +31,21 @@ enqueue_holder() {
     "until:pkill -TERM -P $NEXT" 'see:^my turn' 'gone:waiting' 'see:^\$$'
 }
 
+@test "waiting line: the reason fits into 80 columns, also with a long name" {
+  SEM=w$RANDOM # a name as people use them
+  FILE=/dev/shm/tsem.$SEM
+  tsem create -j 2 "$SEM"
+  tsem set -j 0 "$SEM"
+  local long=$SEM.a-name-that-says-what-it-is-for-at-length
+  tsem create "$long"
+  tsem take "$long"
+  in_shell 80x12 "key:tsem run $SEM echo my turn\n" \
+    "see:^tsem: $SEM: waiting for [0-9]+ s, place 1, drained \(raise the capacity with" "until:tsem set -j 2 $SEM" 'see:^my turn' \
+    "key:clear; tsem run $long echo my turn\n" \
+    "see:^tsem: $SEM.a-name[a-z-]*[.]{3}: waiting for [0-9]+ s, place 1, 1 permit was taken" \
+    "until:tsem post $long" 'see:^my turn'
+}
+
 @test "waiting line: it fits into one line of the screen, however narrow that becomes" {
   tsem create "$SEM"
   hold
@@ -78,7 +93,7 @@ enqueue_holder() {
   for term in TERM= TERM=dumb TERM=no-such-terminal -uTERM; do
     attempt script -qec "env $term tsem take -v -w 400ms $SEM" /dev/null
     expect_status 75
-    expect_match 'what it says' "$OUT" "tsem: $SEM: waiting for [0-9]+ s, place 1 in the queue, "
+    expect_match 'what it says' "$OUT" "tsem: $SEM: waiting for [0-9]+ s, place 1, "
     [[ $OUT != *$'\e'* ]] || fail 'a control sequence'
   done
   attempt tsem take -v -w 400ms "$SEM"
