@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <unistd.h>
 
 #include "cmd.h"
 
@@ -10,8 +9,8 @@ cmd_remove(const struct options *o)
 	int rc = tsem_remove(o->name, (o->force ? TSEM_FORCE : 0) | (o->foreign ? TSEM_FOREIGN : 0));
 	if (rc == -ENOENT)
 		die(o->name, "no such semaphore (see 'tsem list')");
-	/* /dev/shm is sticky, so --foreign helps only root. */
-	if (rc == -EPERM && geteuid() != 0)
+	/* /dev/shm is sticky, so --foreign helps only root, and no mode helps. */
+	if (is_for_owner(o->name, rc))
 		die_of_owner(o->name, "remove it");
 	if (rc == -EOVERFLOW)
 		die(o->name, "more than 2^38 permits are available (-f removes it nevertheless)");

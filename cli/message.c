@@ -185,6 +185,14 @@ die_error(const char *name, int error)
 	exit(EXIT_TSEM_FAILED);
 }
 
+bool
+is_for_owner(const char *name, int error)
+{
+	struct stat st;
+	const bool denied = error == -EPERM || error == -EACCES;
+	return denied && geteuid() != 0 && owner_of(name, &st) && st.st_uid != geteuid();
+}
+
 void
 die_of_owner(const char *name, const char *what)
 {

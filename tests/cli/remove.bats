@@ -138,8 +138,15 @@ load helper
     attempt as-nobody tsem remove $option "$SEM"
     expect_failure "^$SEM: it belongs to root \\(only that user and root can remove it\\)"
   done
-  attempt as-nobody tsem remove "$SEM"
-  expect_failure "^$SEM: it belongs to root \\(only"
+  local mode
+  for mode in 0666 0600; do
+    tsem set -m $mode "$SEM"
+    for option in '' -f; do
+      # shellcheck disable=SC2086
+      attempt as-nobody tsem remove $option "$SEM"
+      expect_failure "^$SEM: it belongs to root \\(only that user and root can remove it\\)"
+    done
+  done
   expect_at_rest 1
 }
 

@@ -166,8 +166,16 @@ load helper
   expect_equal 'group' "$(stat -c %G "$FILE")" daemon
   expect_equal 'in the list' "$(tsem list --raw --noheadings -o name,group,gid 2>/dev/null | grep "^$SEM ")" \
     "$SEM daemon $(getent group daemon | cut -d: -f3)"
-  attempt as-nobody tsem set -m 0600 "$SEM"
-  expect_failure "^$SEM: it belongs to root \\(only that user and root can change its mode and its group\\)"
+  local mode
+  for mode in 0666 0600; do
+    tsem set -m $mode "$SEM"
+    attempt as-nobody tsem set -m 0644 "$SEM"
+    expect_failure "^$SEM: it belongs to root \\(only that user and root can change its mode and its group\\)"
+    attempt as-nobody tsem set -g nogroup "$SEM"
+    expect_failure "^$SEM: it belongs to root \\(only that user and root can change its mode and its group\\)"
+  done
+  attempt as-nobody tsem set -j 3 "$SEM"
+  expect_failure "^$SEM: permission denied: it belongs to root, and its mode is 0600 \\(ask root"
   tsem remove "$SEM"
   as-nobody tsem create "$SEM"
   attempt as-nobody tsem set -g root -j 3 "$SEM"
