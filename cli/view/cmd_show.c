@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "message.h"
+#include "view/describe.h"
 #include "view/json.h"
 #include "view/show_table.h"
 #include "view/snapshot.h"
@@ -55,7 +56,9 @@ show_json(const char *name, const struct view_options *o, const struct snapshot 
 	columns_choose(&chosen, &show_columns, o->columns);
 	const struct selection *keys = o->columns == NULL ? NULL : &chosen;
 	json_t *top = stat_to_json(name, &snapshot->stat, snapshot->reason.kind, NULL);
-	int rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));
+	int rc = json_object_set_new(top, "dead", json_integer((json_int_t)dead_of(&snapshot->stat, &snapshot->reason)));
+	if (rc == 0)
+		rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));
 	if (rc == 0)
 		rc = json_object_set_new(top, "waiters", owners_to_json(snapshot, false, keys));
 	if (rc == 0 && o->stats)

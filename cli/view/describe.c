@@ -70,11 +70,17 @@ user_to_text(uid_t uid, char text[64])
 	strcpy(text, last);
 }
 
+/* A damaged segment may have any numbers. */
+uint64_t
+dead_of(const struct tsem_stat *stat, const struct reason *reason)
+{
+	return reason->dead < stat->held ? reason->dead : stat->held;
+}
+
 void
 held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64])
 {
-	/* A damaged segment may have any numbers. */
-	const uint64_t dead = reason->dead < stat->held ? reason->dead : stat->held;
+	const uint64_t dead = dead_of(stat, reason);
 	const int length = snprintf(text, 64, "%" PRIu64 " held", stat->held - dead);
 	if (dead > 0)
 		snprintf(text + length, 64 - (size_t)length, ", %" PRIu64 " of dead holders", dead);

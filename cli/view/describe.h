@@ -17,6 +17,9 @@ void stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_ki
 /* The permits of a semaphore: "2 held", or "1 held, 1 of dead holders". */
 void held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64]);
 
+/* The permits of dead holders, which no process has recovered yet. They are among those that are held. */
+uint64_t dead_of(const struct tsem_stat *stat, const struct reason *reason);
+
 /*
  * The permits that were posted beyond those taken, unless the creator has left that to posts: by no permits of its own, or
  * by a maximum that is not exceeded.

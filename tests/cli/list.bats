@@ -6,12 +6,12 @@ alone() {
   attempt private-shm 1m bash -ec "$1"
 }
 
-@test "list: JSON has the objects of show without holders and waiters, sorted by name" {
+@test "list: JSON has the objects of show without holders, waiters and dead, sorted by name" {
   need_private_shm
   alone 'tsem create b -j 3 --max 7; tsem create a; tsem create B -m 0660; tsem take b
     tsem list -J >list; for name in B a b; do tsem show -J $name; done >shown'
   expect_silence
-  expect_equal 'the list' "$(jq -S '.semaphores[]' list)" "$(jq -S 'del(.holders, .waiters)' shown)"
+  expect_equal 'the list' "$(jq -S '.semaphores[]' list)" "$(jq -S 'del(.dead, .holders, .waiters)' shown)"
   expect_equal 'keys beside it' "$(jq -c keys list)" '["semaphores"]'
 }
 

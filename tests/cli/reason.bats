@@ -124,9 +124,10 @@ says() {
   names dead "held by $OWNER, dead, and 1 more\$"
   attempt tsem show "$SEM"
   expect_match 'summary' "$OUT" "^$SEM: 2 permits, 0 available, 1 held, 1 of dead holders, 0 waiting: "
+  expect_shown '[.held, .dead] | @csv' 2,1
   attempt tsem take -n "$SEM"
   expect_silence
-  expect_shown .reason held
+  expect_shown '[.reason, .held, .dead] | @csv' '"held",2,0'
 }
 
 @test "reason: a dead holder is counted apart also while permits are available" {
@@ -137,6 +138,7 @@ says() {
   finish "$OWNER"
   attempt tsem show "$SEM"
   expect_match 'summary' "$(head -n 1 attempt.out)" "^$SEM: 2 permits, 1 available, 0 held, 1 of dead holders, 0 waiting\$"
+  expect_shown '[.held, .dead] | @csv' 1,1
 }
 
 @test "reason: a holder is stopped" {

@@ -7,7 +7,7 @@ load helper
   expect_status 0
   expect_err ''
   expect_equal 'keys and types' "$(jq -r 'to_entries | map(.key + ":" + (.value | type)) | sort | join(" ")' <<<"$OUT")" \
-    'available:number capacity:number created:string grant:number held:number holders:array max:number mode:string'"$(
+    'available:number capacity:number created:string dead:number grant:number held:number holders:array max:number mode:string'"$(
     )"' name:string permits:number reason:string ticket:number uid:number uuid:string waiters:array waiting:number'
   expect_equal 'values' "$(jq -r '[.name, .permits, .capacity, .max, .available, .held, .waiting, .mode, .uid] | @csv' \
     <<<"$OUT")" "\"$SEM\",4,4,9,4,0,0,\"0640\",$(id -u)"
