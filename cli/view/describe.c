@@ -134,19 +134,11 @@ pid_to_cell(pid_t pid, char text[CELL_BYTES_MAX])
 		snprintf(text, CELL_BYTES_MAX, "%d", (int)pid);
 }
 
-void
-owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+/* What is told of the owner's process. */
+static void
+process_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
 {
-	const bool holds = owner->position == 0;
-	text[0] = '\0';
 	switch (column) {
-	case SHOW_STATE:
-		strcpy(text, holds ? "holds" : "waits");
-		break;
-	case SHOW_POSITION:
-		if (!holds)
-			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->position);
-		break;
 	case SHOW_PID:
 		pid_to_cell(process_number(owner), text);
 		break;
@@ -160,6 +152,40 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 	case SHOW_UID:
 		snprintf(text, CELL_BYTES_MAX, "%u", (unsigned)owner->uid);
 		break;
+	case SHOW_ALIVE:
+		strcpy(text, process_is_stopped(owner) ? "stopped" : alive_to_text(owner->alive));
+		break;
+	case SHOW_STOPPED:
+		strcpy(text, yes_or_no(process_is_stopped(owner)));
+		break;
+	case SHOW_FOREIGN:
+		strcpy(text, yes_or_no(process_is_elsewhere(owner)));
+		break;
+	case SHOW_COMMAND:
+		/* A holder that is `tsem run` has not started its command yet, or waits for another semaphore. */
+		if (owner->position == 0)
+			owner_command(owner, text, CELL_BYTES_MAX);
+		else
+			owner_task(owner, text, CELL_BYTES_MAX);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+{
+	const bool holds = owner->position == 0;
+	text[0] = '\0';
+	switch (column) {
+	case SHOW_STATE:
+		strcpy(text, holds ? "holds" : "waits");
+		break;
+	case SHOW_POSITION:
+		if (!holds)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->position);
+		break;
 	case SHOW_COUNT:
 		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->count);
 		break;
@@ -170,27 +196,11 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 		if (owner->remaining_ns >= 0)
 			duration_to_text((uint64_t)owner->remaining_ns, text);
 		break;
-	case SHOW_ALIVE:
-		strcpy(text, process_is_stopped(owner) ? "stopped" : alive_to_text(owner->alive));
-		break;
-	case SHOW_STOPPED:
-		strcpy(text, yes_or_no(process_is_stopped(owner)));
-		break;
 	case SHOW_OWNED:
 		strcpy(text, yes_or_no(owner->owned));
 		break;
-	case SHOW_FOREIGN:
-		strcpy(text, yes_or_no(process_is_elsewhere(owner)));
-		break;
 	case SHOW_TICKET:
 		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, owner->ticket);
-		break;
-	case SHOW_COMMAND:
-		/* A holder that is `tsem run` has not started its command yet, or waits for another semaphore. */
-		if (holds)
-			owner_command(owner, text, CELL_BYTES_MAX);
-		else
-			owner_task(owner, text, CELL_BYTES_MAX);
 		break;
 	case SHOW_SLOT:
 		if (owner->slot != TSEM_NO_SLOT)
@@ -200,7 +210,37 @@ owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text
 		slots_to_text(owner, text);
 		break;
 	default:
+		process_to_cell(owner, column, text);
 		break;
+	}
+}
+
+static uint64_t
+stat_number(const struct tsem_stat *stat, enum list_column column)
+{
+	switch (column) {
+	case LIST_PERMITS:
+		return stat->permits;
+	case LIST_CAPACITY:
+		return stat->capacity;
+	case LIST_MAX:
+		return stat->max;
+	case LIST_AVAILABLE:
+		return stat->available;
+	case LIST_HELD:
+		return stat->held;
+	case LIST_WAITING:
+		return stat->waiting;
+	case LIST_TICKET:
+		return stat->ticket;
+	case LIST_GRANT:
+		return stat->grant;
+	case LIST_UID:
+		return stat->uid;
+	case LIST_GID:
+		return stat->gid;
+	default:
+		return 0;
 	}
 }
 
@@ -208,7 +248,6 @@ void
 stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind reason, enum list_column column,
              char text[CELL_BYTES_MAX])
 {
-	uint64_t number = 0;
 	switch (column) {
 	case LIST_NAME:
 		snprintf(text, CELL_BYTES_MAX, "%s", name);
@@ -226,12 +265,10 @@ stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind re
 		strcpy(text, yes_or_no((stat->flags & TSEM_BOUNDED) != 0));
 		return;
 	case LIST_EXCESS:
-		number = excess_of(stat);
-		if (number == 0) {
-			text[0] = '\0';
-			return;
-		}
-		break;
+		text[0] = '\0';
+		if (excess_of(stat) != 0)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu64, excess_of(stat));
+		return;
 	case LIST_CREATED:
 		time_to_text(stat->created, text);
 		return;
@@ -241,38 +278,7 @@ stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind re
 	case LIST_REASON:
 		strcpy(text, reason_word(reason));
 		return;
-	case LIST_PERMITS:
-		number = stat->permits;
-		break;
-	case LIST_CAPACITY:
-		number = stat->capacity;
-		break;
-	case LIST_MAX:
-		number = stat->max;
-		break;
-	case LIST_AVAILABLE:
-		number = stat->available;
-		break;
-	case LIST_HELD:
-		number = stat->held;
-		break;
-	case LIST_WAITING:
-		number = stat->waiting;
-		break;
-	case LIST_TICKET:
-		number = stat->ticket;
-		break;
-	case LIST_GRANT:
-		number = stat->grant;
-		break;
-	case LIST_UID:
-		number = stat->uid;
-		break;
-	case LIST_GID:
-		number = stat->gid;
-		break;
 	default:
-		break;
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, stat_number(stat, column));
 	}
-	snprintf(text, CELL_BYTES_MAX, "%" PRIu64, number);
 }
