@@ -236,7 +236,9 @@ static int
 become_command(const struct options *o, struct group *group, const struct ancestor_hold *hold, char **command)
 {
 	set_permits(o->name, hold->count, hold->slots, hold->slots_n);
-	if (o->verbose)
+	if (o->verbose && hold->pid == getpid())
+		complain(o->name, "process %d runs the command under its own permits (--nested)", (int)getpid());
+	else if (o->verbose)
 		complain(o->name, "process %d runs the command under the permits of process %d (--nested)", (int)getpid(),
 		         (int)hold->pid);
 	group_close(group);

@@ -195,7 +195,8 @@ describe_lack(const struct reason *reason, const struct tsem_stat *stat, char te
 		append(text, " of %" PRIu32 " (raise the capacity with 'tsem set')", stat->capacity);
 		break;
 	case REASON_UNPOSTED:
-		append(text, "not enough permits yet (add some with 'tsem post')");
+		append(text, "%s been posted (add some with 'tsem post')",
+		       stat->permits == 0 && stat->grant == 0 ? "no permit has" : "too few permits have");
 		break;
 	case REASON_TAKEN:
 		append(text, "%" PRIu64 " permit%s taken and not posted back (give %s back with 'tsem post')",
@@ -217,8 +218,9 @@ describe_first(const struct reason *reason, char text[REASON_BYTES_MAX])
 	append(text, ", %" PRIu64 " %s free", reason->free, reason->free == 1 ? "is" : "are");
 }
 
-static void
-describe_holders(const struct reason *reason, enum reason_detail detail, char text[REASON_BYTES_MAX])
+/* A number of another container means nothing here, so it is not the name of the process. Returns what follows it. */
+static const char *
+name_holder(const struct reason *reason, char text[REASON_BYTES_MAX])
 {
 	static const char *const states[] = {
 		[HOLDER_RUNS] = "",
@@ -227,12 +229,22 @@ describe_holders(const struct reason *reason, enum reason_detail detail, char te
 		[HOLDER_DEAD] = "dead",
 	};
 	const struct tsem_owner *holder = &reason->holder;
-	const char *state = states[reason->state];
+	const bool unnumbered = process_is_elsewhere(holder) && holder->pid_here == 0;
+	append(text, unnumbered ? "held by a process in another container (%d there)" : "held by %d",
+	       (int)(unnumbered ? holder->pid : process_number(holder)));
+	return unnumbered && reason->state == HOLDER_ELSEWHERE ? "" : states[reason->state];
+}
+
+static void
+describe_holders(const struct reason *reason, enum reason_detail detail, char text[REASON_BYTES_MAX])
+{
+	const struct tsem_owner *holder = &reason->holder;
 	const bool more = detail == REASON_FULL || reason->holders > 1;
 	char command[64];
 	separate(text);
-	append(text, "held by %d%s%s%s", (int)(process_number(holder) != 0 ? process_number(holder) : holder->pid),
-	       state[0] != '\0' ? ", " : "", state, state[0] != '\0' && more ? "," : "");
+	const char *state = name_holder(reason, text);
+	if (state[0] != '\0')
+		append(text, ", %s%s", state, more ? "," : "");
 	if (detail == REASON_FULL) {
 		append(text, " for %.0f s", (double)holder->elapsed_ns / 1e9);
 		owner_task(holder, command, sizeof(command));
@@ -249,7 +261,8 @@ describe_rest(const struct reason *reason, const struct tsem_stat *stat, char te
 {
 	if (stat->held > stat->capacity && stat->capacity > 0 && stat->capacity < stat->permits) {
 		separate(text);
-		append(text, "%" PRIu64 " permits of a capacity of %" PRIu32, stat->held, stat->capacity);
+		append(text, "%" PRIu64 " permits are held, %" PRIu32 " exist%s now", stat->held, stat->capacity,
+		       stat->capacity == 1 ? "s" : "");
 	}
 	if (reason->anonymous > 0 && reason->kind != REASON_TAKEN) {
 		separate(text);

@@ -294,4 +294,6 @@ expect_told() {
   tsem create "$SEM"
   attempt tsem run "$SEM" bash -c 'echo $$ >holder; tsem run -v --nested "$SEM" bash -c "echo \$\$ >nested"; :'
   expect_message "^$SEM: process $(<nested) .*process $(<holder) \(--nested\)$"
+  attempt bash -c 'echo $$ >holder; tsem acquire --owner $$ "$SEM"; exec tsem run -v --nested "$SEM" true'
+  expect_message "^$SEM: process $(<holder) runs the command under its own permits \(--nested\)$"
 }

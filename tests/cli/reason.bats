@@ -77,7 +77,7 @@ says() {
 
 @test "reason: permits have to be posted first" {
   tsem create -j 0 "$SEM"
-  local text="not enough permits yet \(add some with 'tsem post'\)"
+  local text="no permit has been posted \(add some with 'tsem post'\)"
   names posts "$text\$"
   says "$text" tsem take -v "$SEM"
   names posts "$text\$"
@@ -85,6 +85,7 @@ says() {
   finish "$PID"
   tsem create --max 3 "$SEM"
   hold
+  text="too few permits have been posted \(add some with 'tsem post'\)"
   says "$text, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)" tsem take -v -k 3 "$SEM"
   names posts "$text\$"
 }
@@ -92,7 +93,7 @@ says() {
 @test "reason: posted permits that are too few for the first in line" {
   tsem create -j 0 --max 5 "$SEM"
   tsem post -k 2 "$SEM"
-  says "not enough permits yet \(add some with 'tsem post'\), the first in line wants 3 permits, 2 are free" \
+  says "too few permits have been posted \(add some with 'tsem post'\), the first in line wants 3 permits, 2 are free" \
     tsem take -v -k 3 "$SEM"
 }
 

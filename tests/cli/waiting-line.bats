@@ -136,10 +136,13 @@ says() {
 
 @test "waiting line: a semaphore without permits, which are to be posted" {
   tsem create -j 0 "$SEM"
-  says "not enough permits yet (add some with 'tsem post')" tsem take -v "$SEM"
+  says "no permit has been posted (add some with 'tsem post')" tsem take -v "$SEM"
   tsem post "$SEM"
   finish "$PID"
   expect_status 0
+  attempt tsem take -v -w 1ms "$SEM"
+  expect_status 75
+  expect_err "tsem: $SEM: not enough permits came free in time, too few permits have been posted (add some with 'tsem post')"
 }
 
 @test "waiting line: more permits are wanted than the capacity has now" {
@@ -163,5 +166,5 @@ says() {
   start bash -c 'exec tsem run -v "$SEM" true 2>said'
   eventually grep -q waiting said
   expect_match 'what it waits for' "$(<said)" \
-    " in the queue, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\), 2 permits of a capacity of 1\$"
+    " in the queue, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\), 2 permits are held, 1 exists now\$"
 }
