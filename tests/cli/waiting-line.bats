@@ -33,7 +33,7 @@ enqueue_holder() {
 
 @test "waiting line: the reason fits into 80 columns, also with a long name" {
   SEM=w$RANDOM # a name as people use them
-  FILE=/dev/shm/tsem.$SEM
+  export FILE=/dev/shm/tsem.$SEM # removed by teardown
   tsem create -j 2 "$SEM"
   tsem set -j 0 "$SEM"
   local long=$SEM.a-name-that-says-what-it-is-for-at-length
