@@ -20,9 +20,9 @@ struct ancestor_hold {
 };
 
 /*
- * Finds the nearest process, from this one upwards, that holds at least `least` permits; `least` is at least 1. If there
- * is none, and `owner` is not 0, goes on with the process `owner`, for which this one acquires, and its ancestors. False:
- * there is none, or /proc does not show it, or it is in another PID namespace.
+ * Finds the nearest process, from this one upwards, that holds at least `least` permits; `least` is at least 1. If
+ * there is none, and `owner` is not 0, goes on with the process `owner`, for which this one acquires, and its
+ * ancestors. False: there is none, or /proc does not show it, or it is in another PID namespace.
  */
 bool ancestors_find(tsem *sem, pid_t owner, uint32_t least, struct ancestor_hold *hold);
 

@@ -38,7 +38,7 @@ bool owner_of(const char *name, struct stat *st);
 void complain_error(const char *name, int error);
 _Noreturn void die_error(const char *name, int error);
 
-/* Whether the negative errno `error` of the library means that only the owner of the semaphore, or root, may do that. */
+/* Whether `error` of the library, a negative errno, means that only the owner of the semaphore and root may do that. */
 bool is_for_owner(const char *name, int error);
 
 /* The semaphore belongs to another user; only that user and root can do `what`. */

@@ -47,7 +47,7 @@ is_lowered(tsem *sem, uint32_t count)
 	return tsem_stat(sem, &stat) == 0 && stat.capacity < stat.permits && stat.capacity < count;
 }
 
-/* `run --nested` takes one name, and neither --any nor --jobserver. A farther ancestor than the nearest may serve it. */
+/* `run --nested` takes one name, and neither --any nor --jobserver. A farther ancestor may hold enough for it. */
 static const char *
 advice(tsem *sem, size_t n, const struct options *o, const struct ancestor_hold *hold)
 {

@@ -21,8 +21,8 @@ void held_to_text(const struct tsem_stat *stat, const struct reason *reason, cha
 uint64_t dead_of(const struct tsem_stat *stat, const struct reason *reason);
 
 /*
- * The permits that were posted beyond those taken, unless the creator has left that to posts: by no permits of its own, or
- * by a maximum that is not exceeded.
+ * The permits that were posted beyond those taken. 0 if the creator has left that to posts: by no permits of its own,
+ * or by a maximum that is not exceeded.
  */
 uint64_t excess_of(const struct tsem_stat *stat);
 
