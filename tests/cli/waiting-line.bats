@@ -50,9 +50,9 @@ enqueue_holder() {
   tsem create "$SEM"
   hold
   # Twice on the screen: the text would have wrapped.
-  in_shell 60x12 "key:tsem run $SEM echo my turn\\n" "see:^tsem: $SEM: waiting for 1 s" 'see: waiting for 2 s' 'see: waiting for 3 s' \
+  in_shell 60x12 "key:tsem run $SEM echo my turn\\n" "see:^tsem: $SEM: waiting for [0-9]+ s" 'see: waiting for ([3-9]|[1-9][0-9]) s' \
     'gone:(?s)tsem: bats.*tsem: bats' \
-    size:45x12 'see: waiting for 4 s' 'see: waiting for 5 s' 'gone:(?s)tsem: bats.*tsem: bats' 'gone:place|queue|held' \
+    size:45x12 'see: waiting for ([5-9]|[1-9][0-9]) s' 'gone:(?s)tsem: bats.*tsem: bats' 'gone:place|queue|held' \
     size:1x1 size:3x2 "until:tsem show -J $SEM | jq -e '.waiters[0].seconds > 6' >jq.out" size:150x12 'see:held by' \
     "until:kill -TERM $COMMAND_PID" 'see:^my turn' 'gone:waiting' 'see:^\$$'
 }

@@ -4,10 +4,6 @@
 # shellcheck disable=SC2016,SC2030,SC2031 # scripts for inner shells; each test sets FIRST for itself
 load environments
 
-setup_file() {
-  need 'a PID namespace' own-pids true
-}
-
 # Starts COMMAND in a container that holds the only permit as soon as this returns. FIRST is its process 1.
 hold_in_container() {
   start "${CONTAINER[@]:-container}" "$@"
@@ -49,6 +45,7 @@ kill_inside() {
 # ---- a container is killed ----
 
 @test "containers: tsem run in a killed container gives its permit to a waiter in another one, ten times of ten" {
+  need_own_pids
   tsem create "$SEM"
   for _ in {1..10}; do
     hold_in_container tsem run "$SEM" sleep 1000
@@ -60,6 +57,7 @@ kill_inside() {
 }
 
 @test "containers: a C program in a killed container gives its permit to a waiter in another one, ten times of ten" {
+  need_own_pids
   tsem create "$SEM"
   for _ in {1..10}; do
     hold_in_container holder "$SEM"
@@ -71,6 +69,7 @@ kill_inside() {
 }
 
 @test "containers: a try notices the death, outside and in another container" {
+  need_own_pids
   tsem create "$SEM"
   hold_in_container tsem run "$SEM" sleep 1000
   expect_none_available
@@ -83,6 +82,7 @@ kill_inside() {
 }
 
 @test "containers: a killed waiter leaves the queue" {
+  need_own_pids
   tsem create "$SEM"
   hold
   start container tsem take "$SEM"
@@ -98,6 +98,7 @@ kill_inside() {
 }
 
 @test "containers: with user namespaces of their own" {
+  need_own_pids
   need 'a user namespace' unshare --user --map-root-user true
   local -x IN_USER_NAMESPACE=1
   tsem create "$SEM"
@@ -108,6 +109,7 @@ kill_inside() {
 }
 
 @test "containers: without a /proc" {
+  need_own_pids
   skip_under any 'a sanitizer needs /proc'
   need 'a mount namespace' unshare --mount true
   tsem create "$SEM"
@@ -119,6 +121,7 @@ kill_inside() {
 }
 
 @test "containers: without a /proc and its namespace, holder and waiter with the same number" {
+  need_own_pids
   skip_under any 'a sanitizer needs /proc'
   need 'a mount namespace' unshare --mount true
   tsem create "$SEM"
@@ -136,6 +139,7 @@ kill_inside() {
 }
 
 @test "containers: a process outside of all containers is killed" {
+  need_own_pids
   tsem create "$SEM"
   container tsem run "$SEM" true # so it is known that several namespaces use the semaphore
   hold
@@ -150,6 +154,7 @@ kill_inside() {
 # ---- numbers ----
 
 @test "containers: show prints numbers that kill accepts here, and those of the container" {
+  need_own_pids
   tsem create -j 2 "$SEM"
   hold_in_container tsem run "$SEM" sleep 1000
   local command
@@ -177,6 +182,7 @@ kill_inside() {
 # ---- no live process is robbed ----
 
 @test "containers: tsem run is killed, and its command lives and keeps the permit" {
+  need_own_pids
   local -x OUTLIVES=1
   tsem create "$SEM"
   hold_in_container tsem run "$SEM" sleep 1000
@@ -188,6 +194,7 @@ kill_inside() {
 }
 
 @test "containers: a command that closes all descriptors keeps the permit as long as its tsem run lives" {
+  need_own_pids
   tsem create "$SEM"
   local -x OUTLIVES=1
   hold_in_container tsem run "$SEM" closed-descriptors sh -c 'touch closed; exec sleep 1000'
@@ -202,6 +209,7 @@ kill_inside() {
 }
 
 @test "containers: a daemon that a command leaves behind does not keep the permit of a command that has ended" {
+  need_own_pids
   tsem create "$SEM"
   start container tsem run "$SEM" sh -c 'sleep 1000 & touch left'
   eventually test -e left
@@ -210,6 +218,7 @@ kill_inside() {
 }
 
 @test "containers: a daemon keeps the permit of a command that was killed together with tsem run, for others only" {
+  need_own_pids
   local -x OUTLIVES=1
   tsem create "$SEM"
   hold_in_container tsem run "$SEM" sh -c 'sleep 1000 & touch left; wait'
@@ -222,6 +231,7 @@ kill_inside() {
 }
 
 @test "containers: a program that executes another one, or closes its handle, keeps its holds" {
+  need_own_pids
   tsem create "$SEM"
   local actions
   for actions in 'ready exec' 'close ready' 'close ready exec' 'again ready' 'again ready exec'; do
@@ -236,6 +246,7 @@ kill_inside() {
 }
 
 @test "containers: a lock that only a child has inherited is not the parent's" {
+  need_own_pids
   tsem create "$SEM"
   hold_in_container holder "$SEM" release child close open acquire close ready
   eventually test -e ready
@@ -248,6 +259,7 @@ kill_inside() {
 }
 
 @test "containers: a command that uses low descriptors for itself keeps its permit when tsem run is killed" {
+  need_own_pids
   tsem create "$SEM"
   local -x OUTLIVES=1
   hold_in_container tsem run "$SEM" bash -c 'for ((i = 3; i < 64; i++)); do eval "exec $i>/dev/null"; done; touch ready; sleep 1000; :'
@@ -258,6 +270,7 @@ kill_inside() {
 }
 
 @test "containers: a program that closes the descriptors of others keeps its holds" {
+  need_own_pids
   tsem create "$SEM"
   hold_in_container holder "$SEM" descriptors ready
   eventually test -e ready
@@ -269,6 +282,7 @@ kill_inside() {
 # ---- what keeps a dead owner's permit ----
 
 @test "containers: a child that does nothing keeps its killed parent's permit for others, until it ends, too" {
+  need_own_pids
   local -x OUTLIVES=1
   tsem create "$SEM"
   hold_in_container holder "$SEM" child ready
@@ -280,6 +294,7 @@ kill_inside() {
 }
 
 @test "containers: a lock of another process can keep the dead, and cannot rob the living" {
+  need_own_pids
   tsem create "$SEM"
   hold_in_container tsem run "$SEM" sleep 1000
   local container_pid=$PID
