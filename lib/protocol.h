@@ -63,8 +63,8 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. If the counters move meanwhile, it may be
- * more than they are now; it is less than they were at the first read only if C falls.
+ * E - T: the permits that are available, or if negative, that are missing. If T or G moves meanwhile, it
+ * may exceed the value now; it is below the value at the first read only if C falls.
  */
 static inline int64_t
 spare_permits(const struct tsem *sem)
@@ -127,7 +127,7 @@ struct grant {
 	uint64_t to;
 };
 
-/* If G's tag is unfinished, makes its record IDLE, as finish_arrival() does for T. */
+/* As finish_arrival(), but for G, if it is still `grants`: makes the tag's record IDLE. */
 bool finish_release(struct tsem *sem, uint64_t grants);
 
 enum move {
@@ -145,7 +145,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
 
 /*
  * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is this use's or the next
- * one's (fast.h, store 6), and both serve. Otherwise another process's compare-and-swap of the result fails.
+ * one's (fast.h, store 6), and both serve. Once it is not, the
+ * compare-and-swap of a caller that does not own it fails.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -166,7 +167,7 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 	return CAS_SEQ(&sem->segment.header->grants, grants, grants + counter_word_make(count, 0));
 }
 
-/* Gives G another tag if it is still `grants`; `*done` says whether it was. False: a record cannot be mapped. */
+/* Gives G another tag if it is still `grants`; `*done`: it was. False: a record cannot be mapped. */
 bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 
 /*

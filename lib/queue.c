@@ -55,7 +55,8 @@ queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_
 
 /*
  * Whether the queue may come to grant the count. A count up to the creator's number or the maximum is accepted even if
- * the capacity is lower now: the caller waits until it is raised. If both are 0, any count is: posts may bring it.
+ * the capacity is lower now: the caller waits until it is raised. If both are 0, any count is accepted: posts may bring
+ * it.
  */
 static bool
 is_worth_waiting_for(const struct tsem *sem, uint32_t count)
@@ -98,8 +99,8 @@ purpose_of(const struct queue_place *place)
 }
 
 /*
- * Before the table grows, frees the records of dead owners that have neither permit nor ticket: ticks mostly leave
- * them.
+ * Before the table grows, frees dead owners' records without permit or ticket, which the look at a tick mostly leaves
+ * alone.
  */
 static int
 claim_or_grow(struct queue_place *place)
@@ -155,7 +156,7 @@ claim_until(struct queue_place *place)
 
 /* Makes the ticket an orphan: it is skipped now if E has come to it, and otherwise when E does. */
 static void
-abandon(struct queue_place *place)
+make_orphan(struct queue_place *place)
 {
 	struct tsem *sem = place->sem;
 	const uint64_t ticket = place->waiter.ticket;
@@ -181,7 +182,7 @@ give_up(struct queue_place *place, int why)
 	}
 
 	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
-	abandon(place);
+	make_orphan(place);
 	return why;
 }
 
@@ -198,7 +199,7 @@ void
 queue_leave(struct queue_place *place)
 {
 	queue_mark_queued(place);
-	abandon(place);
+	make_orphan(place);
 }
 
 /* ---- the ticket ---- */
@@ -247,7 +248,7 @@ queue_join_at_once(struct queue_place *place)
 	return rc < 0 ? rc : queue_take_ticket(place);
 }
 
-/* The ticket is enabled: 0; or the semaphore is removed, and the ticket is given up with -EIDRM. */
+/* For an enabled ticket: 0, or -EIDRM if the semaphore is removed; then the ticket is given up. */
 static int
 keep_unless_removed(struct queue_place *place)
 {

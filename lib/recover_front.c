@@ -4,7 +4,7 @@
 #include "protocol.h"
 
 /*
- * The place of a ticket is one number: 48 bits for its distance from `origin`, a ticket near the front, and 16 for its
+ * The place of a ticket is one number: 48 bits for its distance from `origin` (a ticket near the front), and 16 for its
  * record. So places compare as numbers, and take little of the stack, which may be a signal handler's. PLACE_MIDDLE is
  * the distance 0, so that a ticket before `origin` has a smaller number.
  */
@@ -86,9 +86,9 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 }
 
 /*
- * Goes on without a scan: tries skip() on every `step`-th record after `last` (`step`: from the last place but one to
- * the last), until one is not QUEUED or skip() is false. Records are claimed one after the other, so this mostly finds
- * the whole queue. The next scan finds what it misses.
+ * Goes on without a scan: tries skip() on every `step`-th record after `last` (`step`: the index distance of the last
+ * two places), until one is not QUEUED or skip() is false. Records are claimed one after the other, so this mostly
+ * finds the whole queue. The next scan finds what it misses.
  */
 static void
 follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)

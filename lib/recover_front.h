@@ -8,7 +8,7 @@
 
 #include "recover_record.h"
 
-/* Skips the dead at the front of the queue. */
+/* Skips the dead at the front of the queue. Adds the permits that they held to *permits, unless that is NULL. */
 void recover_front(struct tsem *sem, uint32_t *permits);
 
 /* Records an orphaned ticket, so that the next advance of E skips it. */

@@ -22,7 +22,7 @@ wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 /* ---- spinning ---- */
 
 enum {
-	ROUNDS_WORTH_IT = 16,   /* with fewer left, spinning has not been paying off */
+	ROUNDS_WORTH_IT = 16,   /* a smaller budget means that spins were in vain */
 	ROUNDS_OF_BACKOFF = 64, /* a microsecond or two */
 };
 
@@ -95,9 +95,9 @@ wait_report_progress(struct tsem *sem, const struct waiter *waiter)
 	if (options->progress == NULL)
 		return false;
 	NO_CANCELLATION;
-	/* The position costs a look at every record: too much for a thousand waiters at each tick (every_ms is 0). */
-	const bool is_told = options->every_ms != 0 && waiter->record != NULL;
-	const uint32_t position = !is_told ? 0 : census_position(sem, waiter->ticket);
+	/* If every_ms is 0, reports come at each tick: too often for a position, which is a look at every record. */
+	const bool tells_position = options->every_ms != 0 && waiter->record != NULL;
+	const uint32_t position = !tells_position ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
 }
 

@@ -514,7 +514,7 @@ struct statistics {
 	_Atomic uint64_t wait_total;   /* ns */
 	_Atomic uint64_t wait_longest; /* ns */
 	_Atomic uint64_t recovered;    /* permits that came back from dead holders */
-	_Atomic uint64_t timeouts;     /* waits that were given up: deadline, signal or cancellation */
+	_Atomic uint64_t timeouts;     /* waits that were given up: deadline, signal, cancellation or removal */
 	_Atomic uint64_t handed_over;
 	_Atomic uint64_t histogram[HISTOGRAM_BINS]; /* of wait times: the smallest i with a time below 2^i us is its bin */
 };

@@ -40,7 +40,7 @@ hidden byte i_;
  * All ways to recovery share one loop with a single call of recover_record(), which keeps the model small. A way is a
  * sequence of stages. Each stage picks records for recover_record(), one after the other.
  *
- *     abandon()                          OWN, SKIP [, FRONT, RENEW]
+ *     make_orphan()                      OWN, SKIP [, FRONT, RENEW]
  *     skip_orphans()                     SKIP [, FRONT, RENEW]
  *     recover_all()                      LAST, KINDS, FRONT, RENEW
  *     tsem_recover()                     LAST, KINDS, FRONT, RENEW, SPARE
