@@ -279,6 +279,12 @@ kill_inside() {
   expect_recovered own-pids
 }
 
+@test "containers: the command of tsem run gets one descriptor more, for reading, above 99" {
+  need_own_pids
+  attempt own-pids sh -c 'tsem run -j 1 "$SEM" sh -c "readlink /proc/self/fd/1[0-9][0-9]; :"; tsem remove "$SEM"'
+  expect_out "$FILE"
+}
+
 # ---- what keeps a dead owner's permit ----
 
 @test "containers: a child that does nothing keeps its killed parent's permit for others, until it ends, too" {
