@@ -63,7 +63,7 @@ identity_owner(void)
 static inline bool
 identity_is(uint64_t owner)
 {
-	return owner != 0 && (owner & ~OWNER_LOCKED) == identity_owner();
+	return owner != 0 && owner_unlocked(owner) == identity_owner();
 }
 
 /* Returns the identity from the cache, which it fills as identity_prepare() does. Same errors. */

@@ -218,17 +218,6 @@ add_slots(struct tsem_owner *owner, uint32_t record, const struct slots *slots, 
 		owner->slot = own[0];
 }
 
-static bool
-is_any_foreign(const struct seen *all, size_t n)
-{
-	struct identity self;
-	for (size_t i = 0; i < n && identity_get(&self) == 0; i++) {
-		if (all[i].sighting.pid_ns != self.pid_ns)
-			return true;
-	}
-	return false;
-}
-
 static int
 call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
 {
@@ -236,8 +225,7 @@ call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *eac
 	struct slots slots;
 	uint32_t own[SLOTS_MAX];
 	struct inner_processes inner = {0};
-	if (is_any_foreign(all, n))
-		inner = inner_processes_read();
+	bool inner_is_read = false;
 	collect_slots(sem, &slots);
 	int rc = 0;
 	uint32_t position = 0;
@@ -245,6 +233,9 @@ call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *eac
 		const struct sighting *s = &all[i].sighting;
 		struct tsem_owner owner = describe(sem, s);
 		if (owner.foreign_pid) {
+			if (!inner_is_read)
+				inner = inner_processes_read();
+			inner_is_read = true;
 			const struct process_id id = owner_process_id(&sem->segment.records[s->index], s->owner);
 			owner.pid_here = inner_process_find(&inner, &id);
 		}

@@ -21,37 +21,46 @@ owner_process_id(const struct record *record, uint64_t owner)
 	};
 }
 
+/*
+ * Reads the owner as the record names it. False: its number says nothing, because the record was just claimed, and may
+ * still have the namespace of its last owner. The state and `start` are read before the namespace, which the owner
+ * writes before them.
+ */
+static bool
+read_process(const struct header *header, const struct record *record, uint64_t owner, struct process_id *process)
+{
+	const bool mixed = LOAD_SEQ(&header->mixed_pid_ns) != 0;
+	const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
+	const bool signed_by_owner = !mixed || !idle || LOAD_ACQ(&record->start) == owner;
+	*process = owner_process_id(record, owner);
+	if (!mixed)
+		process->pid_ns = LOAD_ACQ(&header->pid_ns);
+	return owner_kind(owner) != OWNER_KIND_PROCESS || (signed_by_owner && owner_may_be_in(owner, process->pid_ns));
+}
+
 enum liveness
 owner_liveness(const struct tsem *sem, const struct record *record, uint64_t owner)
 {
-	const struct header *header = sem->segment.header;
 	if (owner_kind(owner) == OWNER_KIND_ORPHAN)
 		return LIVENESS_DEAD;
 	if (identity_is(owner))
 		return LIVENESS_ALIVE;
-
-	/*
-	 * A record that was just claimed may still have the namespace of its last owner: its number says nothing then. The
-	 * state and `start` are read before the namespace, which the owner writes before them.
-	 */
-	const bool mixed = LOAD_SEQ(&header->mixed_pid_ns) != 0;
-	const bool idle = state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE;
-	const bool is_process = owner_kind(owner) == OWNER_KIND_PROCESS;
-	if (mixed && idle && is_process && LOAD_ACQ(&record->start) != owner)
-		return presence_judge(sem, record, owner);
-	struct process_id process = owner_process_id(record, owner);
-	if (!mixed)
-		process.pid_ns = LOAD_ACQ(&header->pid_ns);
-	if (is_process && !owner_may_be_in(owner, process.pid_ns))
-		return presence_judge(sem, record, owner);
-	const enum liveness verdict = (enum liveness)platform.judge(&process);
+	struct process_id process;
+	enum liveness verdict = LIVENESS_UNKNOWN;
+	if (read_process(sem->segment.header, record, owner, &process))
+		verdict = (enum liveness)platform.judge(&process);
 	return verdict == LIVENESS_UNKNOWN ? presence_judge(sem, record, owner) : verdict;
+}
+
+bool
+owner_is_in_our_namespace(const struct record *record)
+{
+	struct identity self;
+	return identity_get(&self) == 0 && LOAD_ACQ(&record->pid_ns) == self.pid_ns;
 }
 
 bool
 owner_has_exited(const struct record *record, uint64_t owner)
 {
-	struct identity self;
-	return identity_get(&self) == 0 && LOAD_ACQ(&record->pid_ns) == self.pid_ns
-	       && has_exited((pid_t)owner_pid(owner), recorded_start(record, owner));
+	return owner_is_in_our_namespace(record) && has_exited((pid_t)owner_pid(owner), recorded_start(record, owner));
 }

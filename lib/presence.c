@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "presence.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "cancellation.h"
 #include "lock.h"
+#include "process_mutex.h"
 
 /* A process's lock on one file. A forked child has its parent's in this list, too. */
 struct presence {
@@ -22,12 +22,6 @@ struct presence {
 /* Linux's PROC_PID_INIT_INO: processes of the first PID namespace are in no container. */
 #define INITIAL_PID_NAMESPACE UINT32_C(0xeffffffc)
 
-static uint64_t
-byte_of(uint64_t owner)
-{
-	return owner & ~OWNER_LOCKED;
-}
-
 static bool
 is_needed(const struct tsem *sem, const struct identity *self)
 {
@@ -37,27 +31,7 @@ is_needed(const struct tsem *sem, const struct identity *self)
 
 /* ---- the list ---- */
 
-/* A fork waits until no thread changes the list, so that a child does not inherit a locked mutex. */
-static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
-static struct presence *presences;
-
-static void
-begin_changing(void)
-{
-	pthread_mutex_lock(&changing);
-}
-
-static void
-end_changing(void)
-{
-	pthread_mutex_unlock(&changing);
-}
-
-static void
-mind_forks(void)
-{
-	pthread_atfork(begin_changing, end_changing, end_changing);
-}
+static struct presence *presences; /* only with process_mutex */
 
 static void
 destroy(const struct tsem *sem, struct presence *presence)
@@ -84,7 +58,7 @@ create(const struct tsem *sem, uint64_t owner)
 	presence->fd = lock_open(&sem->segment, sem->name);
 	if (presence->fd >= 0)
 		presence->page = mmap(NULL, PAGE_BYTES, PROT_READ, MAP_SHARED, presence->fd, 0);
-	if (presence->page == MAP_FAILED || lock_take(&sem->segment, presence->fd, byte_of(owner)) < 0) {
+	if (presence->page == MAP_FAILED || lock_take(&sem->segment, presence->fd, owner_unlocked(owner)) < 0) {
 		destroy(sem, presence);
 		return NULL;
 	}
@@ -97,7 +71,7 @@ static struct presence *
 find_or_create(const struct tsem *sem, uint64_t owner)
 {
 	for (struct presence *p = presences; p != NULL; p = p->next) {
-		if (byte_of(p->owner) == owner && p->device == sem->segment.device && p->inode == sem->segment.inode)
+		if (owner_unlocked(p->owner) == owner && p->device == sem->segment.device && p->inode == sem->segment.inode)
 			return p;
 	}
 	struct presence *presence = create(sem, owner);
@@ -122,27 +96,25 @@ take_out(const struct presence *presence)
 uint64_t
 presence_owner(struct tsem *sem, const struct identity *self)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	/* Acquire: pairs with the release below. */
 	struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
-	if (presence != NULL && byte_of(presence->owner) == self->owner)
+	if (presence != NULL && owner_unlocked(presence->owner) == self->owner)
 		return presence->owner;
 	if (!is_needed(sem, self))
 		return self->owner;
 
 	NO_CANCELLATION;
-	pthread_once(&once, mind_forks);
-	begin_changing();
+	process_mutex_lock();
 	/* Another thread may have been faster. Relaxed: the mutex orders it. */
 	presence = atomic_load_explicit(&sem->presence, memory_order_relaxed);
-	if (presence == NULL || byte_of(presence->owner) != self->owner) {
+	if (presence == NULL || owner_unlocked(presence->owner) != self->owner) {
 		presence = find_or_create(sem, self->owner);
 		if (presence != NULL) {
 			presence->handles++;
 			atomic_store_explicit(&sem->presence, presence, memory_order_release);
 		}
 	}
-	end_changing();
+	process_mutex_unlock();
 	return presence == NULL ? self->owner : presence->owner;
 }
 
@@ -151,7 +123,7 @@ presence_of_child(const struct tsem *sem, const struct identity *self, uint64_t 
 {
 	const struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
 	if (presence == NULL || presence->owner != parent
-	    || lock_take(&sem->segment, presence->fd, byte_of(self->owner)) < 0)
+	    || lock_take(&sem->segment, presence->fd, owner_unlocked(self->owner)) < 0)
 		return self->owner;
 	return self->owner | OWNER_LOCKED;
 }
@@ -162,7 +134,7 @@ presence_forget_child(const struct tsem *sem, uint64_t child)
 	const struct presence *presence = atomic_load_explicit(&sem->presence, memory_order_acquire);
 	if (presence != NULL && owner_kind(child) == OWNER_KIND_PROCESS && (child & OWNER_LOCKED) != 0
 	    && child != presence->owner)
-		lock_release(&sem->segment, presence->fd, byte_of(child));
+		lock_release(&sem->segment, presence->fd, owner_unlocked(child));
 }
 
 /*
@@ -181,7 +153,7 @@ presence_judge(const struct tsem *sem, const struct record *record, uint64_t own
 		const uint32_t unlocks = LOAD_SEQ(&header->unlocks);
 		if (LOAD_SEQ(&record->owner) != owner)
 			break;
-		const int taken = lock_is_taken(&sem->segment, byte_of(owner));
+		const int taken = lock_is_taken(&sem->segment, owner_unlocked(owner));
 		if (taken != 0)
 			return taken < 0 ? LIVENESS_UNKNOWN : LIVENESS_ALIVE;
 		if (LOAD_SEQ(&header->unlocks) == unlocks)
@@ -210,11 +182,11 @@ presence_close(struct tsem *sem)
 	if (presence == NULL || !identity_is(presence->owner))
 		return;
 	NO_CANCELLATION;
-	begin_changing();
+	process_mutex_lock();
 	if (--presence->handles == 0 && !owns_a_record(sem)) {
 		ADD_SEQ(&sem->segment.header->unlocks, 1); /* before the lock is gone: see presence_judge() */
 		take_out(presence);
 		destroy(sem, presence);
 	}
-	end_changing();
+	process_mutex_unlock();
 }

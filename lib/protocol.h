@@ -63,8 +63,8 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. If T or G moves meanwhile, it
- * may exceed the value now; it is below the value at the first read only if C falls.
+ * E - T: the permits that are available, or if negative, that are missing. If T or G moves meanwhile, it may exceed the
+ * value now; it is below the value at the first read only if C falls.
  */
 static inline int64_t
 spare_permits(const struct tsem *sem)
@@ -145,8 +145,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
 
 /*
  * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is this use's or the next
- * one's (fast.h, store 6), and both serve. Once it is not, the
- * compare-and-swap of a caller that does not own it fails.
+ * one's (fast.h, store 6), and both serve. Once it is not, the compare-and-swap of a caller that does not own it
+ * fails.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)

@@ -102,8 +102,8 @@ follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
 }
 
 /*
- * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also frees the records
- * of orphans that were skipped by a process which died before it freed the record.
+ * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also frees the records of
+ * orphans that were skipped by a process which died before it freed the record.
  */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)

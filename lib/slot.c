@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "slot.h"
 
-#include <pthread.h>
-
 #include "identity.h"
+#include "process_mutex.h"
 #include "protocol.h"
 
 _Static_assert(TSEM_SLOTS_MAX == SLOTS_MAX, "the slots of the interface are those of the segment");
@@ -59,40 +58,15 @@ take_slot(struct tsem *sem, uint32_t i, uint64_t own)
 	return false;
 }
 
-/*
- * Two threads that ask for the slots of one hold at once would each take a slot for each permit. So only one thread of
- * a process at a time takes slots. A fork waits until none does, so that a child does not inherit a locked mutex.
- */
-static pthread_mutex_t taking = PTHREAD_MUTEX_INITIALIZER;
-
-static void
-begin_taking(void)
-{
-	pthread_mutex_lock(&taking);
-}
-
-static void
-end_taking(void)
-{
-	pthread_mutex_unlock(&taking);
-}
-
-static void
-mind_forks(void)
-{
-	pthread_atfork(begin_taking, end_taking, end_taking);
-}
-
+/* One thread at a time: two that ask for the slots of one hold at once would each take a slot for each permit. */
 static void
 take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, mind_forks);
-	begin_taking();
+	process_mutex_lock();
 	uint32_t missing = count - find_own(sem, own, slots, count);
 	for (uint32_t i = 0; i < SLOTS_MAX && missing > 0; i++)
 		missing -= take_slot(sem, i, own);
-	end_taking();
+	process_mutex_unlock();
 }
 
 /*

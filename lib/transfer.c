@@ -149,7 +149,7 @@ tsem_adopt(tsem_hold *out)
 		return -EPERM;
 	struct record *record = hold_record(hold);
 	const uint64_t parent = LOAD_ACQ(&record->owner);
-	if (owner_kind(parent) != OWNER_KIND_PROCESS || (parent & ~OWNER_LOCKED) == self.owner)
+	if (owner_kind(parent) != OWNER_KIND_PROCESS || owner_unlocked(parent) == self.owner)
 		return -EPERM;
 	if (LOAD_ACQ(&record->pid_ns) != self.pid_ns)
 		return -EXDEV;
@@ -182,11 +182,10 @@ static bool
 is_our_ended_child(const struct record *record, uint64_t owner)
 {
 	NO_CANCELLATION;
-	struct identity self;
 	siginfo_t info = {0};
 	const pid_t pid = (pid_t)owner_pid(owner);
 	const int saved = errno;
-	const bool ended = pid > 0 && identity_get(&self) == 0 && LOAD_ACQ(&record->pid_ns) == self.pid_ns
+	const bool ended = pid > 0 && owner_is_in_our_namespace(record)
 	                   && waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 	errno = saved;
 	return ended;

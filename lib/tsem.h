@@ -466,7 +466,7 @@ int tsem_set_access(tsem *sem, mode_t mode, gid_t group);
  * later one counts as usual, and of two corrections at the same time only one has an effect. A process that has taken
  * permits and posts them after this call posts them in excess, or fails with TSEM_BOUNDED.
  *
- * `correction`, if not NULL, receives how many permits came back; negative: so many were withdrawn.
+ * `*correction` receives the number of permits that came back; a negative number was withdrawn. It may be NULL.
  *
  * EPERM: the handle is read-only. EIDRM: the semaphore is removed. EOVERFLOW: the range of the counters. EBADMSG: the
  * semaphore is damaged.

@@ -251,6 +251,13 @@ owner_may_be_in(uint64_t owner, uint32_t pid_ns)
 	return bits == 0 || pid_ns == 0 || bits == (pid_ns & NAMESPACE_MASK);
 }
 
+/* The same process, whether or not it has a presence lock. */
+static inline uint64_t
+owner_unlocked(uint64_t owner)
+{
+	return owner & ~OWNER_LOCKED;
+}
+
 static inline uint64_t
 owner_handed(uint32_t pid, uint64_t ticket)
 {
