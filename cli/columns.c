@@ -112,6 +112,15 @@ columns_choose(struct selection *selection, const struct columns *columns, const
 	}
 }
 
+bool
+selection_has(const struct selection *selection, size_t column)
+{
+	size_t i = 0;
+	while (i < selection->n && selection->shown[i] != column)
+		i++;
+	return i < selection->n;
+}
+
 void
 columns_print_help(const struct columns *columns)
 {

@@ -101,6 +101,8 @@ struct selection {
 /* The columns in `list`, the argument of -o; the default ones if it is NULL. Dies of an unknown column. */
 void columns_choose(struct selection *selection, const struct columns *columns, const char *list);
 
+bool selection_has(const struct selection *selection, size_t column);
+
 /* The index of the column. Dies if there is none of that name. */
 size_t columns_find(const struct columns *columns, const char *name);
 

@@ -232,6 +232,15 @@ const struct option_row option_rows[] = {
 enum { ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
 const size_t option_rows_n = ROWS;
 
+const char *
+name_at(const char *names, size_t i, size_t *length)
+{
+	for (; i > 0; i--)
+		names += strcspn(names, ",") + 1;
+	*length = strcspn(names, ",");
+	return names;
+}
+
 bool
 verb_accepts(const struct verb *verb, const struct option_row *row)
 {

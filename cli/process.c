@@ -73,24 +73,19 @@ process_command(pid_t pid, char *text, size_t size)
 	copy_command(text, size, bytes, n);
 }
 
+/* Looks once: a table asks for each row, and neither /proc nor the namespace of a process changes. */
 bool
 proc_has_our_numbers(void)
 {
+	static bool looked;
+	static bool ours;
 	char link[16] = "";
 	char self[16];
-	snprintf(self, sizeof(self), "%d", (int)getpid());
-	return readlink("/proc/self", link, sizeof(link) - 1) > 0 && strcmp(link, self) == 0;
-}
-
-/* A table asks for each row, and neither /proc nor the namespace of a process changes. */
-static bool
-proc_is_ours(void)
-{
-	static bool asked;
-	static bool ours;
-	if (!asked)
-		ours = proc_has_our_numbers();
-	asked = true;
+	if (!looked) {
+		snprintf(self, sizeof(self), "%d", (int)getpid());
+		ours = readlink("/proc/self", link, sizeof(link) - 1) > 0 && strcmp(link, self) == 0;
+		looked = true;
+	}
 	return ours;
 }
 
@@ -98,7 +93,7 @@ proc_is_ours(void)
 static pid_t
 known_pid(const struct tsem_owner *owner)
 {
-	return owner->alive != TSEM_DEAD && proc_is_ours() ? owner->pid_here : 0;
+	return owner->alive != TSEM_DEAD && proc_has_our_numbers() ? owner->pid_here : 0;
 }
 
 void

@@ -3,17 +3,23 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ancestors.h"
 #include "message.h"
 
 static int
-is_our_place(const struct tsem_owner *owner, void *arg)
+our_place(const struct tsem_owner *owner, void *arg)
 {
 	(void)arg;
-	return owner->position != 0 && owner->pid == getpid() && !owner->foreign_pid;
+	return owner->pid_here == getpid() ? (int)owner->position : 0;
+}
+
+uint32_t
+find_place(tsem *sem)
+{
+	const int place = tsem_owners(sem, our_place, NULL);
+	return place > 0 ? (uint32_t)place : 0;
 }
 
 /* The library refuses any other count, and the command then has another message. */
@@ -33,7 +39,7 @@ has_to_wait(tsem *sem, const struct options *o, bool queued)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (queued)
-		return tsem_owners(sem, is_our_place, NULL) > 0;
+		return find_place(sem) > 0;
 	if (tsem_stat(sem, &stat) != 0 || !is_possible(&stat, o->count))
 		return false;
 	return stat.available < o->count || stat.waiting > 0;
@@ -74,10 +80,9 @@ static void
 say(const struct options *o, size_t which, const struct ancestor_hold *hold, const char *what_to_do)
 {
 	char name[256];
-	const char *at = o->name;
-	for (size_t i = 0; i < which; i++)
-		at += strcspn(at, ",") + 1;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+	size_t length;
+	const char *at = name_at(o->name, which, &length);
+	snprintf(name, sizeof(name), "%.*s", (int)length, at);
 	complain(name, "process %d waits for process %d, %s, which holds %" PRIu64 " permit%s (%s)", (int)getpid(),
 	         (int)hold->pid, relation_of(o, hold), hold->count, hold->count == 1 ? "" : "s", what_to_do);
 }

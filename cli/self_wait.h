@@ -9,6 +9,9 @@
 #include "options.h"
 #include "tsem.h"
 
+/* The place of this process in the queue, from 1; 0: it has none. */
+uint32_t find_place(tsem *sem);
+
 /*
  * Prints one line if the process that waits, or is about to, waits for its own permits or for those of an ancestor.
  * With `acquire --owner`, the permits of that process and of its ancestors count, too. `queued`: it is in the queue of

@@ -35,20 +35,6 @@ describe_reason(tsem *sem, uint32_t wanted, char text[REASON_BYTES_MAX])
 		reason_to_text(&reason, &stat, REASON_FULL, text);
 }
 
-static int
-our_place(const struct tsem_owner *owner, void *arg)
-{
-	(void)arg;
-	return owner->pid_here == getpid() ? (int)owner->position : 0;
-}
-
-static uint32_t
-find_place(tsem *sem)
-{
-	const int place = tsem_owners(sem, our_place, NULL);
-	return place > 0 ? (uint32_t)place : 0;
-}
-
 /* The library waits for one semaphore after the other, in an order of its own. */
 static size_t
 find_ours(const struct waiting_line *line)
@@ -76,12 +62,11 @@ append_names(char *text, size_t size, const char *names, size_t n, size_t column
 static void
 describe_which(const struct waiting_line *line, size_t columns, char text[WHICH_BYTES_MAX])
 {
-	const char *name = line->o->name;
-	for (size_t i = 0; i < line->at; i++)
-		name += strcspn(name, ",") + 1;
+	size_t length;
+	const char *name = name_at(line->o->name, line->at, &length);
 	snprintf(text, WHICH_BYTES_MAX, "%s", line->n > 1 ? " of " : "");
 	if (line->n > 1)
-		append_names(text, WHICH_BYTES_MAX, name, strcspn(name, ","), columns);
+		append_names(text, WHICH_BYTES_MAX, name, length, columns);
 }
 
 /* How much is left out of a line that is too wide. */

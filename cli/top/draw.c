@@ -42,10 +42,8 @@ draw_last_line(const struct top *top)
 	if (LINES < 2)
 		return;
 	draw_question(top, text, sizeof(text));
-	struct pen pen = pen_at(LINES - 1);
 	const bool asks = top->asking == ASK_NUMBER || top->asking == ASK_CONFIRM;
-	pen_write(&pen, asks ? INK_TITLE : INK_DIM, text);
-	pen_finish(&pen, INK_PLAIN);
+	pen_line(LINES - 1, asks ? INK_TITLE : INK_DIM, text);
 }
 
 /* ---- help ---- */
@@ -65,19 +63,13 @@ draw_help(const struct top *top)
 	char text[128];
 	draw_title(top, "keys");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		struct pen pen = pen_at(y++);
-		pen_write(&pen, INK_PLAIN, keys[i]);
-		pen_finish(&pen, INK_PLAIN);
+		pen_line(y++, INK_PLAIN, keys[i]);
 	}
 	for (const struct action *action = actions; action->key != 0; action++) {
-		struct pen pen = pen_at(y++);
 		snprintf(text, sizeof(text), "%c                            %s", action->key, action->help);
-		pen_write(&pen, INK_PLAIN, text);
-		pen_finish(&pen, INK_PLAIN);
+		pen_line(y++, INK_PLAIN, text);
 	}
-	struct pen pen = pen_at(y++);
-	pen_write(&pen, INK_PLAIN, "q                            quit");
-	pen_finish(&pen, INK_PLAIN);
+	pen_line(y++, INK_PLAIN, "q                            quit");
 }
 
 void

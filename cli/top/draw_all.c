@@ -100,9 +100,7 @@ draw_reason(const struct top_line *line)
 	if (why[0] == '\0')
 		return 0;
 	snprintf(text, sizeof(text), "%s: %s", line->name, why);
-	struct pen pen = pen_at(LINES - 2);
-	pen_write(&pen, INK_BUSY, text);
-	pen_finish(&pen, INK_PLAIN);
+	pen_line(LINES - 2, INK_BUSY, text);
 	return 1;
 }
 

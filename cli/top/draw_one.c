@@ -80,9 +80,7 @@ draw_reason(const struct snapshot *snapshot, int y)
 	reason_to_text(&snapshot->reason, &snapshot->stat, REASON_FULL, text);
 	if (text[0] == '\0')
 		return y;
-	struct pen pen = pen_at(y);
-	pen_write(&pen, INK_BUSY, text);
-	pen_finish(&pen, INK_PLAIN);
+	pen_line(y, INK_BUSY, text);
 	return y + 1;
 }
 

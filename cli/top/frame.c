@@ -22,9 +22,7 @@ draw_title(const struct top *top, const char *text)
 	if (localtime_r(&now, &tm) != NULL)
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
 	snprintf(line, sizeof(line), "tsem top %s, every %.4g s: %s", clock, (double)top->delay_ns / 1e9, text);
-	struct pen pen = pen_at(0);
-	pen_write(&pen, INK_TITLE, line);
-	pen_finish(&pen, INK_PLAIN);
+	pen_line(0, INK_TITLE, line);
 }
 
 size_t

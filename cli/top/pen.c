@@ -117,3 +117,11 @@ pen_finish(struct pen *pen, enum ink ink)
 {
 	fill(pen, ink, pen->end - pen->x);
 }
+
+void
+pen_line(int y, enum ink ink, const char *text)
+{
+	struct pen pen = pen_at(y);
+	pen_write(&pen, ink, text);
+	pen_finish(&pen, INK_PLAIN);
+}

@@ -25,6 +25,9 @@ void pen_write(struct pen *pen, enum ink ink, const char *text);
 /* The same in a field of `width` columns, aligned to its right edge if `right`. */
 void pen_field(struct pen *pen, enum ink ink, const char *text, int width, bool right);
 
+/* A whole line with one text. */
+void pen_line(int y, enum ink ink, const char *text);
+
 /* Blanks the rest of the line. */
 void pen_finish(struct pen *pen, enum ink ink);
 

@@ -13,6 +13,7 @@ struct listing {
 	json_t *json; /* NULL without -J */
 	const struct selection *keys;
 	struct table *table;
+	bool has_reason; /* it costs a look at the holders */
 };
 
 struct listed {
@@ -42,18 +43,19 @@ add_semaphore(struct listing *listing, const char *name, const struct tsem_stat 
 static int
 list_one(const char *name, void *arg)
 {
+	struct listing *listing = arg;
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	struct reason reason;
+	struct reason reason = {.kind = REASON_NONE};
 	tsem *sem;
 	int rc = open_for_viewing(name, &sem);
 	if (rc == -ENOENT || rc == -EIDRM) /* removed since */
 		return 0;
 	if (rc == 0) {
-		rc = reason_of(sem, 1, &stat, &reason);
+		rc = listing->has_reason ? reason_of(sem, 1, &stat, &reason) : tsem_stat(sem, &stat);
 		tsem_close(sem);
 	}
 	if (rc == 0)
-		return add_semaphore(arg, name, &stat, reason.kind);
+		return add_semaphore(listing, name, &stat, reason.kind);
 	complain_error(name, rc);
 	return 0;
 }
@@ -64,6 +66,7 @@ list_table(const struct view_options *o)
 	struct table table;
 	struct listing listing = {.table = &table};
 	table_init(&table, o, &list_columns);
+	listing.has_reason = selection_has(&table.selection, LIST_REASON);
 	int rc = tsem_list(list_one, &listing);
 	if (rc == 0)
 		rc = table_print(&table);
@@ -78,6 +81,7 @@ list_json(const struct view_options *o)
 	struct selection keys;
 	struct listing listing = {.keys = o->columns == NULL ? NULL : &keys};
 	columns_choose(&keys, &list_columns, o->columns);
+	listing.has_reason = o->columns == NULL || selection_has(&keys, LIST_REASON);
 	listing.json = json_array();
 	if (listing.json == NULL)
 		die_error(NULL, -ENOMEM);
