@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* TSEM_BOUNDED: a post gives back what was taken anonymously, and no post raises the limit. */
+#include "rounds.h"
 #include "support.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <stdatomic.h>
 
 static tsem *
 new_bounded(uint32_t permits)
@@ -210,41 +209,12 @@ in_the_memory_of_the_program(void **state)
 
 /* ---- posts at the same time ---- */
 
-enum { POSTERS = 10, ROUNDS = 500 };
-
-struct race {
-	tsem *sem;
-	_Atomic unsigned ready;
-	_Atomic unsigned round;
-	_Atomic unsigned posted;
-	_Atomic unsigned done;
-};
-
 static int
-post_each_round(void *arg)
+post_one(tsem *sem, int64_t *posted)
 {
-	struct race *race = arg;
-	for (unsigned round = 1; round <= ROUNDS; round++) {
-		atomic_fetch_add(&race->ready, 1);
-		while (atomic_load(&race->round) < round)
-			sched_yield();
-		const int rc = tsem_post(race->sem, 1, NULL);
-		CHECK(rc == 0 || rc == -EOVERFLOW);
-		atomic_fetch_add(&race->posted, rc == 0);
-		atomic_fetch_add(&race->done, 1);
-	}
-	return 0;
-}
-
-static int
-acquire_and_release(void *arg)
-{
-	struct race *race = arg;
-	while (atomic_load(&race->round) <= ROUNDS) {
-		tsem_hold hold;
-		CHECK(tsem_acquire(race->sem, 1, NULL, &hold) == 0);
-		CHECK(tsem_release(&hold) == 0);
-	}
+	const int rc = tsem_post(sem, 1, NULL);
+	CHECK(rc == 0 || rc == -EOVERFLOW);
+	*posted = rc == 0;
 	return 0;
 }
 
@@ -253,30 +223,19 @@ static void
 ten_posts_at_once(void **state)
 {
 	(void)state;
-	struct race *race = shared_memory(sizeof(*race));
-	pid_t posters[POSTERS];
-	race->sem = new_bounded(4);
-	for (size_t i = 0; i < POSTERS; i++)
-		posters[i] = start_child(post_each_round, race);
-	const pid_t user = start_child(acquire_and_release, race);
+	enum { POSTERS = 10, ROUNDS = 500 };
+	tsem *sem = new_bounded(4);
+	struct rounds *rounds = rounds_start(sem, POSTERS, ROUNDS, post_one);
 	for (unsigned round = 1; round <= ROUNDS; round++) {
 		const unsigned taken = round % 4;
-		while (atomic_load(&race->ready) < round * POSTERS)
-			sched_yield();
+		rounds_get_ready(rounds, round);
 		if (taken > 0)
-			assert_int_equal(tsem_take(race->sem, taken, NULL), 0);
-		atomic_store(&race->posted, 0);
-		atomic_store(&race->round, round);
-		while (atomic_load(&race->done) < round * POSTERS)
-			sched_yield();
-		assert_int_equal(atomic_load(&race->posted), taken);
+			assert_int_equal(tsem_take(sem, taken, NULL), 0);
+		assert_int_equal(rounds_do(rounds, round), taken);
 	}
-	atomic_store(&race->round, ROUNDS + 1);
-	for (size_t i = 0; i < POSTERS; i++)
-		assert_int_equal(end_of_child(posters[i]), 0);
-	assert_int_equal(end_of_child(user), 0);
-	expect_at_rest(race->sem, 4);
-	tsem_close(race->sem);
+	rounds_end(rounds);
+	expect_at_rest(sem, 4);
+	tsem_close(sem);
 }
 
 int

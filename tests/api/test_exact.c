@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* tsem_set_exact: the count is corrected in one step; and counts up to what is available. */
+#include "rounds.h"
 #include "support.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <stdatomic.h>
 
 static void
 expect_correction(tsem *sem, int64_t expected)
@@ -133,41 +132,10 @@ errors(void **state)
 
 /* ---- at the same time ---- */
 
-enum { PROCESSES = 6, ROUNDS = 300 };
-
-struct race {
-	tsem *sem;
-	_Atomic unsigned ready;
-	_Atomic unsigned round;
-	_Atomic int64_t corrected;
-	_Atomic unsigned done;
-};
-
 static int
-correct_each_round(void *arg)
+correct(tsem *sem, int64_t *correction)
 {
-	struct race *race = arg;
-	for (unsigned round = 1; round <= ROUNDS; round++) {
-		int64_t correction = 0;
-		atomic_fetch_add(&race->ready, 1);
-		while (atomic_load(&race->round) < round)
-			sched_yield();
-		CHECK(tsem_set_exact(race->sem, &correction) == 0);
-		atomic_fetch_add(&race->corrected, correction);
-		atomic_fetch_add(&race->done, 1);
-	}
-	return 0;
-}
-
-static int
-acquire_and_release(void *arg)
-{
-	struct race *race = arg;
-	while (atomic_load(&race->round) <= ROUNDS) {
-		tsem_hold hold;
-		CHECK(tsem_acquire(race->sem, 1, NULL, &hold) == 0);
-		CHECK(tsem_release(&hold) == 0);
-	}
+	CHECK(tsem_set_exact(sem, correction) == 0);
 	return 0;
 }
 
@@ -176,31 +144,20 @@ static void
 corrections_at_once(void **state)
 {
 	(void)state;
-	struct race *race = shared_memory(sizeof(*race));
-	pid_t processes[PROCESSES];
-	race->sem = new_semaphore(4, 0);
-	for (size_t i = 0; i < PROCESSES; i++)
-		processes[i] = start_child(correct_each_round, race);
-	const pid_t user = start_child(acquire_and_release, race);
+	enum { PROCESSES = 6, ROUNDS = 300 };
+	tsem *sem = new_semaphore(4, 0);
+	struct rounds *rounds = rounds_start(sem, PROCESSES, ROUNDS, correct);
 	for (unsigned round = 1; round <= ROUNDS; round++) {
-		while (atomic_load(&race->ready) < round * PROCESSES)
-			sched_yield();
+		rounds_get_ready(rounds, round);
 		if (round % 2 == 0)
-			assert_int_equal(tsem_take(race->sem, 3, NULL), 0);
+			assert_int_equal(tsem_take(sem, 3, NULL), 0);
 		else
-			assert_int_equal(tsem_post(race->sem, 3, NULL), 0);
-		atomic_store(&race->corrected, 0);
-		atomic_store(&race->round, round);
-		while (atomic_load(&race->done) < round * PROCESSES)
-			sched_yield();
-		assert_int_equal(atomic_load(&race->corrected), round % 2 == 0 ? 3 : -3);
+			assert_int_equal(tsem_post(sem, 3, NULL), 0);
+		assert_int_equal(rounds_do(rounds, round), round % 2 == 0 ? 3 : -3);
 	}
-	atomic_store(&race->round, ROUNDS + 1);
-	for (size_t i = 0; i < PROCESSES; i++)
-		assert_int_equal(end_of_child(processes[i]), 0);
-	assert_int_equal(end_of_child(user), 0);
-	expect_at_rest(race->sem, 4);
-	tsem_close(race->sem);
+	rounds_end(rounds);
+	expect_at_rest(sem, 4);
+	tsem_close(sem);
 }
 
 /* ---- counts above the capacity ---- */
