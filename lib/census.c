@@ -48,6 +48,14 @@ copy_record(const struct record *record, struct sighting *s)
 	return LOAD_ACQ(&record->state) == s->state && LOAD_ACQ(&record->owner) == s->owner;
 }
 
+/* Whether the permits of a release, or of a hold that was declared dead, are back. */
+static bool
+is_returned(const struct sighting *s, const struct counters *c)
+{
+	return counter_tag(c->grants) == tag_make(s->index, state_release_phase(s->state))
+	       || s->until == until_returned(s->ticket);
+}
+
 static enum role
 role_of(const struct sighting *s, bool queued, const struct counters *c)
 {
@@ -55,11 +63,14 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 	if (owner_kind(s->owner) == OWNER_KIND_ORPHAN)
 		return queued && !enabled ? ROLE_ORPHAN : ROLE_NONE;
 	if (queued && !enabled)
-		return ROLE_WAITER;
-	if (queued || state_kind(s->state) == STATE_HELD)
+		return state_is_declared(s->state) ? ROLE_ORPHAN : ROLE_WAITER;
+	if (queued)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
-	const bool released = counter_tag(c->grants) == tag_make(s->index, state_release_phase(s->state));
-	return state_kind(s->state) == STATE_RELEASING && !released ? ROLE_HOLDER : ROLE_NONE;
+	if (is_returned(s, c))
+		return ROLE_NONE;
+	if (state_kind(s->state) == STATE_HELD)
+		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
+	return state_kind(s->state) == STATE_RELEASING ? ROLE_HOLDER : ROLE_NONE;
 }
 
 /* What the record was at the instant of `c`. A record that keeps changing while it is read has no role. */

@@ -88,7 +88,8 @@ store_counters(struct cached *entry)
 	if (count > capacity || counter_diff(limit, counter_value(tickets)) < (int64_t)count)
 		return;
 	entry->tickets = tickets;
-	entry->tag = tag_make(entry->hold.record, 0);
+	/* Both have this record's number. Both phases flip once for each use, so this stays the same. */
+	entry->tag_change = state_arrival_phase(entry->claimed) ^ state_release_phase(entry->claimed) ^ 1U;
 	entry->capacity_word = capacity_word_make(capacity);
 	entry->count = count;
 	entry->advance = counter_word_make(count, 0);

@@ -120,7 +120,7 @@ struct cached {
 	struct header *header;
 	uint64_t claimed;       /* the record's state while it is ready for the next hold */
 	uint64_t tickets;       /* T as the record's last arrival left it */
-	uint64_t tag;           /* the record's, with phase 0 */
+	uint64_t tag_change;    /* the tags of T and of G before a release, exclusive or */
 	uint64_t capacity_word; /* C, and nothing abandoned */
 	uint64_t advance;       /* `count` as it is added to T and G */
 	struct hold hold;       /* the next one, without its state */
@@ -277,7 +277,7 @@ fast_release(struct cached *entry, uint64_t held, uint64_t *grants)
 	*grants = LOAD_SEQ(&header->grants);
 	/* 5. Sequentially consistent: a release's half of the Dekker pairs in protocol.h. */
 	const uint64_t next = (*grants ^ 1) + entry->advance;
-	if (((*grants ^ entry->tag) & TAG_MASK & ~UINT64_C(1)) != 0 || !CAS_SEQ(&header->grants, *grants, next))
+	if ((uint16_t)(*grants ^ entry->tickets) != (uint16_t)entry->tag_change || !CAS_SEQ(&header->grants, *grants, next))
 		return FAST_NOT_MOVED;
 	PROBE_SEM(post, hold_sem(&entry->hold));
 	/* 6. Relaxed: the next store publishes it. */

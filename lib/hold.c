@@ -9,6 +9,7 @@
 #include "identity.h"
 #include "protocol.h"
 #include "record_wake.h"
+#include "recover_record.h"
 #include "release_other.h"
 
 /* ---- acquire ---- */
@@ -24,13 +25,20 @@ consume_abandonment(struct tsem *sem)
 	return LOAD_RLX(abandoned) != 0 && atomic_exchange(abandoned, 0) != 0;
 }
 
-void
-hold_become(const struct queue_place *place, tsem_hold *out)
+int
+hold_become(struct queue_place *place, tsem_hold *out)
 {
-	/* A plain store: another process may only have written QUEUED, which this follows, or the same HELD. */
 	struct record *record = place->claim.record;
-	STORE_RLX(&record->until, 0);
-	const uint64_t held = state_next(LOAD_RLX(&record->state), STATE_HELD, place->waiter.ticket);
+	const uint64_t state = LOAD_RLX(&record->state);
+	if (queue_is_lost(state)) {
+		queue_leave(place);
+		return -ECANCELED;
+	}
+	/*
+	 * A plain store: another process may only have written QUEUED, which this follows, or the same HELD; or it has
+	 * declared this process dead since the load (declare.h).
+	 */
+	const uint64_t held = state_next(state, STATE_HELD, place->waiter.ticket);
 	STORE_REL(&record->state, held);
 	*hold_inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)place->sem,
@@ -38,6 +46,7 @@ hold_become(const struct queue_place *place, tsem_hold *out)
 		.flags = consume_abandonment(place->sem) ? HOLD_RECOVERED : 0,
 		.state = held,
 	};
+	return 0;
 }
 
 /* The slow paths are not inline, so that the fast path saves no registers for them. */
@@ -50,9 +59,7 @@ acquire_slow(struct tsem *sem, uint32_t count, const struct tsem_wait *options, 
 		wait_backoff(sem);
 	if (rc == 0)
 		rc = queue_enter(&place);
-	if (rc == 0)
-		hold_become(&place, hold);
-	return rc;
+	return rc < 0 ? rc : hold_become(&place, hold);
 }
 
 static __attribute__((noinline)) int
@@ -67,9 +74,7 @@ hold_try_unchecked(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
 	struct queue_place place = queue_request(sem, count, USE_HOLD, NULL);
 	int rc = queue_try_enter(&place);
-	if (rc == 0)
-		hold_become(&place, hold);
-	return rc;
+	return rc < 0 ? rc : hold_become(&place, hold);
 }
 
 static __attribute__((noinline)) int
@@ -116,7 +121,7 @@ release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 		STORE_REL(&claim.record->state, state_next(releasing, STATE_HELD, state_value(releasing)));
 		return -EBADMSG;
 	}
-	/* A plain store: another process could only have written the same. */
+	/* A plain store: another process could only have written the same, also if it has declared this hold dead. */
 	if (move == MOVE_DONE)
 		STORE_REL(&claim.record->state, state_released(claim.record, releasing));
 	record_cache_or_free(sem, &claim);
@@ -137,6 +142,21 @@ release_notify(const struct cached *entry, uint64_t grants)
 	return grant_notify_moved(sem, grants, count);
 }
 
+/*
+ * The hold is over. If it was declared dead: finishes its release, and frees the record, to which only its owner may
+ * still write. The note goes first, so that of two calls one frees it.
+ */
+static void
+free_declared(const struct hold *hold, uint64_t owner)
+{
+	struct tsem *sem = hold_sem(hold);
+	struct record *record = hold_record(hold);
+	const uint64_t ticket = hold_ticket(hold);
+	recover_declared(sem, hold->record, owner, ticket, NULL);
+	if (state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE && CAS_SEQ(&record->until, until_returned(ticket), 0))
+		record_free_for(sem, hold->record, record, owner);
+}
+
 /* Releases a hold that is not void, if this process owns it or has lent it. */
 static __attribute__((noinline)) int
 release_any(struct hold *hold)
@@ -145,11 +165,16 @@ release_any(struct hold *hold)
 		return release_loan(hold);
 	struct record *record = hold_record(hold);
 	uint64_t state;
-	if (!identity_is(LOAD_RLX(&record->owner)) || !record_is_held(record, hold_ticket(hold), &state))
+	const uint64_t owner = LOAD_RLX(&record->owner);
+	if (!identity_is(owner))
 		return -EPERM;
+	if (!record_is_held(record, hold_ticket(hold), &state)) {
+		free_declared(hold, owner);
+		return -EPERM;
+	}
 	/*
-	 * A plain store: only a child that adopts it changes a live owner's HELD, and never at the same time
-	 * (tsem_adopt()).
+	 * A plain store: while the owner lives, only a child that adopts the hold changes its state (see tsem_adopt()), or
+	 * a process that declares this one dead (see declare.h).
 	 */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
 	STORE_REL(&record->state, releasing);

@@ -4,8 +4,8 @@
 
 #include "queue.h"
 
-/* Makes an enabled place a hold. */
-void hold_become(const struct queue_place *place, tsem_hold *hold);
+/* Makes an enabled place a hold. -ECANCELED: the waiter was declared dead; the place has been left. */
+int hold_become(struct queue_place *place, tsem_hold *hold);
 
 /* tsem_try_acquire() without its check of `count`. */
 int hold_try_unchecked(struct tsem *sem, uint32_t count, tsem_hold *hold);

@@ -101,6 +101,13 @@ follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
 	}
 }
 
+/* A declared waiter is an orphan too, until its owner has noticed. */
+static bool
+is_orphan(uint64_t owner, uint64_t state)
+{
+	return owner_kind(owner) == OWNER_KIND_ORPHAN || (state_kind(state) == STATE_QUEUED && state_is_declared(state));
+}
+
 /*
  * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also frees the records of
  * orphans that were skipped by a process which died before it freed the record.
@@ -113,9 +120,10 @@ renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
 	int64_t lowest = INT64_MAX;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		if (owner_kind(LOAD_ACQ(&record->owner)) != OWNER_KIND_ORPHAN)
-			continue;
+		const uint64_t owner = LOAD_ACQ(&record->owner);
 		const uint64_t state = LOAD_ACQ(&record->state);
+		if (!is_orphan(owner, state))
+			continue;
 		if (state_kind(state) != STATE_QUEUED) {
 			recover_record(sem, i, NULL);
 			continue;
@@ -170,8 +178,9 @@ count_orphaned(struct tsem *sem)
 	int64_t permits = 0;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		if (owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_ORPHAN
-		    && state_kind(LOAD_ACQ(&record->state)) == STATE_QUEUED)
+		const uint64_t owner = LOAD_ACQ(&record->owner);
+		const uint64_t state = LOAD_ACQ(&record->state);
+		if (is_orphan(owner, state) && state_kind(state) == STATE_QUEUED)
 			permits += LOAD_ACQ(&record->count);
 	}
 	return permits;

@@ -8,6 +8,29 @@
 #include "removal.h"
 #include "wake.h"
 
+/* A record, and why this process may act for its owner. */
+struct subject {
+	uint32_t index;
+	struct record *record;
+	uint64_t owner;
+	bool dead;         /* the owner, certainly: the record is freed at the end */
+	uint64_t declared; /* the ticket for which this process has declared the owner dead; or NO_TICKET */
+};
+
+#define NO_TICKET UINT64_MAX
+
+/*
+ * Whether the hold or the ticket in `state` was declared dead, by this process or by another one, while the owner may
+ * live.
+ */
+static bool
+is_declared(const struct subject *subject, uint64_t state)
+{
+	return !subject->dead
+	       && (state_is_declared(state)
+	           || (state_kind(state) >= STATE_QUEUED && state_value(state) == subject->declared));
+}
+
 /* A CLAIMED record of a dead owner has its ticket if T says so. Otherwise it never will have one. */
 static void
 recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_t state)
@@ -28,69 +51,78 @@ ended_in_order(const struct record *record, uint64_t owner)
 	return LOAD_ACQ(&record->use) == USE_COMMAND && owner_has_exited(record, owner);
 }
 
-/* Begins the release for a dead owner. `held`: the record had permits, and not only a ticket. */
+/* Begins the release for the owner. `held`: the record had permits, and not only a ticket. */
 static void
-begin_release(struct tsem *sem, struct record *record, uint64_t owner, uint64_t state, uint32_t count, bool held,
+begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, uint32_t count, bool held,
               uint32_t *permits)
 {
+	struct record *record = subject->record;
+	const uint64_t ticket = state_value(state);
 	/*
 	 * A remover has all permits, or waits for them, from before unlink() until it has marked the semaphore. If it was
 	 * killed in between, the mark must be there before these permits move. The owner of an orphan was no remover.
 	 */
-	if (owner_kind(owner) == OWNER_KIND_ORPHAN)
+	if (owner_kind(subject->owner) == OWNER_KIND_ORPHAN)
 		held = false;
 	else
 		removal_check(sem);
-	const bool abandoned = held && !ended_in_order(record, owner);
+	if (LOAD_ACQ(&record->until) == until_returned(ticket)) /* a declared hold, whose permits are back already */
+		held = false;
+	const bool abandoned = held && !ended_in_order(record, subject->owner);
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
 	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
-	if (!CAS_SEQ(&record->state, state, state_next(state, STATE_RELEASING, state_value(state))))
+	const uint64_t declared = is_declared(subject, state) ? STATE_DECLARED : 0;
+	if (!CAS_SEQ(&record->state, state, state_next(state, STATE_RELEASING, ticket) | declared))
 		return;
 	if (held && permits != NULL)
 		*permits += count;
 	if (abandoned) {
-		PROBE(recover, sem, state_value(state), count);
+		PROBE(recover, sem, ticket, count);
 		ADD_RLX(&sem->segment.header->statistics.recovered, count);
 	}
 }
 
 /* Takes the record one state further. False: there is nothing more to do for this owner. */
 static bool
-recover_step(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner, bool dead, uint32_t *permits)
+recover_step(struct tsem *sem, const struct subject *subject, uint32_t *permits)
 {
+	struct record *record = subject->record;
 	/*
 	 * Read the state only after the death is known, and the owner again after the state: otherwise this process could
 	 * act on the use of the record by its next owner.
 	 */
 	const uint64_t state = LOAD_ACQ(&record->state);
 	const uint32_t count = LOAD_ACQ(&record->count);
-	const uint64_t ticket = state_value(state);
-	if (LOAD_SEQ(&record->owner) != owner)
+	if (LOAD_SEQ(&record->owner) != subject->owner)
 		return false;
 
 	struct grant grant;
 	int64_t ahead;
+	const bool handed = owner_kind(subject->owner) == OWNER_KIND_HANDED;
+	const bool gone = subject->dead || is_declared(subject, state);
 	switch (state_kind(state)) {
 	case STATE_IDLE:
-		record_free_for(sem, index, record, owner);
+		/* The owner of a declared hold may still write to the record. */
+		if (subject->dead || handed)
+			record_free_for(sem, subject->index, record, subject->owner);
 		return false;
 	case STATE_CLAIMED:
-		if (dead)
-			recover_claimed(sem, index, record, state);
-		return dead;
+		if (subject->dead)
+			recover_claimed(sem, subject->index, record, state);
+		return subject->dead;
 	case STATE_QUEUED:
-		ahead = counter_diff(enabled_limit(sem), ticket);
-		if (!dead || ahead < 0)
+		ahead = counter_diff(enabled_limit(sem), state_value(state));
+		if (!gone || ahead < 0)
 			return false;
-		begin_release(sem, record, owner, state, count, ahead >= (int64_t)count, permits);
+		begin_release(sem, subject, state, count, ahead >= (int64_t)count, permits);
 		return true;
 	case STATE_HELD:
-		if (dead)
-			begin_release(sem, record, owner, state, count, true, permits);
-		return dead;
+		if (gone)
+			begin_release(sem, subject, state, count, true, permits);
+		return gone;
 	case STATE_RELEASING:
-		if (!release_for_owner(sem, index, record, state, &grant))
+		if ((!gone && !handed) || !release_for_owner(sem, subject->index, record, state, &grant))
 			return false;
 		wake_enabled(sem, &grant);
 		notify_idle(sem);
@@ -100,21 +132,46 @@ recover_step(struct tsem *sem, uint32_t index, struct record *record, uint64_t o
 	}
 }
 
+static void
+recover_steps(struct tsem *sem, const struct subject *subject, uint32_t *permits)
+{
+	enum { STEPS_MAX = 16 }; /* five take any record from CLAIMED to free; the rest is for lost races */
+	for (int step = 0; step < STEPS_MAX; step++) {
+		if (!recover_step(sem, subject, permits))
+			return;
+	}
+}
+
 void
 recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 {
-	enum { STEPS_MAX = 16 }; /* five take any record from CLAIMED to free; the rest is for lost races */
 	struct record *record = record_at(sem, index);
 	const uint64_t owner = record == NULL ? 0 : LOAD_ACQ(&record->owner);
 	if (owner == 0)
 		return;
 
-	/* Any process may have begun the release of a handed-over hold, and died in it. */
-	const bool dead = owner_liveness(sem, record, owner) == LIVENESS_DEAD;
-	if (!dead && owner_kind(owner) != OWNER_KIND_HANDED)
-		return;
-	for (int step = 0; step < STEPS_MAX; step++) {
-		if (!recover_step(sem, index, record, owner, dead, permits))
-			return;
-	}
+	const struct subject subject = {
+		.index = index,
+		.record = record,
+		.owner = owner,
+		.dead = owner_liveness(sem, record, owner) == LIVENESS_DEAD,
+		.declared = NO_TICKET,
+	};
+	/* Any process may have begun the release of a handed-over or a declared hold, and died in it. */
+	if (subject.dead || owner_kind(owner) == OWNER_KIND_HANDED || state_is_declared(LOAD_ACQ(&record->state)))
+		recover_steps(sem, &subject, permits);
+}
+
+void
+recover_declared(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits)
+{
+	const struct subject subject = {
+		.index = index,
+		.record = &sem->segment.records[index],
+		.owner = owner,
+		/* The new owner of a handed-over hold never writes to the record, and the word has the ticket. */
+		.dead = owner_kind(owner) == OWNER_KIND_HANDED,
+		.declared = ticket,
+	};
+	recover_steps(sem, &subject, permits);
 }

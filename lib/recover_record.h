@@ -17,4 +17,10 @@
  */
 void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 
+/*
+ * The same for a ticket whose owner a user has declared dead, and that may live: returns the permits, or skips the
+ * ticket if E has come to it. The record stays the owner's. declare.h says why this is safe.
+ */
+void recover_declared(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits);
+
 #endif

@@ -21,7 +21,7 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
 	const uint64_t state = LOAD_ACQ(&record->state);
 	const uint32_t count = LOAD_ACQ(&record->count);
 	const uint64_t ticket = state_value(state);
-	if (state_kind(state) == STATE_QUEUED && counter_diff(ticket, before) < 0
+	if (state_kind(state) == STATE_QUEUED && !state_is_declared(state) && counter_diff(ticket, before) < 0
 	    && counter_diff(limit, ticket) >= (int64_t)count
 	    && CAS_SEQ(&record->state, state, state_next(state, STATE_HELD, ticket)))
 		wake_ticket(sem, last_ticket(ticket, count));

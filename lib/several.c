@@ -164,13 +164,13 @@ count_in_vain(struct line *lines, size_t n, uint64_t waited)
 	}
 }
 
-static void
-become_hold(const struct queue_place *place, uint64_t began, uint64_t now, tsem_hold *hold)
+static int
+become_hold(struct queue_place *place, uint64_t began, uint64_t now, tsem_hold *hold)
 {
 	wait_count(place->sem, now - began);
 	STORE_RLX(&place->waiter.record->since, now); /* held since now */
 	skip_orphans(place->sem);                     /* as queue_wait() does */
-	hold_become(place, hold);
+	return hold_become(place, hold);
 }
 
 /* Waits in all lines, and leaves those that do not lead to a hold. */
@@ -190,9 +190,9 @@ wait_in_lines(struct line *lines, size_t n, const struct tsem_wait *options, tse
 	}
 	const uint64_t now = platform.now();
 	if (first < n) {
-		become_hold(&lines[first].place, began, now, hold);
-		*which = first;
-		rc = 0;
+		rc = become_hold(&lines[first].place, began, now, hold);
+		if (rc == 0)
+			*which = first;
 	} else {
 		count_in_vain(lines, n, now - began);
 	}

@@ -10,19 +10,28 @@
 
 /*
  * QUEUED, or HELD by a setter that lowered the capacity, -> IDLE: the permits are taken, and the record has done its
- * work.
+ * work. -ECANCELED: the waiter was declared dead, and has nothing.
  */
-static void
-forget_owner(const struct queue_place *place)
+static int
+forget_owner(struct queue_place *place)
 {
 	/*
-	 * A plain store: it follows whatever another process may have made of the record. Only the arrival phase was used.
+	 * It follows whatever another process may have made of the record. By compare-and-swap, because nothing of an
+	 * anonymous permit is left by which a later post could be told from others. Only the arrival phase was used.
 	 */
 	const struct claim *claim = &place->claim;
-	const uint64_t state = LOAD_RLX(&claim->record->state);
 	const uint32_t gen = LOAD_RLX(&claim->record->gen);
-	STORE_REL(&claim->record->state, state_next(state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1));
-	record_cache_or_free(place->sem, claim);
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t state = LOAD_ACQ(&claim->record->state);
+		if (queue_is_lost(state))
+			break;
+		if (CAS_SEQ(&claim->record->state, state, state_next(state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1))) {
+			record_cache_or_free(place->sem, claim);
+			return 0;
+		}
+	}
+	queue_leave(place);
+	return -ECANCELED;
 }
 
 /* Takes without a record what the queue leaves over: 0, or -EAGAIN. */
@@ -46,9 +55,7 @@ take_slow(struct tsem *sem, uint32_t count, const struct tsem_wait *options)
 	if (rc != -EAGAIN)
 		return fail_if_removed(sem, rc);
 	rc = queue_enter(&place);
-	if (rc == 0)
-		forget_owner(&place);
-	return rc;
+	return rc < 0 ? rc : forget_owner(&place);
 }
 
 static __attribute__((noinline)) int
@@ -111,9 +118,7 @@ tsem_post_and_take_wait(tsem *post_to, tsem *take_from, const struct tsem_wait *
 		return rc;
 	}
 	rc = queue_wait(&place);
-	if (rc == 0)
-		forget_owner(&place);
-	return rc;
+	return rc < 0 ? rc : forget_owner(&place);
 }
 
 int

@@ -168,10 +168,10 @@ tsem_adopt(tsem_hold *out)
 		hold->state = state_adopted(state);
 		return 0;
 	}
-	/* The recovering process leaves the release that it began to the new owner. */
-	const uint64_t releasing = state_next(state, STATE_RELEASING, hold_ticket(hold));
-	if (LOAD_ACQ(&record->state) == releasing)
-		release_other_finish(sem, hold->record, own, releasing);
+	/* The recovering process leaves the release that it began to the new owner. So does one that declares it dead. */
+	state = LOAD_ACQ(&record->state);
+	if (state_kind(state) == STATE_RELEASING && state_value(state) == hold_ticket(hold))
+		release_other_finish(sem, hold->record, own, state);
 	else
 		record_free_for(sem, hold->record, record, own);
 	return -EPERM;

@@ -281,8 +281,8 @@ int tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, t
  * back by that.
  *
  * EPERM: this process neither owns the hold nor has lent it. The hold is void or was released before, or the process
- * has inherited it by fork(), or another process has it by tsem_hand_over() or tsem_adopt(). EBADMSG: the semaphore is
- * damaged.
+ * has inherited it by fork(), or another process has it by tsem_hand_over() or tsem_adopt(), or has declared this one
+ * dead by tsem_recover_owner(). EBADMSG: the semaphore is damaged.
  */
 int tsem_release(tsem_hold *hold);
 
@@ -488,6 +488,14 @@ int tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline);
  */
 int tsem_cancel(tsem *sem);
 
+/*
+ * Ends the present waits of one process with ECANCELED. `pid` and `pid_ns` as for tsem_recover_owner(). A waiter that
+ * is stopped keeps its place until it goes on; a wait for a free record has no place yet and goes on.
+ *
+ * ENOENT: the process does not wait. ENOTUNIQ, EINVAL, EPERM: as tsem_recover_owner(). EIDRM: the semaphore is removed.
+ */
+int tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns);
+
 /* ---- memory of the program ---- */
 
 /*
@@ -516,6 +524,21 @@ int tsem_open_at(void *memory, size_t size, tsem **out);
  * is read-only.
  */
 int tsem_recover(tsem *sem, uint32_t *recovered);
+
+/*
+ * The same for one owner, which has the number `pid` in its own PID namespace, as tsem_owners() reports it; for all of
+ * its holds and waits. `pid_ns`: that namespace, or 0 if no other one has an owner with this number.
+ *
+ * TSEM_FORCE declares the owner dead if no process can tell (TSEM_UNKNOWN), because the caller knows it: the permits
+ * come back, and the next holder is told; see tsem_hold_recovered(). If the owner lives all the same, there may be as
+ * many holders too many as it has permits, until it notices: its releases fail with EPERM and change nothing, and its
+ * waits with ECANCELED. A record stays in use for each of its holds, until a process can tell that it has died.
+ *
+ * EBUSY: the owner is alive; its permits come back when it ends. EXDEV: no process can tell from here, and `flags` is
+ * 0. ENOTUNIQ: owners in several PID namespaces have this number. ENOENT: the owner neither holds nor waits. EINVAL:
+ * `flags` or `pid`. EPERM: the handle is read-only. After an error nothing has changed.
+ */
+int tsem_recover_owner(tsem *sem, pid_t pid, uint32_t pid_ns, unsigned flags, uint32_t *recovered);
 
 #define TSEM_HISTOGRAM_BINS 48
 
@@ -572,6 +595,7 @@ struct tsem_owner {
 	uint32_t slot_count;
 	const uint32_t *slots; /* all of them, ascending; valid during the call */
 	pid_t pid_here;        /* in the PID namespace of the caller; 0: it has none there, or that is not known */
+	uint32_t pid_ns;       /* the PID namespace of `pid`, as lsns(8) numbers them; 0: not known */
 };
 
 /* A non-zero result ends the enumeration; the function that enumerates returns it. */

@@ -326,6 +326,16 @@ class semaphore
 		detail::check(::tsem_cancel(handle_), "tsem_cancel");
 	}
 
+	/* Of one process. False: it does not wait. */
+	bool cancel_owner(::pid_t pid, std::uint32_t pid_ns = 0)
+	{
+		const int rc = ::tsem_cancel_owner(handle_, pid, pid_ns);
+		if (rc == -ENOENT)
+			return false;
+		detail::check(rc, "tsem_cancel_owner");
+		return true;
+	}
+
 	struct ::tsem_stat stat() const
 	{
 		struct ::tsem_stat result = {};
@@ -339,6 +349,14 @@ class semaphore
 	{
 		std::uint32_t recovered = 0;
 		detail::check(::tsem_recover(handle_, &recovered), "tsem_recover");
+		return recovered;
+	}
+
+	/* Of one owner. With TSEM_FORCE, it is declared dead. */
+	std::uint32_t recover_owner(::pid_t pid, std::uint32_t pid_ns = 0, unsigned flags = 0)
+	{
+		std::uint32_t recovered = 0;
+		detail::check(::tsem_recover_owner(handle_, pid, pid_ns, flags, &recovered), "tsem_recover_owner");
 		return recovered;
 	}
 

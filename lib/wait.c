@@ -152,6 +152,8 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct t
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
+	if (waiter->record != NULL && state_is_cancelled(LOAD_SEQ(&waiter->record->state)))
+		return -ECANCELED;
 	const uint32_t every_ms = waiter->options->every_ms;
 	const bool due = every_ms == 0 ? ticked && !first : now >= timers->progress;
 	if (due && every_ms != 0)

@@ -54,7 +54,8 @@ wake_overlooked(struct tsem *sem)
 		const unsigned kind = state_kind(state);
 		const uint32_t count = LOAD_ACQ(&record->count);
 		/* HELD: a setter may have admitted a sleeping waiter. A holder looks the same, and does not sleep. */
-		if (kind != STATE_HELD && (kind != STATE_QUEUED || !is_enabled(sem, state_value(state), count)))
+		if (kind != STATE_HELD && !state_is_cancelled(state)
+		    && (kind != STATE_QUEUED || !is_enabled(sem, state_value(state), count)))
 			continue;
 		const uint64_t last = last_ticket(state_value(state), count);
 		const uint64_t issued = counter_value(LOAD_SEQ(&sem->segment.header->tickets));

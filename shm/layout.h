@@ -37,6 +37,8 @@
  *     orphan                     the ticket of a waiter that gave up
  *     skip                       to release a ticket that no waiter uses: G moves by its permits
  *     abandoned                  a permit came back from a dead holder, and no later holder has been told so yet
+ *     declared                   of a hold or a waiter: a user has said that its owner is dead, and no process can tell.
+ *                                The owner may live, so the record stays its owner's
  *     cached record              a record that a thread keeps for its next hold
  *     fast path                  what a call does while no other process takes part (lib/fast.h); everything else is
  *                                the slow path
@@ -80,20 +82,24 @@
  *                                                          IDLE: owner or recovery, without a ticket; owner, with a
  *                                                          ticket, after an anonymous take
  *     QUEUED      ticket   has its ticket, enabled or not  HELD: owner, or a setter that lowers C. IDLE: owner, if
- *                                                          anonymous. RELEASING: recovery
+ *                                                          anonymous. RELEASING: recovery. QUEUED, CANCELLED or
+ *                                                          DECLARED: any process
  *     HELD        ticket   admitted                        RELEASING: owner; any process if HANDED; recovery.
  *                                                          HELD, repeats + 1: the child that adopts it.
- *                                                          IDLE: owner, if anonymous (a setter has written HELD)
+ *                                                          IDLE: owner, if anonymous (a setter has written HELD).
+ *                                                          RELEASING, DECLARED: any process that declares the hold
  *     RELEASING   ticket   its permits go back into G      IDLE: the process that moved G, or finisher of G's tag.
  *                                                          CLAIMED: owner that caches it. HELD: owner that cannot
- *                                                          move G
+ *                                                          move G. From DECLARED also HELD, RELEASING, even after
+ *                                                          IDLE: an owner that lives (lib/declare.c)
  *
  *     a, b        the phases of the arrival (in T's tag) and of the release (in G's tag) of this use. b flips after the
  *                 release; a flips at the end of the use
  *     repeats     HELD: how often a child has adopted the hold. So the compare-and-swap of a process that judged the
  *                 parent dead fails after the adoption.
  *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So no CLAIMED state of a
- *                 record comes twice, and `gen` mostly need not be written
+ *                 record comes twice, and `gen` mostly need not be written.
+ *                 QUEUED, RELEASING: STATE_DECLARED, STATE_CANCELLED, or 0
  *
  * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with
  * b == phase. No process overwrites an unfinished tag. lib/protocol.h has the steps and their reasons.
@@ -300,6 +306,11 @@ enum state_kind { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE
 #define STATE_REPEAT_ONE (UINT64_C(1) << STATE_REPEAT_SHIFT)
 #define STATE_REPEAT_MASK (UINT64_C(0x7ff) << STATE_REPEAT_SHIFT)
 
+/* QUEUED: the waiter is to give up. */
+#define STATE_CANCELLED STATE_REPEAT_ONE
+/* QUEUED, RELEASING: the owner was declared dead, and may live. */
+#define STATE_DECLARED (STATE_REPEAT_ONE << 1)
+
 /* The same phases, another kind and value, and no repeats. */
 static inline uint64_t
 state_next(uint64_t state, enum state_kind kind, uint64_t value)
@@ -341,6 +352,20 @@ static inline unsigned
 state_kind(uint64_t state)
 {
 	return (unsigned)(state & STATE_KIND_MASK);
+}
+
+static inline bool
+state_is_declared(uint64_t state)
+{
+	const unsigned kind = state_kind(state);
+	return (kind == STATE_QUEUED || kind == STATE_RELEASING) && (state & STATE_DECLARED) != 0;
+}
+
+/* Whether the waiter is to give up: cancelled, or declared dead while it lives. */
+static inline bool
+state_is_cancelled(uint64_t state)
+{
+	return state_kind(state) == STATE_QUEUED && (state & (STATE_CANCELLED | STATE_DECLARED)) != 0;
 }
 
 static inline unsigned
@@ -470,6 +495,20 @@ pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 	return counter_word_make(ticket, low);
 }
 
+/* ---- until ---- */
+
+/*
+ * `until` of a record whose hold was declared dead: G has moved for this ticket. It stays until the next claim of the
+ * record: a claim writes a deadline, which is below this bit.
+ */
+#define UNTIL_RETURNED (UINT64_C(1) << 63)
+
+static inline uint64_t
+until_returned(uint64_t ticket)
+{
+	return UNTIL_RETURNED | (ticket & COUNTER_MASK);
+}
+
 /* ---- slots ---- */
 
 /* A slot names the hold that has it, and is free once that record is no longer HELD under that ticket. */
@@ -502,7 +541,7 @@ struct record {
 	_Atomic uint64_t
 		start; /* HANDED: the owner's start time. PROCESS: the owner word again, once pid_ns is the owner's */
 	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, and then of the admission */
-	_Atomic uint64_t until;  /* a waiter's deadline, CLOCK_MONOTONIC ns; 0: none */
+	_Atomic uint64_t until;  /* a waiter's deadline, CLOCK_MONOTONIC ns; 0: none. Of a declared hold: UNTIL_RETURNED */
 	_Atomic uint32_t pid_ns; /* inode number of the PID namespace that the owner's pid was read in */
 	uint32_t pad;
 	_Atomic uint32_t uid;
@@ -652,6 +691,9 @@ struct header {
 	X(TAG_WATCHED_FIRST)    \
 	X(TAG_WATCHED_LAST)     \
 	X(STATE_REPEAT_ONE)     \
+	X(STATE_CANCELLED)      \
+	X(STATE_DECLARED)       \
+	X(UNTIL_RETURNED)       \
 	X(STATE_CLAIMED)        \
 	X(STATE_QUEUED)         \
 	X(STATE_HELD)           \

@@ -518,6 +518,22 @@ cancel_all(struct setup *setup)
 	return true;
 }
 
+/* That of this process, which does not wait itself. */
+static bool
+cancel_one(struct setup *setup)
+{
+	CALL(-ENOENT, tsem_cancel_owner(setup->sem, getpid(), 0));
+	return true;
+}
+
+static bool
+recover_one(struct setup *setup)
+{
+	uint32_t recovered = 0;
+	CALL(-EBUSY, tsem_recover_owner(setup->sem, setup->processes[0], 0, TSEM_FORCE, &recovered));
+	return recovered == 0;
+}
+
 static bool
 recover(struct setup *setup)
 {
@@ -622,7 +638,9 @@ const struct situation situations[] = {
 	{"tsem_set_exact", "", nothing, set_exact, 0},
 	{"tsem_wait_idle", "held", held, idle, 1},
 	{"tsem_cancel", "waited for", waited_for, cancel_all, 1},
+	{"tsem_cancel_owner", "", held, cancel_one, 1},
 	{"tsem_recover", "held by a dead process", held_by_a_dead_process, recover, 0},
+	{"tsem_recover_owner", "held", held, recover_one, 1},
 	{"tsem_stat", "held", held, look, 1},
 	{"tsem_owners", "held", held, look, 1},
 	{"tsem_snapshot", "held", held, look, 1},

@@ -181,6 +181,8 @@ dead_holders(void **)
 	const pid_t another = start_child(hold_an_object_until_killed, &sem);
 	EVENTUALLY(sem.stat().held == 1);
 	assert_int_equal(sem.recover(), 0);
+	THROWS(sem.recover_owner(another), std::errc::device_or_resource_busy);
+	assert_false(sem.cancel_owner(another));
 	kill_child(another);
 	assert_int_equal(sem.recover(), 1);
 }

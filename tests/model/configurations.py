@@ -4,7 +4,7 @@
 # For a smaller configuration, optimising the verifier takes longer than it saves.
 LARGE = [
     "setters", "cached-lowered", "drain", "tries", "setter-dies", "quit", "post-quit-two", "quit-and-release",
-    "setters-any",
+    "setters-any", "declared", "declared-cached",
 ]
 
 CONFIGURATIONS = [
@@ -19,6 +19,7 @@ CONFIGURATIONS = [
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit", "idle-posted",
     "slots", "abandoned",
     "locked", "locked-closed", "locked-adopt",
+    "declared", "declared-cached",
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.

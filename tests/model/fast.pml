@@ -158,7 +158,11 @@ inline fast_acquire(n)
 #define write_gen STEP(gen[r] = state_value(entry_claimed))
 #endif
 
+#ifdef MUTANT_TAG_WITHOUT_PHASE
 #define is_own_tag (tag_record(counter_tag(mg_grants)) == r)
+#else
+#define is_own_tag (counter_tag(mg_grants) == (tag_make(r, state_release_phase(entry_claimed)) ^ 1))
+#endif
 
 /* No process has arrived since the entry's record did, so the hold is the one that the entry acquired. */
 #ifdef MUTANT_STALE_ENTRY

@@ -62,11 +62,22 @@
 		LOCALS; \
 		BEGINS(me); \
 		do \
-		:: round < rounds -> acquire(n, false); release(n); round++ \
+		:: round < rounds -> acquire(n, false); release_if_acquired(n); round++ \
 		:: else -> break \
 		od; \
 		END \
 	}
+
+/* An acquire without a deadline fails only if the process was declared dead. */
+#ifdef DECLARES
+#define release_if_acquired(n) \
+	if \
+	:: ok -> release(n) \
+	:: else \
+	fi
+#else
+#define release_if_acquired(n) release(n)
+#endif
 
 #ifdef CACHES_RECORDS
 /* Acquires and releases, and then closes the handle. */
@@ -177,6 +188,37 @@
 		recover_record(index); \
 		END \
 	}
+
+#ifdef DECLARES
+/* Declares the owner of a record dead, at any moment, whether it holds, waits or does neither. */
+#define DECLARER_OF(name, index) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		BEGINS(me); \
+		declare(index); \
+		END \
+	}
+
+inline declare(index)
+{
+	STEP(ar_tickets = T);
+	if
+	:: counter_tag(ar_tickets) == tag_make(index, 0) || counter_tag(ar_tickets) == tag_make(index, 1) ->
+		finish_arrival(ar_tickets)
+	:: else
+	fi;
+	ar_tickets = 0;
+	STEP(rc_state = state[index];
+	     rc_declares = (state_kind(rc_state) >= STATE_QUEUED -> state_value(rc_state) + 1 : 0));
+	rc_state = 0;
+	if
+	:: rc_declares > 0 -> recover_record(index)
+	:: else
+	fi;
+	rc_declares = 0
+}
+#endif
 
 #define POSTER(name, n, rounds) \
 	proctype name(byte me) \

@@ -66,11 +66,51 @@ inline check_admission(t, n)
 	in_use_and_in_front = 0
 }
 
+/*
+ * A hold that was declared dead counts no more, whether its owner has noticed it or not: its owner may go beyond the
+ * capacity by this hold, and by nothing else.
+ */
+#ifdef DECLARES
+bool declared[PROCESSES];
+#define is_void declared[me]
+inline note_admission(t, n)
+{
+	if
+	:: declared[me] -> waits_for[me] = 0
+	:: else ->
+		check_admission(t, n);
+		in_use[me] = in_use[me] + n
+	fi
+}
+
+/* Of process `p_`. */
+inline note_declaration(n)
+{
+	if
+	:: dead[p_] || declared[p_]
+	:: else ->
+		declared[p_] = true;
+		in_use[p_] = (in_use[p_] >= n -> in_use[p_] - n : 0);
+		waits_for[p_] = 0;
+		is_holder[p_] = false
+	fi;
+	p_ = 0
+}
+
+#define note_end_of_hold(n) \
+	if \
+	:: declared[me] -> declared[me] = false \
+	:: else -> in_use[me] = in_use[me] - n \
+	fi
+#else
+#define is_void false
 inline note_admission(t, n)
 {
 	check_admission(t, n);
 	in_use[me] = in_use[me] + n
 }
+#define note_end_of_hold(n) in_use[me] = in_use[me] - n
+#endif
 
 inline note_anonymous_admission(t, n)
 {
@@ -79,14 +119,15 @@ inline note_anonymous_admission(t, n)
 }
 
 #define RECORD_IS_OURS \
-	(owner[r] == owner_process(me) \
+	(is_void || (owner[r] == owner_process(me) \
 	 && (state_kind(state[r]) == STATE_CLAIMED \
 	     || ((state_kind(state[r]) == STATE_QUEUED || state_kind(state[r]) == STATE_HELD) \
-	         && state_value(state[r]) == ticket)))
+	         && state_value(state[r]) == ticket))))
 
 #ifdef MUTANT_HELD_IS_A_COMPARISON
 #define HOLD_IS_OURS RECORD_IS_OURS
 #else
 #define HOLD_IS_OURS \
-	(owner[r] == owner_process(me) && state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)
+	(is_void || (owner[r] == owner_process(me) && HOLD_IS_THERE))
 #endif
+#define HOLD_IS_THERE (state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)

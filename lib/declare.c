@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "declare.h"
+
+#include "protocol.h"
+#include "recover_front.h"
+#include "ticket_word.h"
+#include "wake.h"
+
+/* Adds `bits` to the state of a waiter that is not enabled, and wakes it. False: it does not wait any more. */
+static bool
+mark_waiter(struct tsem *sem, struct record *record, uint64_t ticket, uint64_t bits)
+{
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t state = LOAD_ACQ(&record->state);
+		const uint32_t count = LOAD_ACQ(&record->count);
+		if (state_kind(state) != STATE_QUEUED || state_value(state) != ticket || is_enabled(sem, ticket, count))
+			return false;
+		if (!CAS_SEQ(&record->state, state, state | bits))
+			continue;
+		wake_ticket(sem, last_ticket(ticket, count));
+		return true;
+	}
+	return false;
+}
+
+bool
+declare_cancelled(struct tsem *sem, uint32_t index, uint64_t ticket)
+{
+	return mark_waiter(sem, &sem->segment.records[index], ticket, STATE_CANCELLED);
+}
+
+void
+declare_dead(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits)
+{
+	/* As when a waiter gives its ticket up: a process that moves E has to see the orphan, and a post, too. */
+	if (mark_waiter(sem, &sem->segment.records[index], ticket, STATE_DECLARED)) {
+		note_orphan(sem, ticket);
+		stir_grants(sem);
+	}
+	recover_declared(sem, index, owner, ticket, permits);
+	skip_orphans(sem);
+}

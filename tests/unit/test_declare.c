@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Declaring an owner dead that no process can judge. If it lives, it may have compared its record before, and store
+ * RELEASING or HELD at any time after that. Here the test stores what the owner had compared, and lets it go on.
+ */
+#include "fixture.h"
+
+#include <unistd.h>
+
+#include "census.h"
+#include "declare.h"
+
+static struct record *
+record_of(uint32_t index)
+{
+	return &sem->segment.records[index];
+}
+
+/* Another process declares this one dead for the hold. Returns the permits that came back. */
+static uint32_t
+declare(const tsem_hold *hold)
+{
+	const struct hold *inside = hold_inside_const(hold);
+	uint32_t permits = 0;
+	declare_dead(sem, inside->record, identity_owner(), hold_ticket(inside), &permits);
+	return permits;
+}
+
+/* What this process had compared before it was declared dead, so that its next call goes on from there. */
+static void
+had_compared(const tsem_hold *hold)
+{
+	const struct hold *inside = hold_inside_const(hold);
+	STORE_SEQ(&record_of(inside->record)->state, inside->state);
+}
+
+static void
+expect_all_available(void)
+{
+	assert_int_equal(grants_of(sem), tickets_of(sem));
+	assert_int_equal(records_in_use(sem), 0);
+	assert_int_equal(stat_of(sem).available, stat_of(sem).capacity);
+	assert_int_equal(stat_of(sem).held, 0);
+}
+
+/* Each hold is used a few times afterwards, on the fast path where that is possible. */
+static void
+goes_on(void)
+{
+	for (int i = 0; i < 3; i++) {
+		use_one_permit();
+		expect_all_available();
+	}
+}
+
+static void
+the_permits_come_back_and_the_next_holder_is_told(void **state)
+{
+	(void)state;
+	tsem_hold hold, next;
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	assert_int_equal(declare(&hold), 2);
+	expect_all_available();
+	assert_int_equal(declare(&hold), 0);
+	expect_all_available();
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &next), 0);
+	assert_true(tsem_hold_recovered(&next));
+	assert_int_equal(tsem_release(&next), 0);
+	assert_int_equal(stat_of(sem).recovered, 2);
+}
+
+static void
+the_owner_learns_it_at_its_release_and_frees_the_record(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const uint32_t index = hold_inside(&hold)->record;
+	declare(&hold);
+	assert_int_equal(LOAD_SEQ(&record_of(index)->owner), identity_owner());
+	recover_record(sem, index, NULL);
+	recover_spare_records(sem);
+	assert_int_equal(LOAD_SEQ(&record_of(index)->owner), identity_owner());
+	assert_int_equal(tsem_hand_over(&hold, getpid()), -EPERM);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	assert_int_equal(LOAD_SEQ(&record_of(index)->owner), 0);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	goes_on();
+}
+
+/* The owner had compared its state before, on the fast path or on the slow one. */
+static void
+release_late(bool fast, bool others_release, bool is_finished)
+{
+	tsem_hold hold, other;
+	begin(3);
+	if (fast)
+		use_one_permit();
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const struct hold *inside = hold_inside(&hold);
+	if (is_finished) {
+		declare(&hold);
+	} else { /* the process that declares dies after it has moved G */
+		struct grant grant;
+		const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
+		STORE_SEQ(&record_of(inside->record)->state, declared);
+		assert_int_equal(move_grants(sem, inside->record, record_of(inside->record), declared, &grant), MOVE_DONE);
+	}
+	if (others_release) {
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
+		assert_int_equal(tsem_release(&other), 0);
+	}
+	had_compared(&hold);
+	assert_int_equal(stat_of(sem).held, 0); /* HELD, and not a holder */
+	assert_true(census_is_idle(sem, true));
+	assert_int_equal(tsem_release(&hold), 0);
+	expect_all_available();
+	goes_on();
+	assert_int_equal(tsem_release(&hold), -EPERM);
+}
+
+static void
+a_late_release_returns_nothing_again(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 8; i++)
+		release_late((i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
+}
+
+/* It stores HELD late, and is declared dead again, or dies and is recovered. */
+static void
+a_late_hold_is_released_once(void **state)
+{
+	(void)state;
+	tsem_hold hold, other;
+	for (int i = 0; i < 2; i++) {
+		begin(2);
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		declare(&hold);
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
+		assert_int_equal(tsem_release(&other), 0);
+		had_compared(&hold);
+		if (i == 0) {
+			assert_int_equal(declare(&hold), 0);
+			assert_int_equal(tsem_release(&hold), -EPERM);
+		} else {
+			const uint32_t index = hold_inside(&hold)->record;
+			STORE_SEQ(&record_of(index)->owner, UNUSED_PROCESS);
+			uint32_t permits = 0;
+			recover_record(sem, index, &permits);
+			assert_int_equal(permits, 0);
+			assert_int_equal(LOAD_SEQ(&record_of(index)->owner), 0);
+		}
+		expect_all_available();
+		goes_on();
+	}
+}
+
+/* Each process that could overwrite G's tag notes first that the permits are back. */
+static void
+the_note_comes_before_the_tag_goes(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	for (int held = 0; held < 2; held++) {
+		begin(2);
+		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+		const struct hold *inside = hold_inside(&hold);
+		struct record *record = record_of(inside->record);
+		const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
+		struct grant grant;
+		STORE_SEQ(&record->state, declared);
+		assert_int_equal(move_grants(sem, inside->record, record, declared, &grant), MOVE_DONE);
+		if (held)
+			had_compared(&hold);
+		stir_grants(sem);
+		assert_true(LOAD_SEQ(&record->until) == until_returned(hold_ticket(inside)));
+		assert_int_equal(state_kind(LOAD_SEQ(&record->state)), held ? STATE_HELD : STATE_IDLE);
+		assert_int_equal(tsem_release(&hold), held ? 0 : -EPERM);
+		expect_all_available();
+	}
+}
+
+static void
+a_declaration_that_was_cut_short_is_finished(void **state)
+{
+	(void)state;
+	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
+	STORE_SEQ(&record_of(RECORD)->state, state_next(0, STATE_RELEASING, 100) | STATE_DECLARED);
+	unused_process_is_alive = true; /* or it is not known */
+	recover_record(sem, RECORD, NULL);
+	assert_int_equal(grants_of(sem), 100 + COUNT);
+	assert_int_equal(state_of(sem, RECORD), state_next(STATE_PHASES, STATE_IDLE, 8));
+	assert_int_equal(owner_of_the_record(), UNUSED_PROCESS);
+	unused_process_is_alive = false;
+	recover_record(sem, RECORD, NULL);
+	assert_int_equal(owner_of_the_record(), 0);
+}
+
+/* The process that declares it has only begun. */
+static void
+the_owner_finishes_it_at_its_release(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const struct hold *inside = hold_inside(&hold);
+	struct record *record = record_of(inside->record);
+	STORE_SEQ(&record->state, state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	assert_int_equal(LOAD_SEQ(&record->owner), 0);
+	expect_all_available();
+}
+
+static void
+a_declaration_that_comes_too_late_changes_nothing(void **state)
+{
+	(void)state;
+	tsem_hold hold, next;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const tsem_hold old = hold;
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &next), 0);
+	assert_int_equal(declare(&old), 0);
+	assert_int_equal(stat_of(sem).held, 1);
+	assert_int_equal(tsem_release(&next), 0);
+	goes_on();
+}
+
+/* ---- waiters ---- */
+
+static void (*of_this_process)(uint32_t index, uint64_t ticket);
+
+/* Another process acts on the wait of this one. */
+static void
+peer_acts_on_the_wait(void)
+{
+	const struct record *record;
+	FOR_EACH_RECORD(sem, i, record) {
+		const uint64_t state = LOAD_SEQ(&record->state);
+		if (LOAD_SEQ(&record->owner) == identity_owner() && state_kind(state) == STATE_QUEUED)
+			of_this_process(i, state_value(state));
+	}
+}
+
+static void
+declare_waiter(uint32_t index, uint64_t ticket)
+{
+	declare_dead(sem, index, identity_owner(), ticket, NULL);
+}
+
+static void
+declare_waiter_and_post(uint32_t index, uint64_t ticket)
+{
+	declare_waiter(index, ticket);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+}
+
+static void
+cancel_waiter(uint32_t index, uint64_t ticket)
+{
+	assert_true(declare_cancelled(sem, index, ticket));
+}
+
+/* The process that cancels dies before it wakes the waiter. */
+static void
+cancel_waiter_and_die(uint32_t index, uint64_t ticket)
+{
+	(void)ticket;
+	OR_SEQ(&record_of(index)->state, STATE_CANCELLED);
+}
+
+static void
+expect_given_up(int rc, bool take)
+{
+	assert_int_equal(rc, -ECANCELED);
+	assert_int_equal(records_in_use(sem), 1); /* that of the other process */
+	assert_int_equal(stat_of(sem).waiting, 0);
+	if (!take)
+		assert_int_equal(fake.timed_out, 0);
+}
+
+static void
+a_waiter_gives_up(void **state)
+{
+	(void)state;
+	static void (*const actions[])(uint32_t, uint64_t) = {declare_waiter, cancel_waiter};
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		tsem_hold hold;
+		begin_held(1);
+		of_this_process = actions[i];
+		fake.peer = peer_acts_on_the_wait;
+		expect_given_up(tsem_acquire(sem, 1, NULL, &hold), false);
+		fake.peer = peer_acts_on_the_wait;
+		expect_given_up(tsem_take(sem, 1, NULL), false);
+	}
+}
+
+static void
+a_waiter_of_several_gives_up(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	size_t which;
+	of_this_process = cancel_waiter;
+	fake.peer = peer_acts_on_the_wait;
+	expect_given_up(tsem_acquire_any(&sem, 1, NULL, &hold, &which), false);
+}
+
+static void
+a_cancelled_waiter_wakes_up_at_a_tick(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	of_this_process = cancel_waiter_and_die;
+	fake.peer = peer_acts_on_the_wait;
+	expect_given_up(tsem_acquire(sem, 1, NULL, &hold), true);
+	assert_true(fake.clock - began <= TICK_MAX);
+}
+
+/* E comes to the ticket before the waiter has noticed, and another process skips it. */
+static void
+a_declared_waiter_takes_nothing(void **state)
+{
+	(void)state;
+	for (int take = 0; take < 2; take++) {
+		tsem_hold hold;
+		begin_held(1);
+		of_this_process = declare_waiter_and_post;
+		fake.peer = peer_acts_on_the_wait;
+		expect_given_up(take ? tsem_take(sem, 1, NULL) : tsem_acquire(sem, 1, NULL, &hold), false);
+		assert_int_equal(stat_of(sem).available, 1);
+	}
+}
+
+static void
+a_declared_waiter_is_skipped_at_once(void **state)
+{
+	(void)state;
+	set_counters(sem, 4 + 2, 0);
+	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
+	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 4, 1);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 5, 1);
+	assert_int_equal(stat_of(sem).waiting, 2);
+	declare_dead(sem, 41, UNUSED_PROCESS, 5, NULL);
+	assert_int_equal(stat_of(sem).waiting, 1);
+	assert_int_equal(grants_of(sem), 0);
+	assert_int_equal(tsem_post(sem, 5, NULL), 0); /* no look for the dead */
+	assert_int_equal(tsem_try_take(sem, 4), 0);
+	assert_int_equal(state_kind(state_of(sem, 41)), STATE_IDLE);
+	assert_int_equal(LOAD_SEQ(&record_of(41)->owner), UNUSED_PROCESS);
+}
+
+/* ---- by number ---- */
+
+enum { HERE = 1000, THERE = 2000 };
+
+static int verdict_there;
+
+static int
+judge_by_namespace(const struct process_id *owner)
+{
+	return owner->pid_ns == HERE ? LIVENESS_ALIVE : verdict_there;
+}
+
+static void
+put_owner(uint32_t index, uint64_t start, uint32_t pid_ns, enum state_kind kind, uint64_t ticket)
+{
+	put_record(sem, index, owner_process(7, start), kind, 0, ticket, 1);
+	STORE_SEQ(&record_of(index)->pid_ns, pid_ns);
+}
+
+static int
+set_up_namespaces(void **state)
+{
+	(void)state;
+	begin(4);
+	STORE_SEQ(&sem->segment.header->mixed_pid_ns, 1);
+	verdict_there = LIVENESS_UNKNOWN;
+	platform.judge = judge_by_namespace;
+	return 0;
+}
+
+static void
+an_owner_is_declared_dead_by_its_number(void **state)
+{
+	(void)state;
+	uint32_t permits = 99;
+	set_counters(sem, 3, 0);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), -ENOENT);
+	put_owner(1, 1, THERE, STATE_HELD, 0);
+	put_owner(2, 1, THERE, STATE_HELD, 1);
+	put_owner(3, 1, THERE, STATE_QUEUED, 2); /* enabled, and it has not noticed */
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, 0, &permits), -EXDEV);
+	assert_int_equal(tsem_recover_owner(sem, 7, HERE, TSEM_FORCE, &permits), -ENOENT);
+	assert_int_equal(tsem_recover_owner(sem, 8, 0, TSEM_FORCE, &permits), -ENOENT);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, 2, &permits), -EINVAL);
+	assert_int_equal(tsem_recover_owner(sem, 0, 0, TSEM_FORCE, &permits), -EINVAL);
+	assert_int_equal(permits, 99);
+	assert_int_equal(stat_of(sem).held, 3);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), 0);
+	assert_int_equal(permits, 3);
+	expect_all_available();
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), -ENOENT);
+}
+
+static void
+an_owner_that_lives_is_refused(void **state)
+{
+	(void)state;
+	set_counters(sem, 1, 0);
+	put_owner(1, 1, HERE, STATE_HELD, 0);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -EBUSY);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, 0, NULL), -EBUSY);
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(tsem_recover_owner(sem, getpid(), 0, TSEM_FORCE, NULL), -EBUSY);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(stat_of(sem).held, 1);
+}
+
+static void
+an_owner_that_is_dead_needs_no_force(void **state)
+{
+	(void)state;
+	uint32_t permits;
+	set_counters(sem, 3, 0);
+	verdict_there = LIVENESS_DEAD;
+	put_owner(1, 1, THERE, STATE_HELD, 0);
+	put_owner(2, 2, HERE, STATE_HELD, 1); /* the number in another namespace is no obstacle to naming this one */
+	put_record(sem, 3, owner_process(8, 1), STATE_HELD, 0, 2, 1);
+	STORE_SEQ(&record_of(3)->pid_ns, THERE);
+	assert_int_equal(tsem_recover_owner(sem, 7, THERE, 0, &permits), 0);
+	assert_int_equal(permits, 1);
+	assert_int_equal(LOAD_SEQ(&record_of(1)->owner), 0);
+	assert_int_equal(stat_of(sem).held, 2);
+}
+
+static void
+a_number_in_two_namespaces_is_refused(void **state)
+{
+	(void)state;
+	uint32_t permits;
+	set_counters(sem, 3, 0);
+	put_owner(1, 1, THERE, STATE_HELD, 0);
+	put_owner(2, 1, THERE + 1, STATE_HELD, 1);
+	put_owner(3, 1, HERE, STATE_HELD, 2);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), -ENOTUNIQ);
+	assert_int_equal(stat_of(sem).held, 3);
+	assert_int_equal(tsem_recover_owner(sem, 7, THERE, TSEM_FORCE, &permits), 0);
+	assert_int_equal(permits, 1);
+	assert_int_equal(tsem_recover_owner(sem, 7, HERE, TSEM_FORCE, &permits), -EBUSY);
+	assert_int_equal(stat_of(sem).held, 2);
+}
+
+static void
+a_hold_that_was_handed_over_is_declared_and_freed(void **state)
+{
+	(void)state;
+	uint32_t permits;
+	set_counters(sem, 1, 0);
+	put_record(sem, 1, owner_handed(7, 0), STATE_HELD, 0, 0, 1);
+	STORE_SEQ(&record_of(1)->pid_ns, THERE);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), 0);
+	assert_int_equal(permits, 1);
+	assert_int_equal(LOAD_SEQ(&record_of(1)->owner), 0);
+	expect_all_available();
+}
+
+static void
+one_process_is_cancelled(void **state)
+{
+	(void)state;
+	set_counters(sem, 7, 0);
+	put_owner(1, 1, THERE, STATE_HELD, 0);
+	STORE_SEQ(&record_of(1)->count, 4);
+	assert_int_equal(tsem_cancel_owner(sem, 7, 0), -ENOENT);
+	put_owner(2, 1, THERE, STATE_QUEUED, 4);
+	put_owner(3, 1, HERE, STATE_QUEUED, 5);
+	put_record(sem, 4, owner_process(8, 1), STATE_QUEUED, 0, 6, 1);
+	assert_int_equal(tsem_cancel_owner(sem, 7, 0), -ENOTUNIQ);
+	assert_int_equal(tsem_cancel_owner(sem, 7, THERE), 0);
+	assert_true(state_is_cancelled(state_of(sem, 2)));
+	assert_false(state_is_cancelled(state_of(sem, 3)));
+	assert_false(state_is_cancelled(state_of(sem, 4)));
+	assert_int_equal(stat_of(sem).waiting, 3); /* until it notices */
+	assert_int_equal(tsem_cancel_owner(sem, -1, 0), -EINVAL);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_CACHED(the_permits_come_back_and_the_next_holder_is_told),
+		TEST_CACHED(the_owner_learns_it_at_its_release_and_frees_the_record),
+		TEST_CACHED(a_late_release_returns_nothing_again),
+		TEST_CACHED(a_late_hold_is_released_once),
+		TEST_CACHED(the_note_comes_before_the_tag_goes),
+		TEST_RECOVERY(a_declaration_that_was_cut_short_is_finished),
+		TEST_CACHED(the_owner_finishes_it_at_its_release),
+		TEST_CACHED(a_declaration_that_comes_too_late_changes_nothing),
+		TEST_HELD(a_waiter_gives_up),
+		TEST_HELD(a_waiter_of_several_gives_up),
+		TEST_HELD(a_cancelled_waiter_wakes_up_at_a_tick),
+		TEST_HELD(a_declared_waiter_takes_nothing),
+		TEST_WITH(set_up_namespaces, a_declared_waiter_is_skipped_at_once),
+		TEST_WITH(set_up_namespaces, an_owner_is_declared_dead_by_its_number),
+		TEST_WITH(set_up_namespaces, an_owner_that_lives_is_refused),
+		TEST_WITH(set_up_namespaces, an_owner_that_is_dead_needs_no_force),
+		TEST_WITH(set_up_namespaces, a_number_in_two_namespaces_is_refused),
+		TEST_WITH(set_up_namespaces, a_hold_that_was_handed_over_is_declared_and_freed),
+		TEST_WITH(set_up_namespaces, one_process_is_cancelled),
+	};
+	support_start(60);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
