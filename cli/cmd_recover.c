@@ -2,17 +2,30 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "by_owner.h"
 #include "cmd.h"
 #include "waiting.h"
+
+static int
+recover(const struct options *o, tsem *sem, uint32_t *recovered)
+{
+	if (o->owner == 0)
+		return tsem_recover(sem, recovered);
+	int rc = tsem_recover_owner(sem, (pid_t)o->owner, o->pid_ns, o->force ? TSEM_FORCE : 0, recovered);
+	if (rc < 0)
+		die_of_owner(o, sem, rc, "hold or wait");
+	return rc;
+}
 
 int
 cmd_recover(const struct options *o)
 {
+	require_owner(o);
 	require_stdout(o->name);
 	tsem *sem = open_for_use(o);
 
 	uint32_t recovered;
-	int rc = tsem_recover(sem, &recovered);
+	int rc = recover(o, sem, &recovered);
 	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);

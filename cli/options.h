@@ -41,7 +41,8 @@ struct options {
 	bool exact;
 
 	uint32_t count;
-	uint32_t owner; /* 0: not given */
+	uint32_t owner;  /* 0: not given */
+	uint32_t pid_ns; /* that of the owner; 0: not given */
 	bool nonblock;
 	bool has_timeout;
 	struct timespec deadline; /* the timeout counts from when it is parsed */

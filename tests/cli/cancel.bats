@@ -51,3 +51,38 @@ load helper
   expect_status 75
   expect_equal 'the last line' "$(tail -n 1 said)" "tsem: $SEM: the wait was cancelled"
 }
+
+@test "cancel: --owner: one waiter gives up, and those behind it move up" {
+  tsem create "$SEM"
+  hold
+  local holder=$PID first second
+  enqueue tsem run "$SEM" touch ran
+  first=$PID
+  enqueue tsem take "$SEM"
+  second=$PID
+  attempt tsem cancel --owner "$first" "$SEM"
+  expect_silence
+  finish "$first"
+  expect_status 75
+  expect_shown '[.waiters[].pid] | @csv' "$second"
+  refuses "^$SEM: process $holder does not wait" cancel --owner "$holder" "$SEM"
+  refuses "^$SEM: process $first does not wait" cancel --owner "$first" "$SEM"
+  attempt tsem cancel "$SEM" --owner "$second"
+  expect_silence
+  finish "$second"
+  expect_status 75
+  [[ ! -e ran ]]
+}
+
+@test "cancel: --owner: a stopped waiter keeps its place until it goes on" {
+  tsem create "$SEM"
+  hold
+  enqueue tsem take "$SEM"
+  kill -STOP "$PID"
+  tsem cancel --owner "$PID" "$SEM"
+  expect_shown .waiting 1
+  kill -CONT "$PID"
+  finish "$PID"
+  expect_status 75
+  expect_shown .waiting 0
+}

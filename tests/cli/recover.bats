@@ -68,3 +68,42 @@ load helper
   refuses "^$SEM: no such semaphore" recover "$SEM"
   refuses NAME recover
 }
+
+@test "recover: --owner: a live process keeps its permits, and the message says how to end it" {
+  tsem create -j 2 "$SEM"
+  start sleep 1000
+  tsem acquire --owner "$PID" "$SEM"
+  refuses "^$SEM: process $PID is alive .*'kill $PID'" recover --owner "$PID" "$SEM"
+  refuses "^$SEM: process $PID is alive .*'kill $PID'" recover --owner "$PID" --force "$SEM"
+  expect_shown .held 1
+}
+
+@test "recover: --owner: only this owner, all of its holds" {
+  tsem create -j 5 "$SEM"
+  start sleep 1000
+  local other=$PID
+  start sleep 1000
+  tsem acquire --owner "$PID" -k 2 "$SEM"
+  tsem acquire --owner "$PID" "$SEM"
+  tsem acquire --owner "$other" "$SEM"
+  kill -KILL "$PID" "$other"
+  finish "$PID"
+  finish "$other"
+  attempt tsem recover "$SEM" --owner "$PID"
+  expect_status 0
+  expect_out 3
+  expect_shown '[.held, .holders[].pid] | @csv' "1,$other"
+  refuses "^$SEM: process $PID does not hold or wait" recover --owner "$PID" "$SEM"
+  attempt tsem recover -f --owner "$other" "$SEM"
+  expect_out 1
+  expect_at_rest 5
+}
+
+@test "recover: --force and --pid-ns need --owner" {
+  tsem create "$SEM"
+  refuses "^$SEM: --force needs --owner PID" recover --force "$SEM"
+  refuses "^$SEM: --pid-ns needs --owner PID" recover --pid-ns 1 "$SEM"
+  refuses "^$SEM: --pid-ns needs --owner PID" cancel --pid-ns 1 "$SEM"
+  refuses owner recover --owner 0 "$SEM"
+  refuses pid-ns recover --owner 1 --pid-ns x "$SEM"
+}

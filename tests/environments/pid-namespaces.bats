@@ -106,3 +106,40 @@ load environments
   expect_out 75 # unshare holds the permit, outside
   expect_at_rest 1
 }
+
+@test "pid namespaces: a holder of a namespace that is gone is declared dead, and the next one is told" {
+  need_own_pids
+  tsem create "$SEM"
+  start own-pids sh -c 'readlink /proc/self/ns/pid >namespace
+    tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  eventually is_shown '[.holders[].pid] | @csv' 1
+  local inside=$PID
+  start own-pids tsem run "$SEM" sh -c 'echo "$TSEM_RECOVERED" >ran'
+  eventually is_shown .waiting 1
+  kill -KILL -- "-$inside"
+  finish "$inside"
+  attempt tsem recover --owner 1 --pid-ns "$(tr -dc 0-9 <namespace)" --force "$SEM"
+  expect_status 0
+  expect_out 1
+  finish "$PID"
+  expect_status 0
+  expect_equal TSEM_RECOVERED "$(<ran)" 1
+  expect_at_rest 1
+}
+
+@test "pid namespaces: a number that two namespaces have is refused, and the message lists them" {
+  need_own_pids
+  tsem create -j 2 "$SEM"
+  local i
+  for i in 1 2; do
+    start own-pids sh -c "readlink /proc/self/ns/pid >namespace$i"'
+      tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+    eventually is_shown .held "$i"
+  done
+  attempt tsem recover --owner 1 --force "$SEM"
+  expect_status 125
+  for i in 1 2; do
+    expect_match "$ERR" "--pid-ns $(tr -dc 0-9 <namespace$i)"
+  done
+  expect_shown .held 2
+}

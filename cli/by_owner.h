@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What cancel and recover share: an owner that the user names by its number. */
+#ifndef TSEM_CLI_BY_OWNER_H
+#define TSEM_CLI_BY_OWNER_H
+
+#include "options.h"
+#include "tsem.h"
+
+/* Dies if an option is given that needs --owner, and --owner is not. */
+void require_owner(const struct options *o);
+
+/*
+ * Dies of what tsem_recover_owner() or tsem_cancel_owner() returned, and says what to do. `lacks`: what the process
+ * does not do if the error is -ENOENT.
+ */
+_Noreturn void die_of_owner(const struct options *o, tsem *sem, int error, const char *lacks);
+
+#endif
