@@ -139,7 +139,7 @@ load environments
   attempt tsem recover --owner 1 --force "$SEM"
   expect_status 125
   for i in 1 2; do
-    expect_match "$ERR" "--pid-ns $(tr -dc 0-9 <namespace$i)"
+    expect_match message "$ERR" "--pid-ns $(tr -dc 0-9 <namespace$i)"
   done
   expect_shown .held 2
 }

@@ -136,4 +136,13 @@ MUTANTS = {
     "UNLOCKED_BEFORE_COUNTED": "locked-closed",
     "ADOPTED_WITHOUT_LOCK": "locked-adopt",
     "LOCK_ENDS_WITH_PARENT": "locked-adopt",
+    # Owners that were declared dead and live (lib/declare.h).
+    "RETURN_NOT_MARKED": "declared",
+    "RETURN_NOT_READ": "declared",
+    "RETURN_READ_LAST": "declared",
+    "LATE_HELD_IGNORED": "declared",
+    "HELD_AFTER_RELEASE": "declared",
+    "DECLARED_RECORD_FREED": "declared",
+    "DECLARED_AS_RELEASED_BY_OWNER": "declared",
+    "TAG_WITHOUT_PHASE": "declared-cached",
 }

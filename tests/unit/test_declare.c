@@ -318,6 +318,20 @@ a_cancelled_waiter_wakes_up_at_a_tick(void **state)
 	assert_true(fake.clock - began <= TICK_MAX);
 }
 
+static void
+a_cancelled_waiter_is_woken_by_the_next_look(void **state)
+{
+	(void)state;
+	set_counters(sem, 2, 0);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
+	wait_announce(ticket_word(sem, 1), 0);
+	wake_overlooked(sem);
+	assert_int_equal(fake.wakes, 0);
+	cancel_waiter_and_die(41, 1);
+	wake_overlooked(sem);
+	assert_int_equal(fake.wakes, 1);
+}
+
 /* E comes to the ticket before the waiter has noticed, and another process skips it. */
 static void
 a_declared_waiter_takes_nothing(void **state)
@@ -345,10 +359,39 @@ a_declared_waiter_is_skipped_at_once(void **state)
 	declare_dead(sem, 41, UNUSED_PROCESS, 5, NULL);
 	assert_int_equal(stat_of(sem).waiting, 1);
 	assert_int_equal(grants_of(sem), 0);
-	assert_int_equal(tsem_post(sem, 5, NULL), 0); /* no look for the dead */
-	assert_int_equal(tsem_try_take(sem, 4), 0);
+	assert_int_equal(tsem_post(sem, 5, NULL), 0); /* which looks for orphans, and not for the dead */
 	assert_int_equal(state_kind(state_of(sem, 41)), STATE_IDLE);
+	assert_int_equal(tsem_try_take(sem, 4), 0);
 	assert_int_equal(LOAD_SEQ(&record_of(41)->owner), UNUSED_PROCESS);
+}
+
+/* The hint at the lowest orphan goes on to the next one, which a later post skips. */
+static void
+declared_waiters_are_skipped_one_after_the_other(void **state)
+{
+	(void)state;
+	set_counters(sem, 4 + 5, 0);
+	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
+	for (uint32_t ticket = 4; ticket < 9; ticket++)
+		put_record(sem, 40 + ticket, UNUSED_PROCESS, STATE_QUEUED, 0, ticket, 1);
+	for (uint32_t ticket = 5; ticket < 9; ticket += 3)
+		declare_dead(sem, 40 + ticket, UNUSED_PROCESS, ticket, NULL);
+	for (uint32_t ticket = 5; ticket < 9; ticket += 3) {
+		assert_int_equal(state_kind(state_of(sem, 40 + ticket)), STATE_QUEUED);
+		assert_int_equal(tsem_post(sem, 2, NULL), 0);
+		assert_int_equal(state_kind(state_of(sem, 40 + ticket)), STATE_IDLE);
+	}
+}
+
+static void
+a_setter_admits_no_declared_waiter(void **state)
+{
+	(void)state;
+	set_counters(sem, 1, 0);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 0, 1);
+	OR_SEQ(&record_of(41)->state, STATE_DECLARED);
+	assert_int_equal(tsem_set(sem, 2), 0);
+	assert_int_not_equal(state_kind(state_of(sem, 41)), STATE_HELD);
 }
 
 /* ---- by number ---- */
@@ -502,8 +545,11 @@ main(void)
 		TEST_HELD(a_waiter_gives_up),
 		TEST_HELD(a_waiter_of_several_gives_up),
 		TEST_HELD(a_cancelled_waiter_wakes_up_at_a_tick),
+		TEST_HELD(a_cancelled_waiter_is_woken_by_the_next_look),
 		TEST_HELD(a_declared_waiter_takes_nothing),
 		TEST_WITH(set_up_namespaces, a_declared_waiter_is_skipped_at_once),
+		TEST_WITH(set_up_namespaces, declared_waiters_are_skipped_one_after_the_other),
+		TEST_WITH(set_up_namespaces, a_setter_admits_no_declared_waiter),
 		TEST_WITH(set_up_namespaces, an_owner_is_declared_dead_by_its_number),
 		TEST_WITH(set_up_namespaces, an_owner_that_lives_is_refused),
 		TEST_WITH(set_up_namespaces, an_owner_that_is_dead_needs_no_force),
