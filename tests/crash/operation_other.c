@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include "declare.h"
+#include "identity.h"
+
 /* ---- the capacity, cancellation, idleness ---- */
 
 static uint32_t
@@ -47,6 +50,33 @@ int
 do_cancel(struct executor *executor)
 {
 	return tsem_cancel(executor->sem);
+}
+
+/* ---- declared dead ---- */
+
+static struct hold
+declare_own_hold(struct executor *executor)
+{
+	const struct hold *hold = hold_inside(&executor->hold);
+	declare_dead(executor->sem, hold->record, identity_owner(), hold_ticket(hold), NULL);
+	return *hold;
+}
+
+/* The process declares itself dead, and releases. */
+int
+do_declare(struct executor *executor)
+{
+	declare_own_hold(executor);
+	return tsem_release(&executor->hold) == -EPERM ? 0 : -EINVAL;
+}
+
+/* It had compared its state before, and goes on from there. */
+int
+do_declare_late(struct executor *executor)
+{
+	const struct hold hold = declare_own_hold(executor);
+	STORE_SEQ(&executor->sem->segment.records[hold.record].state, hold.state);
+	return tsem_release(&executor->hold);
 }
 
 int
