@@ -36,8 +36,9 @@
  *                                                          child of vfork() must not release.)         cached-handed
  *   is the hold still valid?      state[r] = hold's state  The state has the ticket, which no other    cached-handed
  *                                                          hold has.
- *   finish the last release       G's tag names record r   It is r's last release, which is over: see  cached,
- *                                                          below.                                      cached-finished
+ *   finish the last release       G's tag is that of r's   It is over: see below. With the other       cached,
+ *                                 last release             phase, another process has moved G for      cached-finished,
+ *                                                          this hold: declare.h.                       declared-cached
  *   IDLE, then CLAIMED            none                     No process acts on an IDLE record of a      cached,
  *                                                          live process.                               cached-finished
  *   free the record for a waiter  none                     Half of the table is never cached, and      cached-wanted
@@ -87,8 +88,8 @@
  *   7    state = CLAIMED, phases flipped  as 0                                      as 0
  *
  * While the owner lives, another process may only finish the tag that 1 or 5 wrote (QUEUED, IDLE) or, as a setter that
- * lowers C, admit the ticket (HELD, the same word as 2). The owner's next plain store follows each of these and may
- * overwrite it.
+ * lowers C, admit the ticket (HELD, the same word as 2); or release the ticket, because a user has declared the owner
+ * dead. The owner's next plain store follows each of these and may overwrite it; for the last one, declare.h says why.
  *
  * The cost of an acquire and a release is what stands before their two locked instructions, which wait for all earlier
  * loads and stores. So a store that may come after a locked instruction does.

@@ -23,6 +23,9 @@
  *                   overwrite the IDLE of a process that finished the release: no process acts on an IDLE record of a
  *                   live process.
  *
+ *   declared        A release of r that another process has begun, because a user has declared the owner dead, is a
+ *                   release with two more rules, because the owner may live and write to state[r]: declare.h.
+ *
  * No step waits for another process. If a process stops after its move, another one finishes the step before it
  * overwrites the tag.
  *

@@ -4,7 +4,7 @@
 # For a smaller configuration, optimising the verifier takes longer than it saves.
 LARGE = [
     "setters", "cached-lowered", "drain", "tries", "setter-dies", "quit", "post-quit-two", "quit-and-release",
-    "setters-any", "declared", "declared-cached",
+    "setters-any", "declared-cached", "declared-twice",
 ]
 
 CONFIGURATIONS = [
@@ -23,7 +23,7 @@ CONFIGURATIONS = [
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
-FULL = ["quit-and-release", "setters-any"]
+FULL = ["quit-and-release", "setters-any", "declared-twice"]
 
 # The name of a promise in the model -> what a broken one means.
 PROPERTIES = {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A process that lives acquires and releases twice, and another one, which may die, declares it dead at any moment. A
- * third process acquires before it, in between, or after it.
- */
+/* As declared, and the process that is declared dead goes on with the same record. */
 #define PROCESSES 3
 #define RECORDS 2
 #define CAPACITY 1
