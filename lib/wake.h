@@ -8,7 +8,10 @@
 /* Wakes the waiters that the grant enabled, and no others. No system call if none waits. Async-signal-safe. */
 void wake_enabled(struct tsem *sem, const struct grant *grant);
 
-/* Wakes the waiters that are enabled, admitted or cancelled and still asleep: the process that should have woken them has died. */
+/*
+ * Wakes the waiters that are enabled, admitted or cancelled and still asleep: the process that should have woken them
+ * has died.
+ */
 void wake_overlooked(struct tsem *sem);
 
 /* Wakes the waiters on the word of this ticket, to look again. */

@@ -37,8 +37,8 @@
  *     orphan                     the ticket of a waiter that gave up
  *     skip                       to release a ticket that no waiter uses: G moves by its permits
  *     abandoned                  a permit came back from a dead holder, and no later holder has been told so yet
- *     declared                   of a hold or a waiter: a user has said that its owner is dead, and no process can tell.
- *                                The owner may live, so the record stays its owner's
+ *     declared                   of a hold or a waiter: a user has said that its owner is dead, which no process can
+ *                                tell. The owner may live, so the record stays its owner's
  *     cached record              a record that a thread keeps for its next hold
  *     fast path                  what a call does while no other process takes part (lib/fast.h); everything else is
  *                                the slow path
