@@ -19,7 +19,7 @@ CONFIGURATIONS = [
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit", "idle-posted",
     "slots", "abandoned",
     "locked", "locked-closed", "locked-adopt",
-    "declared", "declared-cached",
+    "declared", "declared-cached", "declared-taker",
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
@@ -139,10 +139,11 @@ MUTANTS = {
     # Owners that were declared dead and live (lib/declare.h).
     "RETURN_NOT_MARKED": "declared",
     "RETURN_NOT_READ": "declared",
-    "RETURN_READ_LAST": "declared",
+    "RETURN_READ_LAST": "declared-cached",
     "LATE_HELD_IGNORED": "declared",
     "HELD_AFTER_RELEASE": "declared",
     "DECLARED_RECORD_FREED": "declared",
     "DECLARED_AS_RELEASED_BY_OWNER": "declared",
     "TAG_WITHOUT_PHASE": "declared-cached",
+    "TAKEN_BY_STORE": "declared-taker",
 }

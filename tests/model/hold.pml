@@ -22,14 +22,18 @@ inline hold_become()
 #define is_lost(w) \
 	(state_kind(w) == STATE_IDLE || state_kind(w) == STATE_RELEASING || state_is_declared(w))
 #endif
+inline leave_lost()
+{
+	STEP(owner[r] = owner_orphan(ticket); declared[me] = false);
+	recover_from(OWN, false);
+	ok = false
+}
+
 inline hold_become_or_leave()
 {
 	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
 	if
-	:: is_lost(rel_state) ->
-		STEP(owner[r] = owner_orphan(ticket); declared[me] = false);
-		recover_from(OWN, false);
-		ok = false
+	:: is_lost(rel_state) -> leave_lost()
 	:: else ->
 		STEP(state[r] = state_next(rel_state, STATE_HELD, ticket); is_holder[me] = !declared[me])
 	fi;

@@ -1,15 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/take.c: take() stands for tsem_take(). */
 
-/* From the store on the permits are anonymous. */
+/* From the compare-and-swap on the permits are anonymous. `ok`: this process has them. */
+#define state_forgotten state_next(rel_state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen[r] + 1)
+#ifdef DECLARES
+#ifdef MUTANT_TAKEN_BY_STORE
+#define is_still_queued true
+#else
+#define is_still_queued (state[r] == rel_state)
+#endif
+#else
+#define is_still_queued (state[r] == rel_state)
+#define is_lost(w) false
+#define leave_lost() skip
+#endif
 inline forget_owner(n)
 {
-	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
-	STEP(state[r] = state_next(rel_state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen[r] + 1);
-	     in_use[me] = in_use[me] - n;
-	     anonymous = anonymous + n);
-	rel_state = 0;
-	record_cache_or_free()
+	do
+	:: STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
+		if
+		:: is_lost(rel_state) ->
+			leave_lost();
+			break
+		:: else
+		fi;
+		if
+		OR_DIE
+		:: d_step {
+				is_still_queued ->
+				state[r] = state_forgotten;
+				PROMISE(living_not_robbed, !is_void);
+				in_use[me] = in_use[me] - n;
+				anonymous = anonymous + n
+			};
+			record_cache_or_free();
+			break
+		:: d_step { !is_still_queued -> rel_state = 0 }
+		fi
+	od;
+	rel_state = 0
 }
 
 inline take(n, has_deadline)

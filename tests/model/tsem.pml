@@ -75,8 +75,14 @@
 	:: ok -> release(n) \
 	:: else \
 	fi
+#define post_if_taken(n) \
+	if \
+	:: ok -> post(n) \
+	:: else \
+	fi
 #else
 #define release_if_acquired(n) release(n)
+#define post_if_taken(n) post(n)
 #endif
 
 #ifdef CACHES_RECORDS
@@ -163,7 +169,7 @@
 		LOCALS; \
 		BEGINS(me); \
 		do \
-		:: round < rounds -> take(n, false); post(n); round++ \
+		:: round < rounds -> take(n, false); post_if_taken(n); round++ \
 		:: else -> break \
 		od; \
 		END \
