@@ -16,46 +16,58 @@ require_owner(const struct options *o)
 		    o->name);
 }
 
-/* What `show` shows of the owners with the number. */
-struct namesakes {
+/* What is known of the owners that the options name. */
+struct named {
 	pid_t pid;
-	bool foreign;
-	char texts[192]; /* " or --pid-ns N" for each namespace, as far as there is room */
+	uint32_t pid_ns;
+	pid_t here;      /* the pid here of one of them that is alive; 0: none */
+	char texts[192]; /* "--pid-ns N or --pid-ns M", as far as there is room */
 };
 
-static int
-add_namesake(const struct tsem_owner *owner, void *arg)
+/* The rule of tsem_recover_owner(). */
+static bool
+is_named(const struct named *named, const struct tsem_owner *owner)
 {
-	struct namesakes *namesakes = arg;
+	if (named->pid_ns != 0)
+		return owner->pid == named->pid && owner->pid_ns == named->pid_ns;
+	return (owner->pid_here != 0 ? owner->pid_here : owner->pid) == named->pid;
+}
+
+static int
+add_named(const struct tsem_owner *owner, void *arg)
+{
+	struct named *named = arg;
 	char text[32];
-	if (owner->pid != namesakes->pid || owner->alive == TSEM_DEAD)
+	if (owner->alive == TSEM_DEAD || !is_named(named, owner))
 		return 0;
-	namesakes->foreign |= owner->foreign_pid;
-	const size_t used = strlen(namesakes->texts);
+	if (owner->alive == TSEM_ALIVE && owner->pid_here != 0)
+		named->here = owner->pid_here;
+	const size_t used = strlen(named->texts);
 	snprintf(text, sizeof(text), "--pid-ns %" PRIu32, owner->pid_ns);
-	if (strstr(namesakes->texts, text) == NULL)
-		snprintf(namesakes->texts + used, sizeof(namesakes->texts) - used, "%s%s", used == 0 ? "" : " or ", text);
+	if (strstr(named->texts, text) == NULL)
+		snprintf(named->texts + used, sizeof(named->texts) - used, "%s%s", used == 0 ? "" : " or ", text);
 	return 0;
 }
 
 void
-die_of_owner(const struct options *o, tsem *sem, int error, const char *lacks)
+die_of_named(const struct options *o, tsem *sem, int error, const char *lacks)
 {
 	const int pid = (int)o->owner;
-	struct namesakes namesakes = {.pid = pid};
-	tsem_owners(sem, add_namesake, &namesakes);
+	struct named named = {.pid = pid, .pid_ns = o->pid_ns};
+	tsem_owners(sem, add_named, &named);
 	tsem_close(sem);
 	switch (error) {
 	case -ENOENT:
 		die(o->name, "process %d does not %s (see 'tsem show %s')", pid, lacks, o->name);
 	case -ENOTUNIQ:
-		die(o->name, "%d is a process in several PID namespaces (add %s; see lsns(8))", pid, namesakes.texts);
+		die(o->name, "%d is a process in several PID namespaces (add %s; see lsns(8))", pid, named.texts);
 	case -EXDEV:
 		die(o->name, "whether process %d is alive cannot be told from here (if you know that it is dead, add --force)",
 		    pid);
 	case -EBUSY:
-		die(o->name, "process %d is alive (end it with 'kill %d'%s; its permits come back then)", pid, pid,
-		    namesakes.foreign ? " in its own PID namespace" : "");
+		if (named.here == 0)
+			die(o->name, "process %d is alive in its own PID namespace (its permits come back when it ends)", pid);
+		die(o->name, "process %d is alive (end it with 'kill %d'; its permits come back then)", pid, (int)named.here);
 	default:
 		die_error(o->name, error);
 	}

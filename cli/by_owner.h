@@ -13,6 +13,6 @@ void require_owner(const struct options *o);
  * Dies of what tsem_recover_owner() or tsem_cancel_owner() returned, and says what to do. `lacks`: what the process
  * does not do if the error is -ENOENT.
  */
-_Noreturn void die_of_owner(const struct options *o, tsem *sem, int error, const char *lacks);
+_Noreturn void die_of_named(const struct options *o, tsem *sem, int error, const char *lacks);
 
 #endif

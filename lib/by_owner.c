@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "declare.h"
+#include "inner_process.h"
 #include "owner.h"
 #include "protocol.h"
 #include "recover.h"
@@ -12,7 +13,8 @@
 /* The process that the user means. */
 struct named {
 	pid_t pid;
-	uint32_t pid_ns; /* 0: any */
+	uint32_t pid_ns; /* 0: `pid` is its number here; or its own one, if it has none here */
+	struct inner_processes inner;
 };
 
 enum part { HOLDS_AND_WAITS, WAITS };
@@ -43,6 +45,21 @@ find_ticket(struct tsem *sem, const struct found *found, enum part part, uint64_
 	return state_kind(state) >= STATE_QUEUED && LOAD_ACQ(&record->until) != until_returned(*ticket);
 }
 
+/* Whether the user means this owner. Judges it. */
+static bool
+is_named(const struct tsem *sem, struct found *found, const struct named *named)
+{
+	const pid_t own = (pid_t)owner_pid(found->owner);
+	const struct process_id id = owner_process_id(found->record, found->owner);
+	found->liveness = owner_liveness(sem, found->record, found->owner);
+	const pid_t inner = owner_is_in_our_namespace(found->record)
+	                            ? 0
+	                            : inner_process_judge(&named->inner, &id, &found->liveness);
+	if (named->pid_ns != 0)
+		return own == named->pid && LOAD_ACQ(&found->record->pid_ns) == named->pid_ns;
+	return (inner != 0 ? inner : own) == named->pid;
+}
+
 /* Whether record `index` has a hold or a wait of the process. */
 static bool
 look_at(struct tsem *sem, uint32_t index, const struct named *named, enum part part, struct found *found)
@@ -50,10 +67,8 @@ look_at(struct tsem *sem, uint32_t index, const struct named *named, enum part p
 	struct record *record = &sem->segment.records[index];
 	const uint64_t owner = LOAD_ACQ(&record->owner);
 	*found = (struct found){.index = index, .record = record, .owner = owner};
-	if (owner == 0 || owner_kind(owner) == OWNER_KIND_ORPHAN || owner_pid(owner) != (uint32_t)named->pid
-	    || (named->pid_ns != 0 && LOAD_ACQ(&record->pid_ns) != named->pid_ns))
+	if (owner == 0 || owner_kind(owner) == OWNER_KIND_ORPHAN || !is_named(sem, found, named))
 		return false;
-	found->liveness = owner_liveness(sem, record, owner);
 	/* The owner again after the ticket, which is this owner's then. */
 	return find_ticket(sem, found, part, &found->ticket) && LOAD_SEQ(&record->owner) == owner;
 }
@@ -108,56 +123,72 @@ may_recover(const struct survey *survey, unsigned flags)
 	return survey->unknown && (flags & TSEM_FORCE) == 0 ? -EXDEV : 0;
 }
 
+static int
+recover_named(struct tsem *sem, const struct named *named, unsigned flags, uint32_t *permits)
+{
+	const struct survey all = survey(sem, named, HOLDS_AND_WAITS);
+	const int rc = may_recover(&all, flags);
+	if (rc < 0)
+		return rc;
+	const struct record *record;
+	struct found found;
+	FOR_EACH_RECORD(sem, i, record) {
+		if (!look_at(sem, i, named, HOLDS_AND_WAITS, &found))
+			continue;
+		if (found.liveness == LIVENESS_DEAD)
+			recover_record(sem, i, permits);
+		else if (found.liveness == LIVENESS_UNKNOWN && (flags & TSEM_FORCE) != 0)
+			declare_dead(sem, i, found.owner, found.ticket, permits);
+	}
+	recover_front(sem, permits);
+	return 0;
+}
+
 int
 tsem_recover_owner(tsem *sem, pid_t pid, uint32_t pid_ns, unsigned flags, uint32_t *recovered)
 {
-	const struct named named = {.pid = pid, .pid_ns = pid_ns};
+	struct named named = {.pid = pid, .pid_ns = pid_ns};
 	int rc = check(sem, &named);
 	if (rc == 0 && (flags & ~TSEM_FORCE) != 0)
 		rc = -EINVAL;
 	if (rc < 0)
 		return rc;
-	const struct survey all = survey(sem, &named, HOLDS_AND_WAITS);
-	rc = may_recover(&all, flags);
-	if (rc < 0)
-		return rc;
-
 	uint32_t permits = 0;
+	named.inner = inner_processes_read();
+	rc = recover_named(sem, &named, flags, &permits);
+	inner_processes_free(&named.inner);
+	if (rc == 0 && recovered != NULL)
+		*recovered = permits;
+	return rc;
+}
+
+static int
+cancel_named(struct tsem *sem, const struct named *named)
+{
+	const struct survey waits = survey(sem, named, WAITS);
+	if (waits.several)
+		return -ENOTUNIQ;
+	bool any = false;
 	const struct record *record;
 	struct found found;
 	FOR_EACH_RECORD(sem, i, record) {
-		if (!look_at(sem, i, &named, HOLDS_AND_WAITS, &found))
-			continue;
-		if (found.liveness == LIVENESS_DEAD)
-			recover_record(sem, i, &permits);
-		else if (found.liveness == LIVENESS_UNKNOWN && (flags & TSEM_FORCE) != 0)
-			declare_dead(sem, i, found.owner, found.ticket, &permits);
+		if (look_at(sem, i, named, WAITS, &found))
+			any |= declare_cancelled(sem, i, found.ticket);
 	}
-	recover_front(sem, &permits);
-	if (recovered != NULL)
-		*recovered = permits;
-	return 0;
+	return any ? 0 : -ENOENT;
 }
 
 int
 tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns)
 {
-	const struct named named = {.pid = pid, .pid_ns = pid_ns};
+	struct named named = {.pid = pid, .pid_ns = pid_ns};
 	int rc = check(sem, &named);
 	if (rc < 0)
 		return rc;
 	if (removal_check(sem))
 		return -EIDRM;
-	const struct survey waits = survey(sem, &named, WAITS);
-	if (waits.several)
-		return -ENOTUNIQ;
-
-	bool any = false;
-	const struct record *record;
-	struct found found;
-	FOR_EACH_RECORD(sem, i, record) {
-		if (look_at(sem, i, &named, WAITS, &found))
-			any |= declare_cancelled(sem, i, found.ticket);
-	}
-	return any ? 0 : -ENOENT;
+	named.inner = inner_processes_read();
+	rc = cancel_named(sem, &named);
+	inner_processes_free(&named.inner);
+	return rc;
 }

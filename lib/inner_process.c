@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "cancellation.h"
+#include "identity.h"
+#include "platform.h"
 #include "proc.h"
 
 /* False: `pid` is no process of an inner namespace, or the caller may not see its namespace. */
@@ -62,8 +64,8 @@ inner_processes_free(struct inner_processes *processes)
 	free(processes->all);
 }
 
-pid_t
-inner_process_find(const struct inner_processes *processes, const struct process_id *id)
+static pid_t
+find(const struct inner_processes *processes, const struct process_id *id)
 {
 	for (size_t i = 0; i < processes->n; i++) {
 		const struct process_id *other = &processes->all[i].id;
@@ -71,4 +73,17 @@ inner_process_find(const struct inner_processes *processes, const struct process
 			return processes->all[i].here;
 	}
 	return 0;
+}
+
+pid_t
+inner_process_judge(const struct inner_processes *processes, const struct process_id *id, enum liveness *verdict)
+{
+	struct identity self;
+	const pid_t here = find(processes, id);
+	if (here == 0 || *verdict != LIVENESS_UNKNOWN || identity_get(&self) < 0)
+		return here;
+	const struct process_id known = {.pid = (uint32_t)here, .start = id->start, .pid_ns = self.pid_ns};
+	if ((enum liveness)platform.judge(&known) == LIVENESS_ALIVE)
+		*verdict = LIVENESS_ALIVE;
+	return here;
 }

@@ -26,7 +26,9 @@ struct inner_processes inner_processes_read(void);
 
 void inner_processes_free(struct inner_processes *processes);
 
-/* Returns the process's pid here; 0: not found. */
-pid_t inner_process_find(const struct inner_processes *processes, const struct process_id *id);
+/*
+ * Returns the process's pid here; 0: not found. One that is found and has not exited is alive if *verdict is UNKNOWN.
+ */
+pid_t inner_process_judge(const struct inner_processes *processes, const struct process_id *id, enum liveness *verdict);
 
 #endif

@@ -238,7 +238,9 @@ call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *eac
 				inner = inner_processes_read();
 			inner_is_read = true;
 			const struct process_id id = owner_process_id(&sem->segment.records[s->index], s->owner);
-			owner.pid_here = inner_process_find(&inner, &id);
+			enum liveness verdict = (enum liveness)owner.alive;
+			owner.pid_here = inner_process_judge(&inner, &id, &verdict);
+			owner.alive = (enum tsem_alive)verdict;
 		}
 		if (s->role == ROLE_WAITER)
 			owner.position = ++position;

@@ -526,8 +526,9 @@ int tsem_open_at(void *memory, size_t size, tsem **out);
 int tsem_recover(tsem *sem, uint32_t *recovered);
 
 /*
- * The same for one owner, which has the number `pid` in its own PID namespace, as tsem_owners() reports it; for all of
- * its holds and waits. `pid_ns`: that namespace, or 0 if no other one has an owner with this number.
+ * The same for one owner; for all of its holds and waits. If `pid_ns` is 0, `pid` is the owner's number here, or its
+ * own one if it has none here: tsem_owners() reports both, as pid_here and pid. Otherwise `pid_ns` is the owner's PID
+ * namespace, and `pid` its number there.
  *
  * TSEM_FORCE declares the owner dead if no process can tell (TSEM_UNKNOWN), because the caller knows it: the permits
  * come back, and the next holder is told; see tsem_hold_recovered(). If the owner lives all the same, there may be as
@@ -535,8 +536,8 @@ int tsem_recover(tsem *sem, uint32_t *recovered);
  * waits with ECANCELED. A record stays in use for each of its holds, until a process can tell that it has died.
  *
  * EBUSY: the owner is alive; its permits come back when it ends. EXDEV: no process can tell from here, and `flags` is
- * 0. ENOTUNIQ: owners in several PID namespaces have this number. ENOENT: the owner neither holds nor waits. EINVAL:
- * `flags` or `pid`. EPERM: the handle is read-only. After an error nothing has changed.
+ * 0. ENOTUNIQ: owners in several PID namespaces have this number, and `pid_ns` is 0. ENOENT: the owner neither holds
+ * nor waits. EINVAL: `flags` or `pid`. EPERM: the handle is read-only. After an error nothing has changed.
  */
 int tsem_recover_owner(tsem *sem, pid_t pid, uint32_t pid_ns, unsigned flags, uint32_t *recovered);
 

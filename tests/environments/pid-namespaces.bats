@@ -15,7 +15,9 @@ load environments
   expect_none_available
   expect_none_available own-pids
   expect_none_available own-pids-foreign-proc
-  expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'unknown yes' # tsem run has a lock
+  expect_shown '.holders[0].alive + " " + .waiters[0].alive' 'yes yes' # its number here is found, and tsem run has a lock
+  attempt own-pids tsem show -J "$SEM"
+  expect_equal 'from a third one' "$(jq -r '.holders[0].alive + " " + .waiters[0].alive' <<<"$OUT")" 'unknown yes'
 
   # After its death it is the same: no process here can know of it. (A process in a new namespace that got the number of
   # the old one could, and would be right: the number is free only when all processes of the old namespace have ended.)
@@ -107,18 +109,25 @@ load environments
   expect_at_rest 1
 }
 
+# container NUMBER: starts a PID namespace whose process 1 holds, and writes the number of the namespace to a file.
+container() {
+  start own-pids sh -c "readlink /proc/self/ns/pid | tr -dc 0-9 >namespace$1"'
+    tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  eventually is_shown .held "$1"
+}
+
 @test "pid namespaces: a holder of a namespace that is gone is declared dead, and the next one is told" {
   need_own_pids
   tsem create "$SEM"
-  start own-pids sh -c 'readlink /proc/self/ns/pid >namespace
-    tsem acquire --owner $$ "$SEM" && exec sleep 1000'
-  eventually is_shown '[.holders[].pid] | @csv' 1
+  container 1
   local inside=$PID
   start own-pids tsem run "$SEM" sh -c 'echo "$TSEM_RECOVERED" >ran'
   eventually is_shown .waiting 1
   kill -KILL -- "-$inside"
   finish "$inside"
-  attempt tsem recover --owner 1 --pid-ns "$(tr -dc 0-9 <namespace)" --force "$SEM"
+  refuses "^$SEM: whether process 1 is alive cannot be told from here .*--force" \
+    recover --owner 1 --pid-ns "$(<namespace1)" "$SEM"
+  attempt tsem recover --owner 1 --pid-ns "$(<namespace1)" --force "$SEM"
   expect_status 0
   expect_out 1
   finish "$PID"
@@ -127,19 +136,47 @@ load environments
   expect_at_rest 1
 }
 
+@test "pid namespaces: a live holder below this namespace has a number here, and is not declared dead" {
+  need_own_pids
+  tsem create "$SEM"
+  container 1
+  local here
+  here=$(field '.holders[0].pid')
+  refuses "^$SEM: process $here is alive .end it with 'kill $here';" recover --owner "$here" --force "$SEM"
+  refuses "^$SEM: process 1 is alive .end it with 'kill $here';" recover --owner 1 --pid-ns "$(<namespace1)" --force "$SEM"
+  refuses "^$SEM: process 1 does not hold or wait" recover --owner 1 --force "$SEM"
+  # A process that has exited, whose parent has not noticed, is as dead as any.
+  kill -STOP "$PID"
+  kill -KILL "$here"
+  eventually has_ended "$here"
+  attempt tsem recover --owner "$here" --force "$SEM"
+  expect_out 1
+  kill -CONT "$PID"
+}
+
 @test "pid namespaces: a number that two namespaces have is refused, and the message lists them" {
   need_own_pids
   tsem create -j 2 "$SEM"
+  container 1
+  container 2
+  attempt own-pids tsem recover --owner 1 --force "$SEM" # there, neither has a number
+  expect_status 125
   local i
   for i in 1 2; do
-    start own-pids sh -c "readlink /proc/self/ns/pid >namespace$i"'
-      tsem acquire --owner $$ "$SEM" && exec sleep 1000'
-    eventually is_shown .held "$i"
-  done
-  attempt tsem recover --owner 1 --force "$SEM"
-  expect_status 125
-  for i in 1 2; do
-    expect_match message "$ERR" "--pid-ns $(tr -dc 0-9 <namespace$i)"
+    expect_match message "$ERR" "--pid-ns $(<namespace$i)"
   done
   expect_shown .held 2
+}
+
+@test "pid namespaces: a waiter below this namespace is cancelled by its number here" {
+  need_own_pids
+  tsem create "$SEM"
+  tsem take "$SEM"
+  start own-pids tsem run "$SEM" touch ran
+  eventually is_shown .waiting 1
+  attempt tsem cancel --owner "$(field '.waiters[0].pid')" "$SEM"
+  expect_silence
+  finish "$PID"
+  expect_status 75
+  expect_shown .waiting 0
 }
