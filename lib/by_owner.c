@@ -52,9 +52,8 @@ is_named(const struct tsem *sem, struct found *found, const struct named *named)
 	const pid_t own = (pid_t)owner_pid(found->owner);
 	const struct process_id id = owner_process_id(found->record, found->owner);
 	found->liveness = owner_liveness(sem, found->record, found->owner);
-	const pid_t inner = owner_is_in_our_namespace(found->record)
-	                            ? 0
-	                            : inner_process_judge(&named->inner, &id, &found->liveness);
+	const pid_t inner =
+		owner_is_in_our_namespace(found->record) ? 0 : inner_process_judge(&named->inner, &id, &found->liveness);
 	if (named->pid_ns != 0)
 		return own == named->pid && LOAD_ACQ(&found->record->pid_ns) == named->pid_ns;
 	return (inner != 0 ? inner : own) == named->pid;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "declare.h"
 #include "platform.h"
 #include "storm.h"
 
@@ -32,14 +33,33 @@ set_capacity(struct storm *storm, unsigned worker, uint64_t *state)
 	storm_set_capacity(storm, semaphore, usual, &storm->entries[worker].change);
 }
 
+/* All waiters, or those of one worker. */
 static void
-cancel(struct storm *storm)
+cancel(struct storm *storm, uint64_t *state)
 {
 	const uint64_t now = atomic_fetch_add(&storm->sequence, 1);
 	uint64_t seen = atomic_load(&storm->cancelled);
 	while (seen < now && !atomic_compare_exchange_weak(&storm->cancelled, &seen, now))
 		continue;
-	storm_expect(storm, CANCELLED, tsem_cancel(storm->sems[CANCELLED]), 0, "cancel");
+	const pid_t one = atomic_load(&storm->entries[below(state, storm->workers)].pid);
+	if (below(state, 2) == 0 || one <= 0)
+		storm_expect(storm, CANCELLED, tsem_cancel(storm->sems[CANCELLED]), 0, "cancel");
+	else
+		storm_expect(storm, CANCELLED, tsem_cancel_owner(storm->sems[CANCELLED], one, 0), -ENOENT, "cancel of one");
+}
+
+/* As after tsem_recover_owner() with TSEM_FORCE, which would refuse because it can tell that the owner lives. */
+static void
+declare(struct storm *storm, uint64_t *state)
+{
+	const unsigned semaphore = below(state, ANONYMOUS);
+	tsem *sem = storm->sems[semaphore];
+	for (unsigned i = 0; i < storm->workers; i++) {
+		const uint64_t hold = atomic_load(&storm->entries[i].declarable[semaphore]);
+		const uint32_t index = (uint32_t)(hold & 0xffff) - 1;
+		if (hold != 0)
+			declare_dead(sem, index, LOAD_ACQ(&sem->segment.records[index].owner), hold >> 16, NULL);
+	}
 }
 
 static void
@@ -123,12 +143,12 @@ acquire_several(struct storm *storm, unsigned worker, uint64_t *state, bool any)
 void
 storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 {
-	switch (below(state, 9)) {
+	switch (below(state, 12)) {
 	case 0:
 		set_capacity(storm, worker, state);
 		break;
 	case 1:
-		cancel(storm);
+		cancel(storm, state);
 		break;
 	case 2:
 		wait_until_idle(storm, state);
@@ -138,6 +158,11 @@ storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 		break;
 	case 4:
 	case 5:
+	case 6:
+		declare(storm, state);
+		break;
+	case 7:
+	case 8:
 		acquire_several(storm, worker, state, false);
 		break;
 	default:
