@@ -99,7 +99,7 @@ eventually() {
       fail "not so after $DEADLINE seconds: ${*@Q}"
       return
     fi
-    sleep 0.005
+    sleep 0.02
   done
 }
 

@@ -147,6 +147,7 @@ container() {
   refuses "^$SEM: process 1 does not hold or wait" recover --owner 1 --force "$SEM"
   # A process that has exited, whose parent has not noticed, is as dead as any.
   kill -STOP "$PID"
+  eventually grep -q '^State:.*stopped' "/proc/$PID/status"
   kill -KILL "$here"
   eventually has_ended "$here"
   attempt tsem recover --owner "$here" --force "$SEM"

@@ -10,7 +10,7 @@ watched() {
   local expected=$1
   shift
   : >probes
-  attempt gdb -q -batch -x "$BATS_TEST_DIRNAME/watch.gdb" --args "$TSEM_PROBED" "$@"
+  attempt gdb -q -batch -x "$BATS_TEST_DIRNAME/watch.gdb" --args "$TSEM" "$@"
   [[ $OUT != *'Cannot insert breakpoint'* && $OUT != *'ptrace: Operation not permitted'* ]] || skip 'gdb may not stop a process here'
   expect_equal "probes that tsem $* meets" "$(<probes)" "${expected//UUID/"$UUID"}"
 }
@@ -43,7 +43,7 @@ need_gdb() {
   UUID=$(field .uuid | tr -d -)
   tsem take -k 2 "$SEM"
   : >probes
-  start gdb -q -batch -x "$BATS_TEST_DIRNAME/watch.gdb" --args "$TSEM_PROBED" take -k 2 "$SEM"
+  start gdb -q -batch -x "$BATS_TEST_DIRNAME/watch.gdb" --args "$TSEM" take -k 2 "$SEM"
   local gdb=$PID
   eventually grep -q wait probes
   tsem post -k 2 "$SEM"
@@ -88,12 +88,12 @@ need_uprobes() {
 # example WORD: the example of the manual page that begins with WORD.
 example() {
   sed -n "/^\\.Sh PROBES/,/^\\.Sh DIFF/{/^\\.Bd/,/^\\.Ed/p}" "$TSEM_MANUAL" | sed -n "/^$1/,/^\\.Ed/{/^\\.Ed/d;p}" |
-    sed "s|/usr/bin/tsem|$TSEM_PROBED|g"
+    sed "s|/usr/bin/tsem|$TSEM|g"
 }
 
 one_wait() {
   tsem take "$SEM"
-  enqueue "$TSEM_PROBED" take "$SEM"
+  enqueue "$TSEM" take "$SEM"
   tsem post "$SEM"
   finish "$PID"
   tsem post "$SEM"
@@ -113,7 +113,7 @@ seen() {
   [[ $program == *admit* ]] || fail 'there is no such example'
   : >attempt.trace
   start "${TRACING[@]}" bpftrace -B line -e \
-    "usdt:$TSEM_PROBED:tsem:admit /@since[tid]/ { printf(\"seen\\n\"); } $program" >attempt.trace 2>attempt.said
+    "usdt:$TSEM:tsem:admit /@since[tid]/ { printf(\"seen\\n\"); } $program" >attempt.trace 2>attempt.said
   local bpftrace=$PID
   # bpftrace reports that it attaches before it has attached; the second wait begins after everything has attached that
   # attached before the first one.
@@ -143,7 +143,7 @@ forget_probes() {
 
 @test "probes: perf: the example of tsem(7)" {
   need_uprobes perf
-  exec 9<"$TSEM_PROBED"
+  exec 9<"$TSEM"
   flock 9 # the kernel has one list of them
   ! has_probes || skip 'another process uses these probes'
   local script
@@ -153,9 +153,9 @@ forget_probes() {
   tsem create "$SEM"
   # Replaces the minute of the example: the events to be seen.
   cat >minute <<END
-$TSEM_PROBED run $SEM true
-$TSEM_PROBED run $SEM bash -c 'kill -KILL \$\$'
-$TSEM_PROBED run $SEM bash -c 'kill -KILL \$\$'
+$TSEM run $SEM true
+$TSEM run $SEM bash -c 'kill -KILL \$\$'
+$TSEM run $SEM bash -c 'kill -KILL \$\$'
 true
 END
   attempt "${TRACING[@]}" bash -ec "${script%sleep 60}bash minute"
