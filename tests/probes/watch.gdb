@@ -1,4 +1,4 @@
-# Stops at each static probe that a run of TSEM_PROBED meets, and prints a line: the name of the probe, the first bytes
+# Stops at each static probe that a run of TSEM meets, and prints a line: the name of the probe, the first bytes
 # of the UUID of its semaphore, and its other arguments as numbers.
 set pagination off
 set confirm off
