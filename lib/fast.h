@@ -36,9 +36,9 @@
  *                                                          child of vfork() must not release.)         cached-handed
  *   is the hold still valid?      state[r] = hold's state  The state has the ticket, which no other    cached-handed
  *                                                          hold has.
- *   finish the last release       G's tag is that of r's   It is over: see below. With the other       cached,
- *                                 last release             phase, another process has moved G for      cached-finished,
- *                                                          this hold: declare.h.                       declared-cached
+ *   finish the last release       G's tag is that of r's   It is over: see below. If the tag has the   cached,
+ *                                 last release             other phase, another process has moved G    cached-finished,
+ *                                                          for this hold (declare.h).                  declared-cached
  *   IDLE, then CLAIMED            none                     No process acts on an IDLE record of a      cached,
  *                                                          live process.                               cached-finished
  *   free the record for a waiter  none                     Half of the table is never cached, and      cached-wanted
@@ -56,19 +56,19 @@
  *   take: is it removed?          count <= C               As for acquire.                             (unit tests)
  *   post: wake, skip, notify      G's tag is NONE          No process sleeps or watches: see post.c.   post, post-quit,
  *                                                                                                      idle-posted
- *   post: maximum, bound,         fast_post_max            It is 0 for each.                           (unit tests)
- *   read-only
+ *   post: maximum, bound,         count <= fast_post_max   fast_post_max is 0 if the semaphore has a   (unit tests)
+ *   read-only                                              maximum or a bound, or is read-only.
  *   post: is it removed?          C is not 0               As for acquire.                             (unit tests)
  *   post: the range of E - T      0 <= E - T, and E - T <  T and C may be older than G. Arrivals       (unit tests)
  *                                 FAST_POST_MAX            since only lessen E - T, and a raised C
  *                                                          adds less than 2^32, far from
  *                                                          COUNTER_DRIFT.
  *
- * G's tag is never stale. If it names record r, it is the tag of r's last release: each release of r moves G once and
- * writes r's tag there, a move for another record or by a waiter replaces the tag, and a post replaces or keeps it. The
- * release phase of r flips once for each release, with the store after the move. So once r is CLAIMED again, G's tag
- * and state[r] have different phases, and G's tag with its phase flipped is the tag of r's next release. T's tag
- * behaves likewise: the arrival phase flips once for each use, at its end.
+ * G's tag is never stale. Each release of r moves G once and writes r's tag there. A release of another record, and a
+ * waiter that is about to sleep, replace the tag. A post replaces or keeps it. So if G's tag names r, it is the tag of
+ * r's last release. The release phase of r flips once for each release, with the store after the move. So once r is
+ * CLAIMED again, G's tag and state[r] have different phases, and G's tag with its phase flipped is the tag of r's next
+ * release. T's tag behaves likewise: the arrival phase flips once for each use, at its end.
  *
  * The life of an uncontended hold, store by store. The last column says what recovery (recover_record.c) does if it
  * finds the owner dead after this store and before the next one.
@@ -87,12 +87,15 @@
  *        in 2,048 holds)                                                            that can be freed
  *   7    state = CLAIMED, phases flipped  as 0                                      as 0
  *
- * While the owner lives, another process may only finish the tag that 1 or 5 wrote (QUEUED, IDLE) or, as a setter that
- * lowers C, admit the ticket (HELD, the same word as 2); or release the ticket, because a user has declared the owner
- * dead. The owner's next plain store follows each of these and may overwrite it; for the last one, declare.h says why.
+ * While the owner lives, other processes write to its record in these cases only, and the owner's next plain store may
+ * overwrite what they wrote:
+ *
+ *   - A process finishes the tag that store 1 or 5 wrote (QUEUED, IDLE).
+ *   - A setter that lowers C admits the ticket (HELD, the same word as that of store 2).
+ *   - A process releases the ticket, because a user has declared the owner dead. declare.h says why this is right.
  *
  * The cost of an acquire and a release is what stands before their two locked instructions, which wait for all earlier
- * loads and stores. So a store that may come after a locked instruction does.
+ * loads and stores. So each store that need not precede a locked instruction is placed after it.
  */
 #ifndef TSEM_LIB_FAST_H
 #define TSEM_LIB_FAST_H
@@ -121,7 +124,7 @@ struct cached {
 	struct header *header;
 	uint64_t claimed;       /* the record's state while it is ready for the next hold */
 	uint64_t tickets;       /* T as the record's last arrival left it */
-	uint64_t tag_change;    /* the tags of T and of G before a release, exclusive or */
+	uint64_t tag_change;    /* T's tag XOR G's tag, as they are before a release */
 	uint64_t capacity_word; /* C, and nothing abandoned */
 	uint64_t advance;       /* `count` as it is added to T and G */
 	struct hold hold;       /* the next one, without its state */
@@ -188,7 +191,7 @@ void cache_free(struct tsem *sem);
 /* The calling thread's entry, which it takes if no other thread owns it; NULL if one does. */
 struct cached *cache_take(struct tsem *sem);
 
-/* Stores a record in the entry, which its owner has made `claimed` in advance. */
+/* Stores a record in the entry. The caller has made the record's state `claimed`. */
 void cache_store(struct cached *entry, struct tsem *sem, const struct claim *claim, uint64_t claimed);
 
 /* The entry has no record from now on. */
@@ -205,7 +208,10 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 {
 	const uintptr_t self = thread_number();
 	struct cached *entry = cache_place(sem, self);
-	/* Relaxed: only this thread ever stores its own number. Acquire: the state comes first of all that is read here. */
+	/*
+	 * Relaxed: only this thread ever stores its own number. Acquire: the other words of the segment are read after the
+	 * state.
+	 */
 	if (LOAD_RLX(&entry->thread) != self || LOAD_ACQ(&entry->record->state) != entry->claimed)
 		return NULL;
 	struct header *header = entry->header;
@@ -226,8 +232,8 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 	 */
 	PROBE_SEM(take, hold_sem(&entry->hold));
 	/*
-	 * 2. Release: a process that sees HELD sees `count`. A plain store: another process may only have written QUEUED or
-	 * this HELD.
+	 * 2. Release: a process that sees HELD sees `count`. A plain store is enough: what another process may have written
+	 * meanwhile may be overwritten (see above).
 	 */
 	const uint64_t held = (tickets & ~TAG_MASK) | (entry->claimed & STATE_PHASES) | STATE_HELD;
 	STORE_REL(&entry->record->state, held);
@@ -239,8 +245,8 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 }
 
 /*
- * 3. Writes since when the record is held, for the first hold of the thread in each second: the clock would cost a
- * sixth of an acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
+ * 3. Stores the start time of the hold in `since`, for the first hold of the thread in each second: the clock would
+ * cost a sixth of an acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
  */
 int fast_write_since(struct cached *entry);
 
@@ -260,7 +266,8 @@ fast_release_entry(const struct hold *hold)
 	struct cached *entry = cache_place(hold_sem(hold), self);
 	/*
 	 * Relaxed: only this thread stores its number, and only this process stores its owner word. Acquire, then
-	 * sequentially consistent: T is read after the state, so T has not moved since the hold was acquired.
+	 * sequentially consistent: T is read after the state. If T is still entry->tickets, T has not moved since the hold
+	 * was acquired.
 	 */
 	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->owner) != entry->owner
 	    || LOAD_ACQ(&entry->record->state) != hold->state || LOAD_SEQ(&entry->header->tickets) != entry->tickets)
@@ -285,7 +292,7 @@ fast_release(struct cached *entry, uint64_t held, uint64_t *grants)
 	const uint64_t claimed = state_reused(entry->claimed);
 	if (__builtin_expect(state_is_first_use(claimed), 0))
 		STORE_RLX(&entry->record->gen, (uint32_t)state_value(claimed));
-	/* 7. Release, as 2: `count` and `gen` belong to it. A plain store: another process may only have written IDLE. */
+	/* 7. Release, as 2: `count` and `gen` belong to it. A plain store, as 2. */
 	STORE_REL(&entry->record->state, claimed);
 	entry->claimed = claimed;
 	/* Sequentially consistent, after the move of G: the other half of an arrival's "move T, then read E". */
@@ -307,7 +314,10 @@ fast_take(struct tsem *sem, uint32_t count)
 	const uint64_t next = counter_word_advance(tickets, count, TAG_NONE);
 	const uint64_t grants = LOAD_SEQ(&header->grants) | TAG_MASK;
 	const uint32_t capacity = LOAD_SEQ(&header->capacity);
-	/* G gets the tag of `next`, so the words compare as their counters do. A count of 0 is above any capacity, too. */
+	/*
+	 * The local copy of G has the tag NONE, as `next` does, so the words compare as their counters do. If `count` is 0,
+	 * `count - 1` wraps round and is never below C.
+	 */
 	if (!sem->segment.writable || (int64_t)(grants + counter_word_make(capacity, 0) - next) < 0 || count - 1 >= capacity
 	    || counter_tag(tickets) < TAG_WATCHED_FIRST || !CAS_SEQ(&header->tickets, tickets, next))
 		return false;

@@ -35,8 +35,8 @@ hold_become(struct queue_place *place, tsem_hold *out)
 		return -ECANCELED;
 	}
 	/*
-	 * A plain store: another process may only have written QUEUED, which this follows, or the same HELD; or it has
-	 * declared this process dead since the load (declare.h).
+	 * A plain store is enough. Another process may have written QUEUED, over which HELD may be written, or this same
+	 * HELD; or it has declared this process dead since the load (declare.h).
 	 */
 	const uint64_t held = state_next(state, STATE_HELD, place->waiter.ticket);
 	STORE_REL(&record->state, held);
@@ -143,8 +143,9 @@ release_notify(const struct cached *entry, uint64_t grants)
 }
 
 /*
- * The hold is over. If it was declared dead: finishes its release, and frees the record, to which only its owner may
- * still write. The note goes first, so that of two calls one frees it.
+ * For a hold that is over. If it was declared dead, finishes its release and frees the record, to which only the owner
+ * may still write. The note in `until` that G has moved (declare.h) is cleared first, so that only one of two calls
+ * frees the record.
  */
 static void
 free_declared(const struct hold *hold, uint64_t owner)

@@ -36,7 +36,7 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 			if ((int64_t)count - room > COUNTER_DRIFT)
 				return -EOVERFLOW;
 		}
-		if (!is_finished(counter_tag(tickets), tag) && !finish_arrival(sem, tickets))
+		if (!is_replaceable(counter_tag(tickets), tag) && !finish_arrival(sem, tickets))
 			break;
 		if (CAS_SEQ(&header->tickets, tickets, counter_word_advance(tickets, count, tag))) {
 			*ticket = at;
@@ -82,7 +82,7 @@ bool
 burn_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done)
 {
 	*done = false;
-	if (!is_finished(counter_tag(tickets), TAG_NONE) && !finish_arrival(sem, tickets))
+	if (!is_replaceable(counter_tag(tickets), TAG_NONE) && !finish_arrival(sem, tickets))
 		return false;
 	const uint64_t next = counter_word_make(counter_add(counter_value(tickets), count), TAG_NONE);
 	*done = CAS_SEQ(&sem->segment.header->tickets, tickets, next);
@@ -130,7 +130,7 @@ move_grants(struct tsem *sem, uint32_t index, const struct record *record, uint6
 			return MOVE_DONE;
 		if (LOAD_ACQ(&record->state) != state)
 			return MOVE_OVER;
-		if (!is_finished(counter_tag(grants), tag) && !finish_release(sem, grants))
+		if (!is_replaceable(counter_tag(grants), tag) && !finish_release(sem, grants))
 			break;
 		if (CAS_SEQ(&header->grants, grants, counter_word_advance(grants, count, tag))) {
 			/* C after G, as everywhere. */
@@ -158,7 +158,7 @@ bool
 retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done)
 {
 	*done = false;
-	if (!is_finished(counter_tag(grants), tag) && !finish_release(sem, grants))
+	if (!is_replaceable(counter_tag(grants), tag) && !finish_release(sem, grants))
 		return false;
 	*done = CAS_SEQ(&sem->segment.header->grants, grants, counter_word_retag(grants, tag));
 	return true;

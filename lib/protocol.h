@@ -19,21 +19,24 @@
  *   finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
  *                   CAS state[r] -> IDLE(gen + 1), both phases flipped.
  *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a
- *                   CLAIMED state that the record never had. It may do so from IDLE or directly from RELEASING, and may
- *                   overwrite the IDLE of a process that finished the release: no process acts on an IDLE record of a
- *                   live process.
+ *                   CLAIMED state that the record never had. The owner may do so from IDLE or directly from RELEASING.
+ *                   It may overwrite an IDLE that another process wrote when it finished the release, because no
+ *                   process acts on an IDLE record of a live process.
  *
- *   declared        A release of r that another process has begun, because a user has declared the owner dead, is a
- *                   release with two more rules, because the owner may live and write to state[r]: declare.h.
+ *   declared        A user may declare the owner of r dead. Another process then begins the release of r. The owner may
+ *                   be alive all the same and write to state[r]. declare.h has the rules for that.
  *
  * No step waits for another process. If a process stops after its move, another one finishes the step before it
  * overwrites the tag.
  *
- * Two pairs of sequentially consistent accesses carry the wake-ups; in each, both sides write before they read
- * (Dekker): an arrival moves T and then reads E, while a release moves G and then reads T; and a waiter announces
- * itself on its word and then reads E, while a waker moves E and then reads the word (wait.c, wake.c). So either the
- * waiter sees the grant, or the releaser sees the waiter. A post looks for sleepers before it moves G instead: see
- * post.c.
+ * No wake-up is lost, because of two pairs of sequentially consistent accesses. In each pair, both sides write before
+ * they read (Dekker).
+ *
+ *   - An arrival moves T and then reads E. A release moves G and then reads T.
+ *   - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c, wake.c).
+ *
+ * So either the waiter sees the grant, or the releaser sees the waiter. A post looks for sleepers before it moves G
+ * instead: see post.c.
  */
 #ifndef TSEM_LIB_PROTOCOL_H
 #define TSEM_LIB_PROTOCOL_H
@@ -45,16 +48,16 @@
 
 /*
  * A retry in a loop with this limit means that another process made progress, so honest processes never come near this
- * number. A peer that scribbles on the segment must not keep a process in a loop: the segment is damaged then,
- * -EBADMSG.
+ * number. A peer that scribbles on the segment must not keep a process in a loop. A call that reaches the limit takes
+ * the segment for damaged and fails with -EBADMSG; a step that only helps others is left out.
  */
 enum { RETRIES_MAX = 1 << 20 };
 
 /* ---- the counters ---- */
 
 /*
- * E: ticket t of a waiter for n permits is enabled once E - t >= n. G is read before C: a setter stores the lower C
- * before it reads G, so a process that reads the old C after its G has a G no newer than the setter's (set.c).
+ * E: ticket t of a waiter for n permits is enabled once E - t >= n. A process reads G before C. A setter stores the
+ * lower C before it reads G. So a process that reads the old C has read G before the setter did (set.c).
  */
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
@@ -66,8 +69,8 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. If T or G moves meanwhile, it may exceed the
- * value now; it is below the value at the first read only if C falls.
+ * E - T: the permits that are available, or if negative, that are missing. The result is too high if T moves after it
+ * was read. The result is lower than E - T was at the first read only if C falls meanwhile.
  */
 static inline int64_t
 spare_permits(const struct tsem *sem)
@@ -83,11 +86,11 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 }
 
 /*
- * Whether a process may write its tag `mine` over `tag` without looking at a record: `tag` is no record's, or it is the
- * same record's, which begins a step only when its last one is over.
+ * Whether a process may write its tag `mine` over `tag` without looking at a record. `tag` names no record, or it names
+ * the record of `mine`. A record begins a step only after its previous step is over.
  */
 static inline bool
-is_finished(uint64_t tag, uint64_t mine)
+is_replaceable(uint64_t tag, uint64_t mine)
 {
 	return tag_record(tag) == tag_record(mine) || tag >= TAG_WATCHED_FIRST;
 }
@@ -116,8 +119,8 @@ enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
 
 /*
- * Takes `count` tickets for no record and no process, if T is still `tickets`, whether they are enabled or not. `*done`
- * says whether it was. False: a record cannot be mapped.
+ * If T is still `tickets`: takes `count` tickets for no record and no process, whether they are enabled or not.
+ * `*done`: T was still `tickets`, and the tickets are taken. False: a record cannot be mapped.
  */
 bool burn_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done);
 
@@ -148,8 +151,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
 
 /*
  * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is this use's or the next
- * one's (fast.h, store 6), and both serve. Once it is not, the compare-and-swap of a caller that does not own it
- * fails.
+ * one's (fast.h, store 6), and both serve. If the record has left `state`, a caller that is not its owner fails in its
+ * compare-and-swap.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)

@@ -99,8 +99,8 @@ purpose_of(const struct queue_place *place)
 }
 
 /*
- * Before the table grows, frees dead owners' records without permit or ticket, which the look at a tick mostly leaves
- * alone.
+ * Claims a record. If none is free, frees dead owners' records that have neither a permit nor a ticket, and only then
+ * lets the table grow. Recovery at a tick mostly skips such records.
  */
 static int
 claim_or_grow(struct queue_place *place)
@@ -228,7 +228,10 @@ queue_take_ticket(struct queue_place *place)
 	return take_ticket(place, ARRIVE_IN_LINE);
 }
 
-/* A count that only posts made available is granted now or never: in the queue it would stop all other waiters. */
+/*
+ * More permits than C, the creator's number and the maximum are available only because of posts. A caller that wants
+ * them gets them at once or fails, because in the queue it would stop all waiters behind it.
+ */
 int
 queue_join(struct queue_place *place)
 {

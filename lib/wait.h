@@ -9,10 +9,11 @@
  *     several.c       sleep_until_any()       for one of several        wait_check()
  *     record_wait.c   record_wait()           for a free record         wait_check(), or postpone_tick() at a tick
  *     idle.c          sleep_until_idle()      for idleness              recover_if_due()
- *     record_wait.c   record_wait_yield()     for those woken before, 1 ms
+ *     record_wait.c   record_wait_yield()     1 ms, to let those go first that were woken earlier
  *     removal.c       sleep_for()             for another remover, a second at most
  *
- * The last column says what runs when such a sleep ends by itself: a change there has to be made in all of them.
+ * The last column names the function that runs when the sleep times out. A change of what a process does then has to be
+ * made in all of these functions.
  * (shm/attach.c also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
@@ -25,8 +26,8 @@
 /*
  * A wake-up at a tick is what a sleeping waiter costs. So in a long queue only the waiters near the front and near the
  * end wake up at every tick: those fewer than TICKETS_NEAR tickets away when they fall asleep. The others wake up at
- * every second tick, neighbours in turns. If only waiters of the middle are left, and all of the same turn, they look
- * one tick later than promised.
+ * every second tick, neighbours in turns. If only waiters from the middle survive, and all have the same turn, they may
+ * look for dead owners one tick late.
  */
 enum { TICKETS_NEAR = 64 };
 
@@ -69,14 +70,15 @@ void wait_backoff(const struct tsem *sem);
 uint32_t wait_spin_ceiling(void);
 
 /*
- * Spins if the ticket is near the front and spinning has been paying off. True: enabled, or the record is HELD. It
- * may also still be CLAIMED.
+ * Spins if the ticket is near the front and spinning has been paying off. True: the record is HELD, or the ticket is
+ * enabled and the record may be in any state from CLAIMED on.
  */
 bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
 
 /*
  * Sleeps until the ticket is enabled, or a setter that lowered the capacity has made the record HELD: 0. -ETIMEDOUT,
- * -EINTR, -ECANCELED or -EIDRM: the ticket is still the caller's, which has to give it up. `now`: when that was.
+ * -EINTR, -ECANCELED or -EIDRM: the ticket is still the caller's, which has to give it up. Sets `*now` to the time at
+ * which the wait ended.
  */
 int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
 
@@ -94,8 +96,8 @@ struct timers wait_timers(const struct tsem_wait *options);
 int wait_end(const struct tsem *sem, const struct waiter *waiter);
 
 /*
- * What a waiter does before it sleeps, and whenever it wakes up by itself: recovers at a tick, reports progress, and
- * sets the timers. 0, or as wait_end(). A waiter that finds at a tick that all waits have ended wakes the others.
+ * What a waiter does before each sleep: recovers if a tick has passed, reports progress, and sets the timers. 0, or as
+ * wait_end(). A waiter that finds at a tick that all waits have ended wakes the others.
  */
 int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers);
 
@@ -107,8 +109,8 @@ _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);
 
 /*
  * Announces on the word that a waiter is about to sleep there, and returns the value to sleep on. `announced`: what the
- * last call of this wait returned, or 0; if the word is still that, there is nothing to write. Only
- * afterwards does the waiter read E, `cancels` and `removed`: a process that changed them earlier found no sleeper.
+ * last call of this wait returned, or 0; if the word is still that, there is nothing to write. The waiter reads E,
+ * `cancels` and `removed` after this call, because a process that changed them before may not have seen the waiter.
  */
 uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 
@@ -121,9 +123,9 @@ struct posted {
 #define POSTED_PAUSE (20 * UINT64_C(1000))
 
 /*
- * When a waiter that has announced itself has to look again because a post is about to enable it: after a pause, for
- * the post may have died before it moved G. The pause doubles each time, and starts anew when the word has changed.
- * NS_FOREVER: no post is about to, or the pause has grown to a tick.
+ * Returns the time at which a waiter that has announced itself must look again. If a post is about to enable it, this
+ * is after a pause, because the poster may have died before it moved G. The pause doubles each time, and starts anew
+ * when the word has changed. NS_FOREVER: no post is about to, or the pause has grown to a tick.
  */
 uint64_t wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 

@@ -7,7 +7,7 @@
 inline finish_last_release()
 {
 	if
-	:: is_finished(po_tag, TAG_NONE)
+	:: is_replaceable(po_tag, TAG_NONE)
 	:: else -> finish_release(po_grants)
 	fi
 }

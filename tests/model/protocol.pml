@@ -55,17 +55,17 @@ inline finish_arrival(tickets)
 }
 
 /* The tag is no record's, or the last one of the record whose tag `mine` is. */
-#define is_finished(tag, mine) ((tag) >= TAG_WATCHED_FIRST || ((tag) ^ (mine)) <= 1)
+#define is_replaceable(tag, mine) ((tag) >= TAG_WATCHED_FIRST || ((tag) ^ (mine)) <= 1)
 
 #ifdef MUTANT_ARRIVAL_NOT_FINISHED
 #define may_be_overwritten_in_T(tag, mine) true
 #else
-#define may_be_overwritten_in_T(tag, mine) is_finished(tag, mine)
+#define may_be_overwritten_in_T(tag, mine) is_replaceable(tag, mine)
 #endif
 #ifdef MUTANT_RELEASE_NOT_FINISHED
 #define may_be_overwritten_in_G(tag, mine) true
 #else
-#define may_be_overwritten_in_G(tag, mine) is_finished(tag, mine)
+#define may_be_overwritten_in_G(tag, mine) is_replaceable(tag, mine)
 #endif
 
 #define arrival_tag tag_make(r, state_arrival_phase(state[r]))
