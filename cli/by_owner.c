@@ -20,8 +20,11 @@ require_owner(const struct options *o)
 struct named {
 	pid_t pid;
 	uint32_t pid_ns;
-	pid_t here;      /* the pid here of one of them that is alive; 0: none */
-	char texts[192]; /* "--pid-ns N or --pid-ns M", as far as there is room */
+	bool waits_only;
+	pid_t here;             /* the pid here of one of them that is alive; 0: none */
+	bool holds;             /* one of them that is alive */
+	uint32_t namespaces[4]; /* of the first ones */
+	size_t n;
 };
 
 /* The rule of tsem_recover_owner(). */
@@ -33,41 +36,73 @@ is_named(const struct named *named, const struct tsem_owner *owner)
 	return (owner->pid_here != 0 ? owner->pid_here : owner->pid) == named->pid;
 }
 
+static void
+add_namespace(struct named *named, uint32_t pid_ns)
+{
+	for (size_t i = 0; i < named->n; i++) {
+		if (named->namespaces[i] == pid_ns)
+			return;
+	}
+	if (named->n < sizeof(named->namespaces) / sizeof(named->namespaces[0]))
+		named->namespaces[named->n++] = pid_ns;
+}
+
 static int
 add_named(const struct tsem_owner *owner, void *arg)
 {
 	struct named *named = arg;
-	char text[32];
-	if (owner->alive == TSEM_DEAD || !is_named(named, owner))
+	if (owner->alive == TSEM_DEAD || !is_named(named, owner) || (named->waits_only && owner->position == 0))
 		return 0;
-	if (owner->alive == TSEM_ALIVE && owner->pid_here != 0)
-		named->here = owner->pid_here;
-	const size_t used = strlen(named->texts);
-	snprintf(text, sizeof(text), "--pid-ns %" PRIu32, owner->pid_ns);
-	if (strstr(named->texts, text) == NULL)
-		snprintf(named->texts + used, sizeof(named->texts) - used, "%s%s", used == 0 ? "" : " or ", text);
+	if (owner->alive == TSEM_ALIVE) {
+		named->holds |= owner->position == 0;
+		if (owner->pid_here != 0)
+			named->here = owner->pid_here;
+	}
+	add_namespace(named, owner->pid_ns);
 	return 0;
 }
 
+/* The command that shows which process is which. */
+#define SHOW_NAMESAKES "tsem show -o STATE,NSPID,PIDNS,TIME,ALIVE"
+
+static _Noreturn void
+die_of_several(const struct options *o, const struct named *named)
+{
+	char options[sizeof(named->namespaces) / sizeof(named->namespaces[0]) * 32] = "";
+	for (size_t i = 0; i < named->n; i++)
+		sprintf(options + strlen(options), "%s--pid-ns %" PRIu32, i == 0 ? "" : " or ", named->namespaces[i]);
+	die(o->name, "%d is a process in several PID namespaces (add %s; see '" SHOW_NAMESAKES " %s')", (int)named->pid,
+	    options, o->name);
+}
+
+static _Noreturn void
+die_of_living(const struct options *o, const struct named *named)
+{
+	const int pid = (int)named->pid;
+	if (!named->holds)
+		die(o->name, "process %d is alive (end its wait with 'tsem cancel --owner %d %s')", pid, pid, o->name);
+	if (named->here == 0)
+		die(o->name, "process %d is alive in its own PID namespace (its permits come back when it ends)", pid);
+	die(o->name, "process %d is alive (end it with 'kill %d'; its permits come back then)", pid, (int)named->here);
+}
+
 void
-die_of_named(const struct options *o, tsem *sem, int error, const char *lacks)
+die_of_named(const struct options *o, tsem *sem, int error, bool waits_only)
 {
 	const int pid = (int)o->owner;
-	struct named named = {.pid = pid, .pid_ns = o->pid_ns};
+	struct named named = {.pid = pid, .pid_ns = o->pid_ns, .waits_only = waits_only};
 	tsem_owners(sem, add_named, &named);
 	tsem_close(sem);
 	switch (error) {
 	case -ENOENT:
-		die(o->name, "process %d does not %s (see 'tsem show %s')", pid, lacks, o->name);
+		die(o->name, "process %d does not %s (see 'tsem show %s')", pid, waits_only ? "wait" : "hold or wait", o->name);
 	case -ENOTUNIQ:
-		die(o->name, "%d is a process in several PID namespaces (add %s; see lsns(8))", pid, named.texts);
+		die_of_several(o, &named);
 	case -EXDEV:
 		die(o->name, "whether process %d is alive cannot be told from here (if you know that it is dead, add --force)",
 		    pid);
 	case -EBUSY:
-		if (named.here == 0)
-			die(o->name, "process %d is alive in its own PID namespace (its permits come back when it ends)", pid);
-		die(o->name, "process %d is alive (end it with 'kill %d'; its permits come back then)", pid, (int)named.here);
+		die_of_living(o, &named);
 	default:
 		die_error(o->name, error);
 	}

@@ -9,10 +9,7 @@
 /* Dies if an option is given that needs --owner, and --owner is not. */
 void require_owner(const struct options *o);
 
-/*
- * Dies of what tsem_recover_owner() or tsem_cancel_owner() returned, and says what to do. `lacks`: what the process
- * does not do if the error is -ENOENT.
- */
-_Noreturn void die_of_named(const struct options *o, tsem *sem, int error, const char *lacks);
+/* Dies of what tsem_recover_owner() returned, or with `waits_only` tsem_cancel_owner(), and says what to do. */
+_Noreturn void die_of_named(const struct options *o, tsem *sem, int error, bool waits_only);
 
 #endif

@@ -10,7 +10,7 @@ cmd_cancel(const struct options *o)
 	tsem *sem = open_existing(o);
 	int rc = o->owner == 0 ? tsem_cancel(sem) : tsem_cancel_owner(sem, (pid_t)o->owner, o->pid_ns);
 	if (rc < 0 && o->owner != 0)
-		die_of_named(o, sem, rc, "wait");
+		die_of_named(o, sem, rc, true);
 	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);

@@ -13,7 +13,7 @@ recover(const struct options *o, tsem *sem, uint32_t *recovered)
 		return tsem_recover(sem, recovered);
 	int rc = tsem_recover_owner(sem, (pid_t)o->owner, o->pid_ns, o->force ? TSEM_FORCE : 0, recovered);
 	if (rc < 0)
-		die_of_named(o, sem, rc, "hold or wait");
+		die_of_named(o, sem, rc, false);
 	return rc;
 }
 

@@ -17,6 +17,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 	[SHOW_POSITION] = {"POSITION", "position", SPARSE | RIGHT, "place in the queue, from 1"},
 	[SHOW_PID] = {"PID", "pid", DEFAULT | RIGHT, "process, by the number that it has here; -: not known"},
 	[SHOW_NSPID] = {"NSPID", "nspid", SPARSE | RIGHT, "its number in its own container"},
+	[SHOW_PIDNS] = {"PIDNS", "pidns", RIGHT, "PID namespace of NSPID, as lsns(8) and --pid-ns number them"},
 	[SHOW_USER] = {"USER", "user", DEFAULT, "user that the process runs as"},
 	[SHOW_UID] = {"UID", "uid", RIGHT, "the same as a number"},
 	[SHOW_COUNT] = {"COUNT", "count", DEFAULT | RIGHT, "permits held or waited for"},

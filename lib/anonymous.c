@@ -16,7 +16,7 @@
 
 /* Whether the record has a ticket before T as `tickets`, and G as `grants` does not have its permits yet. */
 static bool
-has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t grants, uint64_t tickets)
+has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t until, uint64_t grants, uint64_t tickets)
 {
 	const bool before = counter_diff(state_value(state), counter_value(tickets)) < 0;
 	switch (state_kind(state)) {
@@ -26,23 +26,24 @@ has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t gran
 		 */
 		return is_last_arrival(tickets, index, state) && LOAD_SEQ(&sem->segment.header->tickets) == tickets;
 	case STATE_QUEUED:
-	case STATE_HELD:
 		return before;
+	case STATE_HELD:
 	case STATE_RELEASING:
-		return before && counter_tag(grants) != tag_make(index, state_release_phase(state));
+		return before && !is_returned(grants, index, state, until);
 	default:
 		return false;
 	}
 }
 
-/* Each read comes before the next one: `count` belongs to the state that is the same before and after it. */
+/* Each read comes before the next one: the other words belong to the state that is the same before and after them. */
 static uint32_t
 permits_of(const struct tsem *sem, uint32_t index, const struct record *record, uint64_t grants, uint64_t tickets)
 {
 	uint32_t count = 0;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t state = LOAD_ACQ(&record->state);
-		count = has_ticket(sem, index, state, grants, tickets) ? LOAD_ACQ(&record->count) : 0;
+		const uint64_t until = LOAD_ACQ(&record->until);
+		count = has_ticket(sem, index, state, until, grants, tickets) ? LOAD_ACQ(&record->count) : 0;
 		if (LOAD_ACQ(&record->state) == state)
 			break;
 	}

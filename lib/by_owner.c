@@ -40,9 +40,10 @@ find_ticket(struct tsem *sem, const struct found *found, enum part part, uint64_
 		state = LOAD_ACQ(&record->state);
 	}
 	*ticket = state_value(state);
-	if (part == WAITS)
-		return state_kind(state) == STATE_QUEUED && !is_enabled(sem, *ticket, LOAD_ACQ(&record->count));
-	return state_kind(state) >= STATE_QUEUED && LOAD_ACQ(&record->until) != until_returned(*ticket);
+	if (state_kind(state) == STATE_QUEUED && !is_enabled(sem, *ticket, LOAD_ACQ(&record->count)))
+		return !state_is_declared(state);
+	return part == HOLDS_AND_WAITS && state_kind(state) >= STATE_QUEUED
+	       && LOAD_ACQ(&record->until) != until_returned(*ticket);
 }
 
 /* Whether the user means this owner. Judges it. */
@@ -66,10 +67,14 @@ look_at(struct tsem *sem, uint32_t index, const struct named *named, enum part p
 	struct record *record = &sem->segment.records[index];
 	const uint64_t owner = LOAD_ACQ(&record->owner);
 	*found = (struct found){.index = index, .record = record, .owner = owner};
-	if (owner == 0 || owner_kind(owner) == OWNER_KIND_ORPHAN || !is_named(sem, found, named))
+	if (owner == 0 || owner_kind(owner) == OWNER_KIND_ORPHAN)
 		return false;
-	/* The owner again after the ticket, which is this owner's then. */
-	return find_ticket(sem, found, part, &found->ticket) && LOAD_SEQ(&record->owner) == owner;
+	/*
+	 * The judgement comes after the ticket: before its owner has claimed the record, the record may say of another
+	 * process what decides. The owner again after both, which are this owner's then.
+	 */
+	return find_ticket(sem, found, part, &found->ticket) && is_named(sem, found, named)
+	       && LOAD_SEQ(&record->owner) == owner;
 }
 
 /* What there is of the process. The dead do not make a number ambiguous. */

@@ -48,14 +48,6 @@ copy_record(const struct record *record, struct sighting *s)
 	return LOAD_ACQ(&record->state) == s->state && LOAD_ACQ(&record->owner) == s->owner;
 }
 
-/* Whether the permits of a release, or of a hold that was declared dead, are back. */
-static bool
-is_returned(const struct sighting *s, const struct counters *c)
-{
-	return counter_tag(c->grants) == tag_make(s->index, state_release_phase(s->state))
-	       || s->until == until_returned(s->ticket);
-}
-
 static enum role
 role_of(const struct sighting *s, bool queued, const struct counters *c)
 {
@@ -66,7 +58,7 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 		return state_is_declared(s->state) ? ROLE_ORPHAN : ROLE_WAITER;
 	if (queued)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
-	if (is_returned(s, c))
+	if (is_returned(c->grants, s->index, s->state, s->until))
 		return ROLE_NONE;
 	if (state_kind(s->state) == STATE_HELD)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;

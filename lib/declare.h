@@ -31,7 +31,7 @@
  *   CLAIMED or IDLE, after a release that the owner has finished itself: the declaration came too late, and its
  *       compare-and-swaps fail, because no state with the ticket t comes again.
  *   The slow path of an acquire reads the state before it stores HELD, and gives up if the ticket is lost
- *       (queue_is_lost()): HELD would have the phases of the next use. A take changes the state by compare-and-swap,
+ *       (state_is_lost()): HELD would have the phases of the next use. A take changes the state by compare-and-swap,
  *       because its permit is anonymous.
  *   The owner word, when the hold is handed over or adopted, or the ticket is given up. An adopted hold has another
  *       state, so the declaration fails. The owner of a HANDED or ORPHAN record never writes to its state. A process to

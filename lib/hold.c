@@ -30,7 +30,7 @@ hold_become(struct queue_place *place, tsem_hold *out)
 {
 	struct record *record = place->claim.record;
 	const uint64_t state = LOAD_RLX(&record->state);
-	if (queue_is_lost(state)) {
+	if (state_is_lost(state)) {
 		queue_leave(place);
 		return -ECANCELED;
 	}
@@ -117,10 +117,10 @@ release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 		.index = index, .record = &sem->segment.records[index], .owner = LOAD_RLX(&sem->segment.records[index].owner)};
 	struct grant grant;
 	const enum move move = move_grants(sem, index, claim.record, releasing, &grant);
-	if (move == MOVE_STUCK) {
-		STORE_REL(&claim.record->state, state_next(releasing, STATE_HELD, state_value(releasing)));
+	/* By compare-and-swap: if this process was declared dead, another one may have released meanwhile. */
+	if (move == MOVE_STUCK
+	    && CAS_SEQ(&claim.record->state, releasing, state_next(releasing, STATE_HELD, state_value(releasing))))
 		return -EBADMSG;
-	}
 	/* A plain store: another process could only have written the same, also if it has declared this hold dead. */
 	if (move == MOVE_DONE)
 		STORE_REL(&claim.record->state, state_released(claim.record, releasing));

@@ -133,6 +133,17 @@ struct grant {
 	uint64_t to;
 };
 
+/*
+ * Whether G, read as `grants`, has the permits of record `index` back, which is HELD or RELEASING in `state`. HELD only
+ * if the hold was declared dead and its owner lives (declare.h).
+ */
+static inline bool
+is_returned(uint64_t grants, uint32_t index, uint64_t state, uint64_t until)
+{
+	return counter_tag(grants) == tag_make(index, state_release_phase(state))
+	       || until == until_returned(state_value(state));
+}
+
 /* As finish_arrival(), but for G, if it is still `grants`: makes the tag's record IDLE. */
 bool finish_release(struct tsem *sem, uint64_t grants);
 

@@ -52,17 +52,6 @@ int queue_join_at_once(struct queue_place *place);
 /* Waits until the ticket is enabled. On failure the ticket has been given up. */
 int queue_wait(struct queue_place *place);
 
-/*
- * Whether an enabled place in this state of its record is lost: another process has declared this one dead, and the
- * permits have gone back, or may go back at any time.
- */
-static inline bool
-queue_is_lost(uint64_t state)
-{
-	const unsigned kind = state_kind(state);
-	return kind == STATE_IDLE || kind == STATE_RELEASING || state_is_declared(state);
-}
-
 /* Gives the ticket up, also if it is enabled by now: then its permits go back. */
 void queue_leave(struct queue_place *place);
 

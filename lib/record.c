@@ -177,6 +177,8 @@ announce_free(struct header *header, uint32_t index)
 static void
 free_own(struct tsem *sem, const struct claim *claim)
 {
+	/* No later release of a hold that was declared dead may find its note, and free the record again (hold.c). */
+	STORE_RLX(&claim->record->until, 0);
 	STORE_SEQ(&claim->record->owner, 0); /* sequentially consistent: see record_wake() */
 	announce_free(sem->segment.header, claim->index);
 }

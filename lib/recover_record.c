@@ -66,7 +66,8 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 		held = false;
 	else
 		removal_check(sem);
-	if (LOAD_ACQ(&record->until) == until_returned(ticket)) /* a declared hold, whose permits are back already */
+	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
+	if (is_returned(grants, subject->index, state, LOAD_ACQ(&record->until))) /* a hold that was declared dead */
 		held = false;
 	const bool abandoned = held && !ended_in_order(record, subject->owner);
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */

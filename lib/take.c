@@ -23,7 +23,7 @@ forget_owner(struct queue_place *place)
 	const uint32_t gen = LOAD_RLX(&claim->record->gen);
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t state = LOAD_ACQ(&claim->record->state);
-		if (queue_is_lost(state))
+		if (state_is_lost(state))
 			break;
 		if (CAS_SEQ(&claim->record->state, state, state_next(state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1))) {
 			record_cache_or_free(place->sem, claim);

@@ -136,6 +136,13 @@ wait_end(const struct tsem *sem, const struct waiter *waiter)
 	return LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels ? -ECANCELED : 0;
 }
 
+/* Another process has cancelled this waiter, or declared it dead. */
+static bool
+must_give_up(uint64_t state)
+{
+	return state_is_cancelled(state) || state_is_lost(state);
+}
+
 int
 wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers)
 {
@@ -152,7 +159,7 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct t
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
-	if (waiter->record != NULL && state_is_cancelled(LOAD_SEQ(&waiter->record->state)))
+	if (waiter->record != NULL && must_give_up(LOAD_SEQ(&waiter->record->state)))
 		return -ECANCELED;
 	const uint32_t every_ms = waiter->options->every_ms;
 	const bool due = every_ms == 0 ? ticked && !first : now >= timers->progress;

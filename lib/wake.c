@@ -45,19 +45,37 @@ wake_on_word(struct tsem *sem, uint64_t ticket, bool shared)
 	wake_word(ticket_word(sem, ticket), shared ? word_bit(ticket) : UINT32_MAX);
 }
 
+/* Whether a process may sleep for this record's ticket and should not. */
+static bool
+may_oversleep(const struct tsem *sem, const struct record *record, uint64_t *ticket, uint32_t *count)
+{
+	const uint64_t state = LOAD_ACQ(&record->state);
+	const uint64_t until = LOAD_ACQ(&record->until);
+	*count = LOAD_ACQ(&record->count);
+	*ticket = state_value(state);
+	switch (state_kind(state)) {
+	case STATE_QUEUED:
+		return state_is_cancelled(state) || is_enabled(sem, *ticket, *count);
+	case STATE_HELD: /* A setter may have admitted a sleeping waiter. A holder looks the same, and does not sleep. */
+		return true;
+	case STATE_RELEASING:
+		return state_is_declared(state);
+	default: /* The waiter was declared dead, and has not noticed. */
+		*ticket = until & COUNTER_MASK;
+		return (until & UNTIL_RETURNED) != 0;
+	}
+}
+
 void
 wake_overlooked(struct tsem *sem)
 {
+	uint64_t ticket;
+	uint32_t count;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		const uint64_t state = LOAD_ACQ(&record->state);
-		const unsigned kind = state_kind(state);
-		const uint32_t count = LOAD_ACQ(&record->count);
-		/* HELD: a setter may have admitted a sleeping waiter. A holder looks the same, and does not sleep. */
-		if (kind != STATE_HELD && !state_is_cancelled(state)
-		    && (kind != STATE_QUEUED || !is_enabled(sem, state_value(state), count)))
+		if (!may_oversleep(sem, record, &ticket, &count))
 			continue;
-		const uint64_t last = last_ticket(state_value(state), count);
+		const uint64_t last = last_ticket(ticket, count);
 		const uint64_t issued = counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 		wake_on_word(sem, last, counter_diff(issued, last) > ARRAY_WORDS);
 	}

@@ -368,6 +368,14 @@ state_is_cancelled(uint64_t state)
 	return state_kind(state) == STATE_QUEUED && (state & (STATE_CANCELLED | STATE_DECLARED)) != 0;
 }
 
+/* Of a waiter that lives: another process has declared it dead, and its permits have gone to others, or may do so. */
+static inline bool
+state_is_lost(uint64_t state)
+{
+	const unsigned kind = state_kind(state);
+	return kind == STATE_IDLE || kind == STATE_RELEASING || state_is_declared(state);
+}
+
 static inline unsigned
 state_arrival_phase(uint64_t state)
 {
@@ -498,8 +506,8 @@ pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 /* ---- until ---- */
 
 /*
- * `until` of a record whose hold was declared dead: G has moved for this ticket. It stays until the next claim of the
- * record: a claim writes a deadline, which is below this bit.
+ * `until` of a record whose hold was declared dead: G has moved for this ticket. It stays until the owner frees or
+ * reuses the record, or the next owner claims it. A deadline is below this bit.
  */
 #define UNTIL_RETURNED (UINT64_C(1) << 63)
 

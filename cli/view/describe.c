@@ -146,6 +146,10 @@ process_to_cell(const struct tsem_owner *owner, enum show_column column, char te
 		if (process_is_elsewhere(owner))
 			pid_to_cell(owner->pid, text);
 		break;
+	case SHOW_PIDNS:
+		if (owner->pid_ns != 0)
+			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->pid_ns);
+		break;
 	case SHOW_USER:
 		user_to_text(owner->uid, text);
 		break;

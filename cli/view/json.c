@@ -36,6 +36,8 @@ owner_value(const struct tsem_owner *owner, enum show_column column)
 		return process_number(owner) == 0 ? json_null() : json_integer(process_number(owner));
 	case SHOW_NSPID:
 		return json_integer(owner->pid);
+	case SHOW_PIDNS:
+		return owner->pid_ns == 0 ? json_null() : json_integer(owner->pid_ns);
 	case SHOW_UID:
 		return json_integer(owner->uid);
 	case SHOW_COUNT:
@@ -107,16 +109,16 @@ stat_value(const char *name, const struct tsem_stat *stat, enum reason_kind reas
 /* The keys without -o, as tsem(1) documents them. A holder of a single slot has no SHOW_SLOTS, the last one. */
 static const struct selection holder_keys = {
 	.columns = &show_columns,
-	.shown = {SHOW_PID, SHOW_NSPID, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE,
-              SHOW_SLOT, SHOW_SLOTS},
-	.n = 11,
+	.shown = {SHOW_PID, SHOW_NSPID, SHOW_PIDNS, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED,
+              SHOW_ALIVE, SHOW_SLOT, SHOW_SLOTS},
+	.n = 12,
 };
 
 static const struct selection waiter_keys = {
 	.columns = &show_columns,
-	.shown = {SHOW_PID, SHOW_NSPID, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED, SHOW_ALIVE,
-              SHOW_POSITION},
-	.n = 10,
+	.shown = {SHOW_PID, SHOW_NSPID, SHOW_PIDNS, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED,
+              SHOW_ALIVE, SHOW_POSITION},
+	.n = 11,
 };
 
 /* A semaphore without an excess has no LIST_EXCESS, the last one. */

@@ -99,6 +99,13 @@ load helper
   expect_at_rest 5
 }
 
+@test "recover: --owner: for a live waiter, the message names cancel" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  refuses "^$SEM: process $PID is alive .*'tsem cancel --owner $PID $SEM'" recover --owner "$PID" --force "$SEM"
+}
+
 @test "recover: --force and --pid-ns need --owner" {
   tsem create "$SEM"
   refuses "^$SEM: --force needs --owner PID" recover --force "$SEM"

@@ -29,7 +29,7 @@ load helper
   tsem create "$SEM"
   hold
   enqueue tsem run "$SEM" true
-  local common='alive:string command:string count:number foreign:boolean nspid:number owned:boolean pid:number'
+  local common='alive:string command:string count:number foreign:boolean nspid:number owned:boolean pid:number pidns:number'
   expect_shown '.holders[0] | del(.slot) | to_entries | map(.key + ":" + (.value | type)) | sort | join(" ")' \
     "$common seconds:number uid:number"
   expect_shown '.holders[0] | has("slot")' true

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "declare.h"
-#include "identity.h"
 
 /* ---- the capacity, cancellation, idleness ---- */
 
@@ -58,7 +57,8 @@ static struct hold
 declare_own_hold(struct executor *executor)
 {
 	const struct hold *hold = hold_inside(&executor->hold);
-	declare_dead(executor->sem, hold->record, identity_owner(), hold_ticket(hold), NULL);
+	const uint64_t owner = LOAD_SEQ(&executor->sem->segment.records[hold->record].owner);
+	declare_dead(executor->sem, hold->record, owner, hold_ticket(hold), NULL);
 	return *hold;
 }
 

@@ -161,10 +161,12 @@ container() {
   container 1
   container 2
   attempt own-pids tsem recover --owner 1 --force "$SEM" # there, neither has a number
+  expect_match message "$ERR" "[(]add --pid-ns [0-9]* or --pid-ns [0-9]*; see 'tsem show -o STATE,NSPID,PIDNS,TIME,ALIVE $SEM'[)]$"
   expect_status 125
   local i
   for i in 1 2; do
     expect_match message "$ERR" "--pid-ns $(<namespace$i)"
+    expect_match 'show' "$(tsem show -o PIDNS --raw --noheadings "$SEM")" "$(<namespace$i)"
   done
   expect_shown .held 2
 }

@@ -43,6 +43,14 @@ inline mark_idle()
 	     state[r] = state_next(state[r], STATE_IDLE, state_value(state[r]) + 1))
 }
 
+inline free_own()
+{
+#ifdef DECLARES
+	STEP(until[r] = 0);
+#endif
+	STEP(owner[r] = 0)
+}
+
 #ifdef CACHES_RECORDS
 inline record_claim(n)
 {
@@ -67,8 +75,8 @@ inline record_cache_or_free()
 {
 	if
 	OR_DIE
-	OR_IS_WANTED(STEP(owner[r] = 0))
-	:: cache_is_ready -> STEP(owner[r] = 0)
+	OR_IS_WANTED(free_own())
+	:: cache_is_ready -> free_own()
 	:: d_step { !cache_is_ready -> cache_clear(); entry = r + 1 };
 		mark_claimed();
 		entry_claimed = state[r];
@@ -98,6 +106,6 @@ inline record_claim(n)
 
 inline record_cache_or_free()
 {
-	STEP(owner[r] = 0)
+	free_own()
 }
 #endif

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "anonymous.h"
 #include "census.h"
 #include "declare.h"
 
@@ -88,6 +89,15 @@ the_owner_learns_it_at_its_release_and_frees_the_record(void **state)
 	goes_on();
 }
 
+static int64_t
+taken_anonymously(void)
+{
+	int64_t anonymous;
+	const struct header *header = sem->segment.header;
+	assert_true(anonymous_count(sem, LOAD_SEQ(&header->grants), LOAD_SEQ(&header->tickets), &anonymous));
+	return anonymous;
+}
+
 /* The owner had compared its state before, on the fast path or on the slow one. */
 static void
 release_late(bool fast, bool others_release, bool is_finished)
@@ -113,6 +123,7 @@ release_late(bool fast, bool others_release, bool is_finished)
 	had_compared(&hold);
 	assert_int_equal(stat_of(sem).held, 0); /* HELD, and not a holder */
 	assert_true(census_is_idle(sem, true));
+	assert_int_equal(taken_anonymously(), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 	expect_all_available();
 	goes_on();
@@ -154,6 +165,90 @@ a_late_hold_is_released_once(void **state)
 		expect_all_available();
 		goes_on();
 	}
+}
+
+static void
+a_late_hold_does_not_stop_a_remover(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	declare(&hold);
+	had_compared(&hold);
+	assert_int_equal(tsem_remove(sem_name, 0), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+}
+
+/* The thread has a cached record already, so the record of its late hold is freed. A second release finds no note. */
+static void
+the_record_of_a_late_hold_is_freed_once(void **state)
+{
+	(void)state;
+	tsem_hold late, other;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &late), 0);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
+	assert_int_equal(tsem_release(&other), 0);
+	declare(&late);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
+	assert_int_equal(tsem_release(&other), 0);
+	had_compared(&late);
+	assert_int_equal(tsem_release(&late), 0);
+	struct record *record = record_of(hold_inside(&late)->record);
+	assert_int_equal(LOAD_SEQ(&record->owner), 0);
+	STORE_SEQ(&record->owner, identity_owner()); /* another thread is about to claim it */
+	assert_int_equal(tsem_release(&late), -EPERM);
+	assert_int_equal(LOAD_SEQ(&record->owner), identity_owner());
+	STORE_SEQ(&record->owner, 0);
+}
+
+enum move __real_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state,
+                             struct grant *grant);
+enum move __wrap_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state,
+                             struct grant *grant);
+static bool owner_is_stuck;
+
+enum move
+__wrap_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state, struct grant *grant)
+{
+	const enum move move = __real_move_grants(s, index, record, state, grant);
+	if (!owner_is_stuck)
+		return move;
+	/* Another process could map what this one cannot. It has released, and another release has replaced G's tag. */
+	CAS_SEQ(&record_of(index)->state, state, state_released(record, state));
+	grant->moved = false;
+	return MOVE_STUCK;
+}
+
+static void
+an_owner_that_is_stuck_does_not_undo_the_release_of_another_process(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0); /* not by the cached record, which is for one permit */
+	owner_is_stuck = true;
+	assert_int_equal(tsem_release(&hold), 0);
+	owner_is_stuck = false;
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	expect_all_available();
+}
+
+/* The process that declares it dies after the move, and the owner stores HELD late. */
+static void
+permits_that_are_back_are_not_counted_again(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	const struct hold *inside = hold_inside(&hold);
+	const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
+	struct grant grant;
+	STORE_SEQ(&record_of(inside->record)->state, declared);
+	assert_int_equal(move_grants(sem, inside->record, record_of(inside->record), declared, &grant), MOVE_DONE);
+	had_compared(&hold);
+	assert_int_equal(declare(&hold), 0);
+	assert_int_equal(LOAD_SEQ(&sem->segment.header->abandoned), 0);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	expect_all_available();
 }
 
 /* Each process that could overwrite G's tag notes first that the permits are back. */
@@ -256,6 +351,35 @@ declare_waiter_and_post(uint32_t index, uint64_t ticket)
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 }
 
+/* The ticket has been skipped, and then E falls below it. */
+static void
+declare_waiter_post_and_drain(uint32_t index, uint64_t ticket)
+{
+	declare_waiter_and_post(index, ticket);
+	assert_int_equal(tsem_set(sem, 0), 0);
+}
+
+/* A setter admits the waiter, which does not wake up before it is declared dead. */
+static void
+post_drain_and_declare_waiter(uint32_t index, uint64_t ticket)
+{
+	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
+	assert_int_equal(tsem_set(sem, 0), 0);
+	assert_int_equal(state_kind(state_of(sem, index)), STATE_HELD);
+	declare_waiter(index, ticket);
+}
+
+/* The same, and the process that declares it dies before it wakes the waiter. */
+static void
+lose_waiter_and_die(uint32_t index, uint64_t ticket)
+{
+	struct record *record = record_of(index);
+	STORE_SEQ(&record->until, until_returned(ticket));
+	STORE_SEQ(&record->state, state_next(state_of(sem, index) ^ STATE_PHASES, STATE_IDLE, 8));
+	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
+	assert_int_equal(tsem_set(sem, 0), 0);
+}
+
 static void
 cancel_waiter(uint32_t index, uint64_t ticket)
 {
@@ -330,6 +454,34 @@ a_cancelled_waiter_is_woken_by_the_next_look(void **state)
 	cancel_waiter_and_die(41, 1);
 	wake_overlooked(sem);
 	assert_int_equal(fake.wakes, 1);
+}
+
+static void
+a_waiter_gives_up_after_its_ticket_was_skipped(void **state)
+{
+	(void)state;
+	static void (*const actions[])(uint32_t, uint64_t) = {declare_waiter_post_and_drain, post_drain_and_declare_waiter};
+	for (size_t i = 0; i < 4; i++) {
+		tsem_hold hold;
+		begin_held(1);
+		of_this_process = actions[i / 2];
+		fake.peer = peer_acts_on_the_wait;
+		expect_given_up(i % 2 == 0 ? tsem_acquire(sem, 1, NULL, &hold) : tsem_take(sem, 1, NULL), false);
+	}
+}
+
+static void
+a_skipped_waiter_is_woken_by_the_next_look(void **state)
+{
+	(void)state;
+	set_counters(sem, 2, 0);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
+	wait_announce(ticket_word(sem, 1), 0);
+	lose_waiter_and_die(41, 1);
+	fake.wakes = 0;
+	wake_overlooked(sem);
+	assert_int_equal(fake.wakes, 1);
+	assert_ptr_equal(fake.woken[0], ticket_word(sem, 1));
 }
 
 /* E comes to the ticket before the waiter has noticed, and another process skips it. */
@@ -496,6 +648,42 @@ a_number_in_two_namespaces_is_refused(void **state)
 	assert_int_equal(stat_of(sem).held, 2);
 }
 
+/* The record was just claimed, and has the namespace of its last owner. Its owner signs it and takes a ticket meanwhile. */
+static int
+judge_while_the_owner_takes_a_ticket(const struct process_id *owner)
+{
+	const int verdict = judge_by_namespace(owner);
+	if (state_kind(state_of(sem, 1)) == STATE_CLAIMED) {
+		set_counters(sem, 1, 0);
+		put_owner(1, 1, HERE, STATE_HELD, 0);
+	}
+	return verdict;
+}
+
+static void
+a_process_that_is_about_to_take_a_ticket_is_not_declared_dead(void **state)
+{
+	(void)state;
+	put_owner(1, 1, THERE, STATE_CLAIMED, 7);
+	platform.judge = judge_while_the_owner_takes_a_ticket;
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -ENOENT);
+	judge_while_the_owner_takes_a_ticket(&(struct process_id){.pid = 7, .pid_ns = THERE});
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -EBUSY);
+	assert_int_equal(stat_of(sem).held, 1);
+}
+
+/* It is an orphan then. */
+static void
+a_declared_waiter_is_found_once(void **state)
+{
+	(void)state;
+	set_counters(sem, 4 + 1, 0);
+	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
+	put_owner(1, 1, THERE, STATE_QUEUED, 4);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), 0);
+	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -ENOENT);
+}
+
 static void
 a_hold_that_was_handed_over_is_declared_and_freed(void **state)
 {
@@ -538,6 +726,10 @@ main(void)
 		TEST_CACHED(the_owner_learns_it_at_its_release_and_frees_the_record),
 		TEST_CACHED(a_late_release_returns_nothing_again),
 		TEST_CACHED(a_late_hold_is_released_once),
+		TEST_CACHED(a_late_hold_does_not_stop_a_remover),
+		TEST_CACHED(the_record_of_a_late_hold_is_freed_once),
+		TEST_CACHED(an_owner_that_is_stuck_does_not_undo_the_release_of_another_process),
+		TEST_CACHED(permits_that_are_back_are_not_counted_again),
 		TEST_CACHED(the_note_comes_before_the_tag_goes),
 		TEST_RECOVERY(a_declaration_that_was_cut_short_is_finished),
 		TEST_CACHED(the_owner_finishes_it_at_its_release),
@@ -546,6 +738,8 @@ main(void)
 		TEST_HELD(a_waiter_of_several_gives_up),
 		TEST_HELD(a_cancelled_waiter_wakes_up_at_a_tick),
 		TEST_HELD(a_cancelled_waiter_is_woken_by_the_next_look),
+		TEST_HELD(a_waiter_gives_up_after_its_ticket_was_skipped),
+		TEST_HELD(a_skipped_waiter_is_woken_by_the_next_look),
 		TEST_HELD(a_declared_waiter_takes_nothing),
 		TEST_WITH(set_up_namespaces, a_declared_waiter_is_skipped_at_once),
 		TEST_WITH(set_up_namespaces, declared_waiters_are_skipped_one_after_the_other),
@@ -554,6 +748,8 @@ main(void)
 		TEST_WITH(set_up_namespaces, an_owner_that_lives_is_refused),
 		TEST_WITH(set_up_namespaces, an_owner_that_is_dead_needs_no_force),
 		TEST_WITH(set_up_namespaces, a_number_in_two_namespaces_is_refused),
+		TEST_WITH(set_up_namespaces, a_process_that_is_about_to_take_a_ticket_is_not_declared_dead),
+		TEST_WITH(set_up_namespaces, a_declared_waiter_is_found_once),
 		TEST_WITH(set_up_namespaces, a_hold_that_was_handed_over_is_declared_and_freed),
 		TEST_WITH(set_up_namespaces, one_process_is_cancelled),
 	};
