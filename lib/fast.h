@@ -46,8 +46,8 @@
  *   wake waiters                  T = cached tickets, C =  No process has arrived since this hold      cached-lowered,
  *                                 cached capacity          did, and this C enabled all earlier         cached-set
  *                                                          tickets.
- *   skip orphans, notify waits    pending is empty         `pending` says whether there are any.       cached-idle,
- *   for idleness                                                                                       cached-quit
+ *   skip orphans, wake those      pending is empty         `pending` says whether there are any.       cached-idle,
+ *   that wait for idleness                                                                             cached-quit
  *
  *   take, post: step left out     comparison               why that is enough                          configurations
  *   ----------------------------  -----------------------  ------------------------------------------  ---------------
@@ -87,12 +87,14 @@
  *        in 2,048 holds)                                                            that can be freed
  *   7    state = CLAIMED, phases flipped  as 0                                      as 0
  *
- * While the owner lives, other processes write to its record in these cases only, and the owner's next plain store may
- * overwrite what they wrote:
+ * While the owner of a cached record or of a hold lives, other processes write to the record in these cases only, and
+ * the owner's next plain store may overwrite what they wrote:
  *
  *   - A process finishes the tag that store 1 or 5 wrote (QUEUED, IDLE).
  *   - A setter that lowers C admits the ticket (HELD, the same word as that of store 2).
  *   - A process releases the ticket, because a user has declared the owner dead. declare.h says why this is right.
+ *
+ * A child that adopts the hold (tsem_adopt()) writes, too; its parent must not use the hold at the same time.
  *
  * The cost of an acquire and a release is what stands before their two locked instructions, which wait for all earlier
  * loads and stores. So each store that need not precede a locked instruction is placed after it.
@@ -115,8 +117,8 @@ enum { FAST_POST_MAX = 1 << 20 };
 
 /*
  * An entry of a handle's cache. It belongs to the thread whose number is in it; only that thread and tsem_close() touch
- * the rest. When the thread has ended, a later thread of the same number inherits the entry. The record stays in its
- * entry while its hold lasts, unless the thread releases another hold meanwhile.
+ * the rest. When the thread has ended, a later thread of the same number inherits the entry. After fast_acquire(),
+ * the record stays in its entry while its hold lasts, unless the thread releases another hold meanwhile.
  */
 struct cached {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;
@@ -227,8 +229,8 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 	if (!CAS_SEQ(&header->tickets, tickets, next))
 		return NULL;
 	/*
-	 * The members are read again here: keeping them in registers across the CAS would put stores of registers before
-	 * it.
+	 * The entry's members are read again after the CAS. To keep them in registers, the compiler would have to save
+	 * other registers before it.
 	 */
 	PROBE_SEM(take, hold_sem(&entry->hold));
 	/*

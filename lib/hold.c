@@ -35,8 +35,9 @@ hold_become(struct queue_place *place, tsem_hold *out)
 		return -ECANCELED;
 	}
 	/*
-	 * A plain store is enough. Another process may have written QUEUED, over which HELD may be written, or this same
-	 * HELD; or it has declared this process dead since the load (declare.h).
+	 * A plain store is enough. Since the load, another process may have written QUEUED or this same HELD, and HELD may
+	 * overwrite both. Or a process has declared this one dead since the load: declare.h says why the store is right
+	 * then, too.
 	 */
 	const uint64_t held = state_next(state, STATE_HELD, place->waiter.ticket);
 	STORE_REL(&record->state, held);
@@ -143,9 +144,9 @@ release_notify(const struct cached *entry, uint64_t grants)
 }
 
 /*
- * For a hold that is over. If it was declared dead, finishes its release and frees the record, to which only the owner
- * may still write. The note in `until` that G has moved (declare.h) is cleared first, so that only one of two calls
- * frees the record.
+ * The hold is over. If a user declared this process dead, this call finishes the release and frees the record: only
+ * late stores of the owner could still hit the record, and the caller is the owner. The note in `until` that G has
+ * moved (declare.h) is cleared first, so that only one of two calls frees the record.
  */
 static void
 free_declared(const struct hold *hold, uint64_t owner)

@@ -49,7 +49,8 @@
 /*
  * A retry in a loop with this limit means that another process made progress, so honest processes never come near this
  * number. A peer that scribbles on the segment must not keep a process in a loop. A call that reaches the limit takes
- * the segment for damaged and fails with -EBADMSG; a step that only helps others is left out.
+ * the segment for damaged and fails with -EBADMSG. A step that only helps other processes gives up at the limit without
+ * an error.
  */
 enum { RETRIES_MAX = 1 << 20 };
 
@@ -69,8 +70,8 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. The result is too high if T moves after it
- * was read. The result is lower than E - T was at the first read only if C falls meanwhile.
+ * E - T: the permits that are available, or if negative, that are missing. If T moves after it was read, the
+ * result is too high. Only a fall of C meanwhile can make it lower than E - T was when T was read.
  */
 static inline int64_t
 spare_permits(const struct tsem *sem)
@@ -134,8 +135,9 @@ struct grant {
 };
 
 /*
- * Whether G, read as `grants`, has the permits of record `index` back, which is HELD or RELEASING in `state`. HELD only
- * if the hold was declared dead and its owner lives (declare.h).
+ * Record `index` is HELD or RELEASING in `state`, and `until` is its word of that name. True: G, read as `grants`, has
+ * its permits back. For a HELD record this happens only if a user has declared the owner dead and the owner lives
+ * (declare.h).
  */
 static inline bool
 is_returned(uint64_t grants, uint32_t index, uint64_t state, uint64_t until)
@@ -161,9 +163,9 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, gen is this use's or the next
- * one's (fast.h, store 6), and both serve. If the record has left `state`, a caller that is not its owner fails in its
- * compare-and-swap.
+ * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, `gen` is that of this use or
+ * of the next one (fast.h, store 6), and either is good. If the record has left `state`, a caller that is not its owner
+ * fails in its compare-and-swap.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)

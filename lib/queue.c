@@ -229,8 +229,9 @@ queue_take_ticket(struct queue_place *place)
 }
 
 /*
- * More permits than C, the creator's number and the maximum are available only because of posts. A caller that wants
- * them gets them at once or fails, because in the queue it would stop all waiters behind it.
+ * Only posts can make more permits available than C, the creator's number and the maximum. A caller that wants more
+ * gets them at once or fails, because in the queue it would stop all waiters behind it. (It waits all the same if the
+ * semaphore was created without permits and has no maximum: is_worth_waiting_for().)
  */
 int
 queue_join(struct queue_place *place)

@@ -12,8 +12,8 @@
  *     record_wait.c   record_wait_yield()     1 ms, to let those go first that were woken earlier
  *     removal.c       sleep_for()             for another remover, a second at most
  *
- * The last column names the function that runs when the sleep times out. A change of what a process does then has to be
- * made in all of these functions.
+ * The last column names the function that runs when the sleep times out. A change of what a process does after a
+ * time-out has to be made in every function of the last column.
  * (shm/attach.c also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
@@ -96,12 +96,16 @@ struct timers wait_timers(const struct tsem_wait *options);
 int wait_end(const struct tsem *sem, const struct waiter *waiter);
 
 /*
- * What a waiter does before each sleep: recovers if a tick has passed, reports progress, and sets the timers. 0, or as
- * wait_end(). A waiter that finds at a tick that all waits have ended wakes the others.
+ * What a waiter does before each sleep, except one that follows postpone_tick(): recovers if a tick has passed, reports
+ * progress, and sets the timers. 0, or as wait_end(). A waiter that finds at a tick that all waits have ended wakes the
+ * others.
  */
 int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers);
 
-/* Calls the waiter's progress function, if it has one, with cancellation disabled. True: the function ends the wait. */
+/*
+ * Calls the waiter's progress function, if it has one, with pthread_cancel() disabled. True: the function ends the
+ * wait.
+ */
 bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
 
 /* The word that the waiter sleeps on. */
@@ -129,7 +133,7 @@ struct posted {
  */
 uint64_t wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struct posted *posted);
 
-/* Clears the bit of a waiter that slept there alone: a post may not do so once it has moved G. */
+/* Clears SLEEPERS if the waiter slept there alone. A post cannot: it must not touch the word after it has moved G. */
 void wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced);
 
 #endif

@@ -33,6 +33,7 @@
  *     admit                      to let a waiter have its permits
  *     finisher, setter, remover  a process that finishes a tag, changes C, or removes the semaphore
  *     anonymous                  taken by tsem_take(): recorded for no process
+ *     bounded                    of a semaphore: a post only gives back what was taken anonymously
  *     gen                        the generation: counts the uses of a record, together with the repeats of its state
  *     orphan                     the ticket of a waiter that gave up
  *     skip                       to release a ticket that no waiter uses: G moves by its permits
