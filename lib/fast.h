@@ -13,8 +13,9 @@
  *   claim a record                state[r] = cached        A record never has the same CLAIMED state   cached,
  *                                 claimed                  twice, so no other use has begun since.     cached-repeats,
  *                                                                                                      cached-handed
- *   write the record's count,     count = cached count     The count was written when the record was   cached
- *   deadline and use                                       last claimed, the others in advance.
+ *   write the record's count,     count = cached count     The count was written at the last claim,    cached
+ *   deadline and use                                       deadline and use when the record was
+ *                                                          cached.
  *   finish the last arrival       T = cached tickets       T has this record's own tag, of a use that  cached,
  *                                                          is over.                                    cached-threads
  *   read E: is there room?        T = cached tickets, C =  When the record was cached, there was room  cached,
@@ -87,8 +88,8 @@
  *        in 2,048 holds)                                                            that can be freed
  *   7    state = CLAIMED, phases flipped  as 0                                      as 0
  *
- * While the owner of a cached record or of a hold lives, other processes write to the record in these cases only, and
- * the owner's next plain store may overwrite what they wrote:
+ * While the owner of a cached record lives, or of a hold that it has neither handed over nor lent, other processes
+ * write to the record in these cases only. The owner's next plain store may overwrite what they wrote:
  *
  *   - A process finishes the tag that store 1 or 5 wrote (QUEUED, IDLE).
  *   - A setter that lowers C admits the ticket (HELD, the same word as that of store 2).
@@ -135,8 +136,7 @@ struct cached {
 	uint32_t count;         /* as in the record */
 };
 
-_Static_assert(offsetof(struct cached, hold) == LINE_BYTES,
-               "the members that every acquire reads are in one cache line");
+_Static_assert(offsetof(struct cached, hold) == LINE_BYTES, "the members before `hold` fill one cache line");
 
 /* The entries of a handle whose cache would survive fork(): no thread ever owns one. */
 extern struct cached cache_disabled[CACHE_ENTRIES];
@@ -337,7 +337,7 @@ fast_post(struct tsem *sem, uint32_t count, const uint32_t *previous)
 	const uint32_t capacity = LOAD_RLX(&header->capacity);
 	const uint64_t tickets = LOAD_RLX(&header->tickets);
 	const uint64_t limit = counter_word_advance(grants, capacity, counter_tag(tickets));
-	/* Unsigned: E is neither below T nor far above it. Without capacity the semaphore may be removed. */
+	/* Unsigned: E is neither below T nor far above it. If C is 0, the semaphore may have been removed. */
 	if (counter_tag(grants) != TAG_NONE || previous != NULL || count - 1 >= sem->fast_post_max || capacity == 0
 	    || limit - tickets >= counter_word_make(FAST_POST_MAX, 0)
 	    || !CAS_SEQ(&header->grants, grants, grants + counter_word_make(count, 0)))

@@ -144,9 +144,10 @@ release_notify(const struct cached *entry, uint64_t grants)
 }
 
 /*
- * The hold is over. If a user declared this process dead, this call finishes the release and frees the record: only
- * late stores of the owner could still hit the record, and the caller is the owner. The note in `until` that G has
- * moved (declare.h) is cleared first, so that only one of two calls frees the record.
+ * The hold is over. If a user declared this process dead, this call finishes the release and frees the record. Other
+ * processes must not free it, because a late store of the owner could hit its next use (declare.h). The owner may: it
+ * stores nothing more. It clears the note in `until` that G has moved first, so that only one of two calls frees the
+ * record.
  */
 static void
 free_declared(const struct hold *hold, uint64_t owner)

@@ -87,8 +87,8 @@ is_enabled(const struct tsem *sem, uint64_t ticket, uint32_t count)
 }
 
 /*
- * Whether a process may write its tag `mine` over `tag` without looking at a record. `tag` names no record, or it names
- * the record of `mine`. A record begins a step only after its previous step is over.
+ * Whether a process may write its tag `mine` over `tag` without looking at a record. True if `tag` names no record, or
+ * the same record as `mine`, because a record begins a step only after its previous step is over.
  */
 static inline bool
 is_replaceable(uint64_t tag, uint64_t mine)
@@ -135,7 +135,7 @@ struct grant {
 };
 
 /*
- * Record `index` is HELD or RELEASING in `state`, and `until` is its word of that name. True: G, read as `grants`, has
+ * Record `index` has a ticket in `state`, and `until` is its word of that name. True: G, read as `grants`, has
  * its permits back. For a HELD record this happens only if a user has declared the owner dead and the owner lives
  * (declare.h).
  */
@@ -163,9 +163,9 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. Acquire: while the record is in `state`, `gen` is that of this use or
- * of the next one (fast.h, store 6), and either is good. If the record has left `state`, a caller that is not its owner
- * fails in its compare-and-swap.
+ * The state that follows the RELEASING `state`. While the record is in `state`, `gen` is that of this use or of the next
+ * one (fast.h, store 6), and both are good. If the record has left `state`, a caller that is not its owner fails in its
+ * compare-and-swap. Acquire: that compare-and-swap comes after this read.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)

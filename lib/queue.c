@@ -77,7 +77,7 @@ queue_check(const struct queue_place *place)
 		return -EPERM;
 	if (count == 0 || (!is_worth_waiting_for(sem, count) && spare_permits(sem) < (int64_t)count))
 		return -EINVAL;
-	return removal_check_mark(sem) ? -EIDRM : 0;
+	return removal_is_marked(sem) ? -EIDRM : 0;
 }
 
 /* Completes the request at the moment at which the wait begins. A try has no options, and does not wait. */
@@ -176,7 +176,7 @@ give_up(struct queue_place *place, int why)
 	if (why == -ETIMEDOUT)
 		recover_all(sem, NULL);
 	if (why != -EIDRM && wait_is_over(sem, &place->waiter)) {
-		if (!removal_check_mark(sem))
+		if (!removal_is_marked(sem))
 			return 0;
 		why = -EIDRM;
 	}
@@ -229,9 +229,8 @@ queue_take_ticket(struct queue_place *place)
 }
 
 /*
- * Only posts can make more permits available than C, the creator's number and the maximum. A caller that wants more
- * gets them at once or fails, because in the queue it would stop all waiters behind it. (It waits all the same if the
- * semaphore was created without permits and has no maximum: is_worth_waiting_for().)
+ * A count above C, the creator's number and the maximum may never be granted (is_worth_waiting_for()). So the caller
+ * gets it at once or fails: in the queue it would stop all waiters behind it.
  */
 int
 queue_join(struct queue_place *place)

@@ -32,7 +32,7 @@ postpone_tick(struct tsem *sem, const struct waiter *waiter, struct timers *time
 {
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
 	*seen = LOAD_SEQ(&sem->segment.header->record_waiters);
-	if (scanned - timers->tick >= LOOK_EVERY || (*seen & WORD_SLEEPERS) == 0 || wait_end(sem, waiter) < 0)
+	if (scanned - timers->tick >= LOOK_EVERY || (*seen & WORD_SLEEPERS) == 0 || wait_has_ended(sem, waiter) < 0)
 		return false;
 	timers->tick = next_tick(scanned);
 	return true;
@@ -73,7 +73,7 @@ record_wait(struct tsem *sem, const struct waiter *waiter, struct timers *timers
 		if (rc != 0 && rc != -EAGAIN)
 			continue;
 		/* If the wait has ended, the record that this waiter was woken for goes to the next one. */
-		rc = wait_end(sem, waiter);
+		rc = wait_has_ended(sem, waiter);
 		if (rc < 0)
 			record_wake(header, 1);
 		return rc;

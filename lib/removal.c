@@ -27,7 +27,7 @@ removal_mark(struct tsem *sem)
 }
 
 bool
-removal_check_mark(const struct tsem *sem)
+removal_is_marked(const struct tsem *sem)
 {
 	struct header *header = sem->segment.header;
 	if (LOAD_SEQ(&header->removed) == 0)
@@ -40,7 +40,7 @@ removal_check_mark(const struct tsem *sem)
 bool
 removal_check(struct tsem *sem)
 {
-	if (removal_check_mark(sem))
+	if (removal_is_marked(sem))
 		return true;
 	if (!segment_is_unlinked(&sem->segment))
 		return false;
@@ -52,7 +52,7 @@ removal_check(struct tsem *sem)
 int
 fail_if_removed(struct tsem *sem, int rc)
 {
-	const bool removed = rc == -EAGAIN ? removal_check(sem) : rc == 0 && removal_check_mark(sem);
+	const bool removed = rc == -EAGAIN ? removal_check(sem) : rc == 0 && removal_is_marked(sem);
 	return removed ? -EIDRM : rc;
 }
 

@@ -15,7 +15,7 @@ void removal_mark(struct tsem *sem);
  * Whether the semaphore was marked as removed. If so, sets C to 0 again: the process that marked it may have died
  * before that, or a setter may have stored another C since.
  */
-bool removal_check_mark(const struct tsem *sem);
+bool removal_is_marked(const struct tsem *sem);
 
 /* The same with a look at the file. If the file has no name any more, marks the semaphore as removed. */
 bool removal_check(struct tsem *sem);

@@ -75,7 +75,7 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		change->sets = LOAD_SEQ(&header->sets);
 		change->old = LOAD_SEQ(&header->capacity);
-		if (removal_check_mark(sem)) /* the reason, perhaps, why the last compare-and-swap failed */
+		if (removal_is_marked(sem)) /* the reason, perhaps, why the last compare-and-swap failed */
 			return -EIDRM;
 		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
 		/* A lowering takes a ticket, and that must not fail after C has been stored. */

@@ -129,9 +129,9 @@ own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
 }
 
 int
-wait_end(const struct tsem *sem, const struct waiter *waiter)
+wait_has_ended(const struct tsem *sem, const struct waiter *waiter)
 {
-	if (removal_check_mark(sem))
+	if (removal_is_marked(sem))
 		return -EIDRM;
 	return LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels ? -ECANCELED : 0;
 }
@@ -150,7 +150,7 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct t
 	const bool ticked = now >= timers->tick;
 	if (ticked)
 		timers->tick = own_tick(sem, waiter, recover_if_due(sem, now));
-	const int rc = wait_end(sem, waiter);
+	const int rc = wait_has_ended(sem, waiter);
 	/*
 	 * This waiter learnt of the end at its tick. The process that ended the waits may have died before it woke them
 	 * all.
@@ -235,7 +235,7 @@ postpone_tick(const struct tsem *sem, const struct waiter *waiter, struct timers
 	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
 	if (scanned - timers->tick >= LOOK_EVERY) /* unsigned, so also if it was before the tick */
 		return false;
-	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_end(sem, waiter) < 0)
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_has_ended(sem, waiter) < 0)
 		return false;
 	timers->tick = own_tick(sem, waiter, next_tick(scanned));
 	return true;

@@ -53,7 +53,7 @@ wait_is_interrupted(int rc, unsigned flags)
 /* When a sleeping waiter has to wake up by itself. */
 struct timers {
 	uint64_t tick;     /* to look for dead owners; 0: it has not looked yet */
-	uint64_t progress; /* to report; NS_FOREVER: with the ticks, or never */
+	uint64_t progress; /* to report; NS_FOREVER if reports come with the ticks (every_ms is 0), or if there are none */
 };
 
 /* ---- before the queue ---- */
@@ -93,12 +93,13 @@ void wait_count(struct tsem *sem, uint64_t ns);
 struct timers wait_timers(const struct tsem_wait *options);
 
 /* -EIDRM, -ECANCELED: the wait ends without a permit. */
-int wait_end(const struct tsem *sem, const struct waiter *waiter);
+int wait_has_ended(const struct tsem *sem, const struct waiter *waiter);
 
 /*
  * What a waiter does before each sleep, except one that follows postpone_tick(): recovers if a tick has passed, reports
- * progress, and sets the timers. 0, or as wait_end(). A waiter that finds at a tick that all waits have ended wakes the
- * others.
+ * progress, and sets the timers. 0, or as wait_has_ended(). If a waiter learns only at a tick that the semaphore was
+ * removed or that all waits were cancelled, it wakes the other waiters, because the process that did so may have died
+ * before it woke them.
  */
 int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers);
 
