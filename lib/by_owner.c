@@ -189,7 +189,7 @@ tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns)
 	int rc = check(sem, &named);
 	if (rc < 0)
 		return rc;
-	if (removal_check(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	named.inner = inner_processes_read();
 	rc = cancel_named(sem, &named);

@@ -54,7 +54,7 @@ tsem_set_exact(tsem *sem, int64_t *correction)
 {
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (removal_check(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	int64_t corrected = 0;
 	int rc = -EAGAIN;

@@ -13,9 +13,8 @@
  *   claim a record                state[r] = cached        A record never has the same CLAIMED state   cached,
  *                                 claimed                  twice, so no other use has begun since.     cached-repeats,
  *                                                                                                      cached-handed
- *   write the record's count,     count = cached count     The count was written at the last claim,    cached
- *   deadline and use                                       deadline and use when the record was
- *                                                          cached.
+ *   write the record's count,     count = cached count     The last claim wrote the count. The caching cached
+ *   deadline and use                                       of the record wrote deadline and use.
  *   finish the last arrival       T = cached tickets       T has this record's own tag, of a use that  cached,
  *                                                          is over.                                    cached-threads
  *   read E: is there room?        T = cached tickets, C =  When the record was cached, there was room  cached,
@@ -28,8 +27,8 @@
  *                                                          path does it.
  *   take over `abandoned`         capacity_word = cached   The word is C and `abandoned`, which is 0   abandoned
  *                                 capacity_word            in the cache.
- *   skip orphans                  T = cached tickets       E is beyond T, so no waiter is behind an    cached-quit
- *                                                          orphan.
+ *   skip orphans                  T = cached tickets       E is beyond T: all tickets are enabled, so  cached-quit
+ *                                                          no waiter needs an orphan's permits.
  *
  *   release: step left out        comparison               why that is enough                          configurations
  *   ----------------------------  -----------------------  ------------------------------------------  ---------------
@@ -88,11 +87,12 @@
  *        in 2,048 holds)                                                            that can be freed
  *   7    state = CLAIMED, phases flipped  as 0                                      as 0
  *
- * While the owner of a cached record lives, or of a hold that it has neither handed over nor lent, other processes
- * write to the record in these cases only. The owner's next plain store may overwrite what they wrote:
+ * Of a record that is cached, or that has a hold which its owner has neither handed over nor lent: the owner's next
+ * plain store may overwrite what other processes write there. While the owner lives, they write in these cases only:
  *
  *   - A process finishes the tag that store 1 or 5 wrote (QUEUED, IDLE).
  *   - A setter that lowers C admits the ticket (HELD, the same word as that of store 2).
+ *   - C fell after store 1, and a process cancels the wait (QUEUED, CANCELLED).
  *   - A process releases the ticket, because a user has declared the owner dead. declare.h says why this is right.
  *
  * A child that adopts the hold (tsem_adopt()) writes, too; its parent must not use the hold at the same time.
@@ -119,7 +119,7 @@ enum { FAST_POST_MAX = 1 << 20 };
 /*
  * An entry of a handle's cache. It belongs to the thread whose number is in it; only that thread and tsem_close() touch
  * the rest. When the thread has ended, a later thread of the same number inherits the entry. After fast_acquire(),
- * the record stays in its entry while its hold lasts, unless the thread releases another hold meanwhile.
+ * the record stays in its entry while its hold lasts, unless the thread caches another record meanwhile.
  */
 struct cached {
 	_Alignas(LINE_BYTES) _Atomic uintptr_t thread;

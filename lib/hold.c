@@ -35,9 +35,9 @@ hold_become(struct queue_place *place, tsem_hold *out)
 		return -ECANCELED;
 	}
 	/*
-	 * A plain store is enough. Since the load, another process may have written QUEUED or this same HELD, and HELD may
-	 * overwrite both. Or a process has declared this one dead since the load: declare.h says why the store is right
-	 * then, too.
+	 * A plain store is enough. Since the load, another process may have written QUEUED, cancelled or not, or this same
+	 * HELD, and HELD may overwrite them. Or a process has declared this one dead since the load: declare.h says why the
+	 * store is right then, too.
 	 */
 	const uint64_t held = state_next(state, STATE_HELD, place->waiter.ticket);
 	STORE_REL(&record->state, held);
@@ -146,8 +146,8 @@ release_notify(const struct cached *entry, uint64_t grants)
 /*
  * The hold is over. If a user declared this process dead, this call finishes the release and frees the record. Other
  * processes must not free it, because a late store of the owner could hit its next use (declare.h). The owner may: it
- * stores nothing more. It clears the note in `until` that G has moved first, so that only one of two calls frees the
- * record.
+ * stores nothing more. Before that, the call clears the note in `until`, which says that G has moved. So if two threads
+ * release the same hold, only one of them frees the record.
  */
 static void
 free_declared(const struct hold *hold, uint64_t owner)

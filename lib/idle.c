@@ -20,7 +20,7 @@ bit_of(bool holders_only)
 static int
 look(struct tsem *sem, bool holders_only)
 {
-	if (removal_check(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	return census_is_idle(sem, holders_only) ? 0 : -EAGAIN;
 }

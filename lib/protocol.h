@@ -163,9 +163,9 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
                       struct grant *grant);
 
 /*
- * The state that follows the RELEASING `state`. While the record is in `state`, `gen` is that of this use or of the next
- * one (fast.h, store 6), and both are good. If the record has left `state`, a caller that is not its owner fails in its
- * compare-and-swap. Acquire: that compare-and-swap comes after this read.
+ * The state that follows the RELEASING `state`. While the record is in `state`, `gen` is that of this use or of the
+ * next one (fast.h, store 6), and both are good. If the record has left `state`, a caller that is not its owner fails
+ * in its compare-and-swap. Acquire: that compare-and-swap comes after this read.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -174,7 +174,10 @@ state_released(const struct record *record, uint64_t state)
 	return state_next(state ^ STATE_PHASES, STATE_IDLE, gen + 1);
 }
 
-/* Moves G and makes the record IDLE, for a record of another process. False: stuck, and the record stays RELEASING. */
+/*
+ * Moves G and makes the record IDLE by compare-and-swap, so that any process may do it, the owner included. False:
+ * stuck, and the record stays RELEASING.
+ */
 bool release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint64_t state, struct grant *grant);
 
 /* ---- the tag of G, and posts ---- */

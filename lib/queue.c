@@ -319,7 +319,7 @@ tsem_cancel(tsem *sem)
 	struct header *header = sem->segment.header;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (removal_check(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	ADD_SEQ(&header->cancels, 1);
 	wake_all(sem);

@@ -87,7 +87,7 @@ recover_if_due(struct tsem *sem, uint64_t now)
 	recover_all(sem, NULL);
 	serve_record_waiters(sem);
 	wake_overlooked(sem);
-	removal_check(sem);
+	removal_notice(sem);
 	/* Processes that die together die one after another: if permits have just come back, more may be about to. */
 	const bool moved = LOAD_RLX(&sem->segment.header->grants) != grants;
 	return moved ? earlier_of(now + LOOK_EVERY, tick) : tick;

@@ -65,7 +65,7 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	if (owner_kind(subject->owner) == OWNER_KIND_ORPHAN)
 		held = false;
 	else
-		removal_check(sem);
+		removal_notice(sem);
 	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
 	if (is_returned(grants, subject->index, state, LOAD_ACQ(&record->until))) /* a hold that was declared dead */
 		held = false;

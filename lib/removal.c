@@ -38,7 +38,7 @@ removal_is_marked(const struct tsem *sem)
 }
 
 bool
-removal_check(struct tsem *sem)
+removal_notice(struct tsem *sem)
 {
 	if (removal_is_marked(sem))
 		return true;
@@ -52,7 +52,7 @@ removal_check(struct tsem *sem)
 int
 fail_if_removed(struct tsem *sem, int rc)
 {
-	const bool removed = rc == -EAGAIN ? removal_check(sem) : rc == 0 && removal_is_marked(sem);
+	const bool removed = rc == -EAGAIN ? removal_notice(sem) : rc == 0 && removal_is_marked(sem);
 	return removed ? -EIDRM : rc;
 }
 

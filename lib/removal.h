@@ -18,7 +18,7 @@ void removal_mark(struct tsem *sem);
 bool removal_is_marked(const struct tsem *sem);
 
 /* The same with a look at the file. If the file has no name any more, marks the semaphore as removed. */
-bool removal_check(struct tsem *sem);
+bool removal_notice(struct tsem *sem);
 
 /*
  * The result `rc` of a call that has looked for a removal when it began: 0 becomes -EIDRM if the semaphore was marked

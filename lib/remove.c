@@ -81,7 +81,7 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 static void
 give_back(struct tsem *sem, struct seizure *seizure)
 {
-	removal_check(sem);
+	removal_notice(sem);
 	while (seizure->n > 0)
 		queue_leave(&seizure->places[--seizure->n]);
 }

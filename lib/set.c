@@ -119,7 +119,7 @@ tsem_set(tsem *sem, uint32_t permits)
 	struct change change;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (removal_check(sem))
+	if (removal_notice(sem))
 		return -EIDRM;
 	if (sem->max != 0 && permits > sem->max)
 		return -EOVERFLOW;
@@ -135,7 +135,7 @@ tsem_set(tsem *sem, uint32_t permits)
 	 * permit at once does so; until then the processes that have the semaphore open go on among themselves under this
 	 * capacity.
 	 */
-	if (permits >= change.old && removal_check(sem)) {
+	if (permits >= change.old && removal_notice(sem)) {
 		unclaim(sem, &change);
 		return -EIDRM;
 	}
