@@ -60,7 +60,9 @@ const struct situation situations[] = {
 	{"wait-holders", {"wait", "--holders", "{1}"}, 1, DEAD_HOLDER, EFFECT_NONE, 0, 0},
 	{"wait-fails", {"wait", "-n", "{1}"}, 1, HOLDER_STAYS, EFFECT_NONE, 0, 75},
 	{"cancel", {"cancel", "{1}"}, 1, HOLDER_STAYS | WAITER, EFFECT_NONE, 0, 0},
+	{"cancel-owner", {"cancel", "--owner", "{waiter}", "{1}"}, 1, HOLDER_STAYS | WAITER, EFFECT_NONE, 0, 0},
 	{"recover", {"recover", "{1}"}, 1, DEAD_HOLDER | FREE, EFFECT_NONE, 0, 0},
+	{"recover-owner", {"recover", "--owner", "{holder}", "{1}"}, 1, DEAD_HOLDER | FREE | MAY_FAIL, EFFECT_NONE, 0, 0},
 	{"remove", {"remove", "{1}"}, 2, 0, EFFECT_REMOVES, 0, 0},
 	{"remove-recovers", {"remove", "{1}"}, 1, DEAD_HOLDER, EFFECT_REMOVES, 0, 0},
 	{"remove-in-use", {"remove", "{1}"}, 1, HOLDER_STAYS | WAITER, EFFECT_NONE, 0, 125},
@@ -228,22 +230,35 @@ fixture_open(struct fixture *fixture, const struct tools *tools, const struct si
 	}
 }
 
+static void
+pid_to_word(const struct companion *companion, char word[16])
+{
+	snprintf(word, 16, "%d", companion == NULL ? 0 : (int)companion->pid);
+}
+
 /* Replaces the names in braces. */
 static char *
 expand(const struct fixture *fixture, const char *word)
 {
-	char pid[16];
-	snprintf(pid, sizeof(pid), "%d", fixture->owner == NULL ? 0 : (int)fixture->owner->pid);
-	const char *const from[] = {"{1}", "{2}", "{pid}", "{work}"};
-	const char *const to[] = {fixture->tools->names[0], fixture->tools->names[1], pid, fixture->tools->work};
+	enum { NAMES = 6 };
+	char owner[16];
+	char holder[16];
+	char waiter[16];
+	pid_to_word(fixture->owner, owner);
+	pid_to_word(fixture->holder, holder);
+	pid_to_word(fixture->waiter, waiter);
+	const struct tools *tools = fixture->tools;
+	const char *const from[NAMES] = {"{1}", "{2}", "{pid}", "{holder}", "{waiter}", "{work}"};
+	const char *const to[NAMES] = {tools->names[0], tools->names[1], owner, holder, waiter, tools->work};
 	char text[4096] = "";
 	while (*word != '\0') {
 		size_t i = 0;
-		while (i < 4 && strncmp(word, from[i], strlen(from[i])) != 0)
+		while (i < NAMES && strncmp(word, from[i], strlen(from[i])) != 0)
 			i++;
+		const bool known = i < NAMES;
 		const size_t length = strlen(text);
-		snprintf(text + length, sizeof(text) - length, "%.*s", i < 4 ? (int)strlen(to[i]) : 1, i < 4 ? to[i] : word);
-		word += i < 4 ? strlen(from[i]) : 1;
+		snprintf(text + length, sizeof(text) - length, "%.*s", known ? (int)strlen(to[i]) : 1, known ? to[i] : word);
+		word += known ? strlen(from[i]) : 1;
 	}
 	return strdup(text);
 }
