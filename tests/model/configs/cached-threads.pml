@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * No deaths, no ticks. The first two are threads of one process: the first releases what the second acquired, and then
- * the other way round, while both have the record in their entries. Another process arrives meanwhile.
+ * the other way round, while both have the record in their entries. In between, the first uses the record once more, so
+ * that its phases are again those in the second one's entry, and then for two permits. Another process arrives
+ * meanwhile.
  */
 #define THREADS
 #define PROCESSES 3
@@ -17,12 +19,12 @@ short passed_ticket;
 
 #include "../tsem.pml"
 
-inline pass(to)
+inline pass(to, n)
 {
 	STEP(passed_record = r;
 	     passed_ticket = ticket;
-	     in_use[me] = in_use[me] - 1;
-	     in_use[to] = in_use[to] + 1;
+	     in_use[me] = in_use[me] - n;
+	     in_use[to] = in_use[to] + n;
 	     passed++)
 }
 
@@ -37,7 +39,9 @@ proctype first(byte me)
 	receive(1);
 	release(1);
 	acquire(1, false);
-	pass(1);
+	release(1);
+	acquire(2, false);
+	pass(1, 2);
 	END
 }
 
@@ -47,9 +51,9 @@ proctype second(byte me)
 	acquire(1, false);
 	release(1);
 	acquire(1, false);
-	pass(0);
+	pass(0, 1);
 	receive(2);
-	release(1);
+	release(2);
 	acquire(1, false);
 	release(1);
 	END
