@@ -79,8 +79,12 @@ static _Noreturn void
 die_of_living(const struct options *o, const struct named *named)
 {
 	const int pid = (int)named->pid;
+	char option[32] = "";
+	if (named->pid_ns != 0)
+		sprintf(option, "--pid-ns %" PRIu32 " ", named->pid_ns);
 	if (!named->holds)
-		die(o->name, "process %d is alive (end its wait with 'tsem cancel --owner %d %s')", pid, pid, o->name);
+		die(o->name, "process %d is alive (end its wait with 'tsem cancel --owner %d %s%s')", pid, pid, option,
+		    o->name);
 	if (named->here == 0)
 		die(o->name, "process %d is alive in its own PID namespace (its permits come back when it ends)", pid);
 	die(o->name, "process %d is alive (end it with 'kill %d'; its permits come back then)", pid, (int)named->here);

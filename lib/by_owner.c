@@ -46,15 +46,17 @@ find_ticket(struct tsem *sem, const struct found *found, enum part part, uint64_
 	       && LOAD_ACQ(&record->until) != until_returned(*ticket);
 }
 
-/* Whether the user means this owner. Judges it. */
+/* Whether the user means this owner. Judges it then. */
 static bool
 is_named(const struct tsem *sem, struct found *found, const struct named *named)
 {
 	const pid_t own = (pid_t)owner_pid(found->owner);
+	const bool is_foreign = !owner_is_in_our_namespace(found->record);
+	if (own != named->pid && (!is_foreign || named->pid_ns != 0))
+		return false;
 	const struct process_id id = owner_process_id(found->record, found->owner);
 	found->liveness = owner_liveness(sem, found->record, found->owner);
-	const pid_t inner =
-		owner_is_in_our_namespace(found->record) ? 0 : inner_process_judge(&named->inner, &id, &found->liveness);
+	const pid_t inner = is_foreign ? inner_process_judge(&named->inner, &id, &found->liveness) : 0;
 	if (named->pid_ns != 0)
 		return own == named->pid && LOAD_ACQ(&found->record->pid_ns) == named->pid_ns;
 	return (inner != 0 ? inner : own) == named->pid;
@@ -70,8 +72,8 @@ look_at(struct tsem *sem, uint32_t index, const struct named *named, enum part p
 	if (owner == 0 || owner_kind(owner) == OWNER_KIND_ORPHAN)
 		return false;
 	/*
-	 * The judgement comes after the ticket: before its owner has claimed the record, the record may say of another
-	 * process what decides. The owner again after both, which are this owner's then.
+	 * The judgement comes after the ticket: until a new owner has signed the record, it describes its last owner. The
+	 * owner is read again after both, so that ticket and judgement are of the same owner.
 	 */
 	return find_ticket(sem, found, part, &found->ticket) && is_named(sem, found, named)
 	       && LOAD_SEQ(&record->owner) == owner;
