@@ -89,7 +89,8 @@ hold_all() {
   hold_all
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run -q "$SEM" touch ran\n' \
     'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:\x1a' 'see:Stopped' 'see:$ ' \
-    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:fg\n' 'see:tsem run' 'type:\x03' 'see:$ ' \
+    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:fg\n' 'see:tsem run' \
+    'until:ps -o stat= -p $(tsem show -J "$SEM" | jq .waiters[0].pid) | grep -q "^S.*+"' 'type:\x03' 'see:$ ' \
     'type:echo status=$?\n' 'see:status=130'
   expect_status 0
   [[ ! -e ran ]]
