@@ -27,6 +27,26 @@ declare(const tsem_hold *hold)
 	return permits;
 }
 
+/* Another process declares this one dead for the hold, and dies before it has moved G. Returns the state. */
+static uint64_t
+begin_declaration(const tsem_hold *hold)
+{
+	const struct hold *inside = hold_inside_const(hold);
+	const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
+	STORE_SEQ(&record_of(inside->record)->state, declared);
+	return declared;
+}
+
+/* The same, and it dies after it has moved G. */
+static void
+declare_and_move(const tsem_hold *hold)
+{
+	const uint32_t index = hold_inside_const(hold)->record;
+	const uint64_t declared = begin_declaration(hold);
+	struct grant grant;
+	assert_int_equal(move_grants(sem, index, record_of(index), declared, &grant), MOVE_DONE);
+}
+
 /* What this process had compared before it was declared dead, so that its next call goes on from there. */
 static void
 had_compared(const tsem_hold *hold)
@@ -107,15 +127,10 @@ release_late(bool fast, bool others_release, bool is_finished)
 	if (fast)
 		use_one_permit();
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	const struct hold *inside = hold_inside(&hold);
-	if (is_finished) {
+	if (is_finished)
 		declare(&hold);
-	} else { /* the process that declares dies after it has moved G */
-		struct grant grant;
-		const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
-		STORE_SEQ(&record_of(inside->record)->state, declared);
-		assert_int_equal(move_grants(sem, inside->record, record_of(inside->record), declared, &grant), MOVE_DONE);
-	}
+	else
+		declare_and_move(&hold);
 	if (others_release) {
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
 		assert_int_equal(tsem_release(&other), 0);
@@ -239,11 +254,7 @@ permits_that_are_back_are_not_counted_again(void **state)
 	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	const struct hold *inside = hold_inside(&hold);
-	const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
-	struct grant grant;
-	STORE_SEQ(&record_of(inside->record)->state, declared);
-	assert_int_equal(move_grants(sem, inside->record, record_of(inside->record), declared, &grant), MOVE_DONE);
+	declare_and_move(&hold);
 	had_compared(&hold);
 	assert_int_equal(declare(&hold), 0);
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->abandoned), 0);
@@ -261,11 +272,8 @@ the_note_comes_before_the_tag_goes(void **state)
 		begin(2);
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 		const struct hold *inside = hold_inside(&hold);
-		struct record *record = record_of(inside->record);
-		const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
-		struct grant grant;
-		STORE_SEQ(&record->state, declared);
-		assert_int_equal(move_grants(sem, inside->record, record, declared, &grant), MOVE_DONE);
+		const struct record *record = record_of(inside->record);
+		declare_and_move(&hold);
 		if (held)
 			had_compared(&hold);
 		stir_grants(sem);
@@ -299,9 +307,8 @@ the_owner_finishes_it_at_its_release(void **state)
 	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	const struct hold *inside = hold_inside(&hold);
-	struct record *record = record_of(inside->record);
-	STORE_SEQ(&record->state, state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED);
+	const struct record *record = record_of(hold_inside(&hold)->record);
+	begin_declaration(&hold);
 	assert_int_equal(tsem_release(&hold), -EPERM);
 	assert_int_equal(LOAD_SEQ(&record->owner), 0);
 	expect_all_available();
