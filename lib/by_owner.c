@@ -79,7 +79,7 @@ look_at(struct tsem *sem, uint32_t index, const struct named *named, enum part p
 	       && LOAD_SEQ(&record->owner) == owner;
 }
 
-/* What there is of the process. The dead do not make a number ambiguous. */
+/* The holds and waits that the user may mean, as the judge sees their owners. Dead owners make no number ambiguous. */
 struct survey {
 	bool any;
 	bool alive;

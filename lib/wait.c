@@ -223,9 +223,9 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 
 /*
  * At a tick: if another process has just looked on behalf of all, and nothing is new to this waiter, moves the timer to
- * the waiter's next tick and returns true. Reads only words that all waiters share. After so long a sleep, the waiter's
- * record and the clock's page are in no cache. The tick of a thousand waiters costs a seventh more if they read these,
- * too.
+ * the waiter's next tick and returns true. The waiter reads only words that all waiters share here. After so long a
+ * sleep, its record and the clock's page are in no cache. The tick of a thousand waiters costs a seventh more if they
+ * read these, too.
  *
  * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
  */

@@ -92,7 +92,7 @@
  *     RELEASING   ticket   its permits go back into G      IDLE: the process that moved G, or finisher of G's tag.
  *                                                          CLAIMED: owner that caches it. HELD: owner that cannot
  *                                                          move G. From DECLARED also HELD, RELEASING, even after
- *                                                          IDLE: an owner that lives (lib/declare.c)
+ *                                                          IDLE: an owner that lives (lib/declare.h)
  *
  *     a, b        the phases of the arrival (in T's tag) and of the release (in G's tag) of this use. b flips after the
  *                 release; a flips at the end of the use
