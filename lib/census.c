@@ -100,6 +100,10 @@ count_sighting(struct census *census, const struct sighting *s)
 	if (s->role == ROLE_HOLDER)
 		census->held += s->count;
 	census->waiting += s->role == ROLE_WAITER;
+	if (s->role == ROLE_WAITER && (census->first_count == 0 || counter_diff(s->ticket, census->first_ticket) < 0)) {
+		census->first_ticket = s->ticket;
+		census->first_count = s->count;
+	}
 	if ((s->role == ROLE_HOLDER || s->role == ROLE_WAITER) && census->n < census->room)
 		census->seen[census->n++] = *s;
 }
@@ -114,6 +118,7 @@ take_census(struct tsem *sem, struct census *census)
 		census->queued = 0;
 		census->held = 0;
 		census->waiting = 0;
+		census->first_count = 0;
 		census->n = 0;
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
 			if (LOAD_ACQ(&record->owner) == 0) /* most are free, and a quick pass is more likely to see nothing move */

@@ -34,6 +34,8 @@ struct census {
 	uint64_t queued; /* the permits that waiters wait for, and those of orphans */
 	uint64_t held;   /* the permits of holders */
 	uint32_t waiting;
+	uint64_t first_ticket; /* of the first waiter */
+	uint32_t first_count;  /* its permits; 0: none waits */
 	struct sighting *seen; /* holders and waiters, up to `room` of them */
 	size_t room;
 	size_t n;

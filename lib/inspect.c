@@ -52,6 +52,20 @@ view_end(struct view *view)
 
 _Static_assert(TSEM_HISTOGRAM_BINS == HISTOGRAM_BINS, "one histogram is copied into the other");
 
+/*
+ * The tickets count what was posted beyond the capacity. The capacity counts what waiters in front have given up, which
+ * the tickets count until the queue has skipped them.
+ */
+static int64_t
+free_at_front(const struct census *census, uint64_t held)
+{
+	const struct counters *c = &census->c;
+	const uint64_t front = census->first_count > 0 ? census->first_ticket : counter_value(c->tickets);
+	const int64_t by_ticket = counter_diff(c->limit, front);
+	const int64_t by_capacity = (int64_t)c->capacity - (int64_t)held;
+	return by_ticket > by_capacity ? by_ticket : by_capacity;
+}
+
 static void
 fill_stat(const struct tsem *sem, const struct census *census, const struct stat *st, struct tsem_stat *theirs)
 {
@@ -84,6 +98,8 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 		.gid = st->st_gid,
 		.flags = sem->bounded ? TSEM_BOUNDED : 0,
 	};
+	stat.first_wanted = census->first_count;
+	stat.first_free = free_at_front(census, stat.held);
 	memcpy(stat.uuid, sem->uuid, sizeof(stat.uuid));
 	for (size_t i = 0; i < HISTOGRAM_BINS; i++)
 		stat.histogram[i] = LOAD_RLX(&statistics->histogram[i]);

@@ -567,6 +567,13 @@ struct tsem_stat {
 	uint64_t excess;                         /* permits posted beyond those taken; 0 with TSEM_BOUNDED */
 	gid_t gid;                               /* of the file */
 	unsigned flags;                          /* TSEM_BOUNDED */
+	/*
+	 * At the front of the queue: the permits that the first waiter wants, 0 if none waits; and those that are free for
+	 * it, or without waiters for a newcomer, below 0 while more are held than exist. Those that are too few for the
+	 * first waiter are kept for it, and `available` does not count them.
+	 */
+	uint64_t first_wanted;
+	int64_t first_free;
 };
 
 /*

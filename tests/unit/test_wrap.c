@@ -314,6 +314,54 @@ waiters_make_room_below_a_maximum(void **state)
 	assert_int_equal(stat_of(sem).available, 2);
 }
 
+/* Records 1 and 2 are a holder and a waiter, the last ticket. What is not theirs was drawn by orphans and takers. */
+struct front {
+	const char *what;
+	uint32_t capacity, posted, drawn;
+	uint32_t held, orphan, wanted;
+	int64_t free;
+};
+
+static void
+expect_front(const struct front *front, uint64_t base)
+{
+	const uint64_t ticket = counter_add(base, front->drawn - front->wanted);
+	set_counters(sem, counter_add(base, front->drawn), counter_add(base, front->posted));
+	put_record(sem, 1, front->held > 0 ? UNUSED_PROCESS : 0, STATE_HELD, 0, base, front->held);
+	put_record(sem, 2, front->wanted > 0 ? UNUSED_PROCESS : 0, STATE_QUEUED, 0, ticket, front->wanted);
+	const uint64_t given_up = counter_add(base, front->drawn - front->wanted - front->orphan);
+	put_record(sem, 3, front->orphan > 0 ? owner_orphan(given_up) : 0, STATE_QUEUED, 0, given_up, front->orphan);
+	const struct tsem_stat stat = stat_of(sem);
+	if (stat.first_free != front->free || stat.first_wanted != front->wanted)
+		fail_msg("%s: %lld free for %llu, should be %lld for %u", front->what, (long long)stat.first_free,
+		         (unsigned long long)stat.first_wanted, (long long)front->free, front->wanted);
+}
+
+static void
+what_is_free_at_the_front_of_the_queue(void **state)
+{
+	(void)state;
+	static const struct front fronts[] = {
+		{"idle", 2, 0, 0, 0, 0, 0, 2},
+		{"drained", 0, 0, 1, 0, 0, 1, 0},
+		{"drained, held", 0, 0, 2, 1, 0, 1, -1},
+		{"lowered", 1, 0, 3, 0, 0, 3, 1},
+		{"lowered, held", 1, 0, 4, 1, 0, 3, 0},
+		{"lowered, held more", 1, 0, 3, 2, 0, 1, -1},
+		{"posted", 0, 2, 3, 0, 0, 3, 2},
+		{"all held", 2, 0, 2, 2, 0, 0, 0},
+		{"taken and held", 2, 0, 3, 1, 0, 1, 0},
+		{"one is kept", 3, 0, 4, 2, 0, 2, 1},
+		{"a place in front was given up", 3, 0, 7, 2, 3, 2, 1},
+	};
+	for (size_t i = 0; i < LENGTH(below); i++) {
+		for (size_t j = 0; j < LENGTH(fronts); j++) {
+			begin(fronts[j].capacity);
+			expect_front(&fronts[j], COUNTER_MASK + 1 - below[i]);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -329,6 +377,7 @@ main(void)
 		cmocka_unit_test_teardown(arrivals_beyond_the_range_are_refused, tear_down),
 		cmocka_unit_test_teardown(a_maximum_holds_across_the_seam, tear_down),
 		cmocka_unit_test_teardown(waiters_make_room_below_a_maximum, tear_down),
+		cmocka_unit_test_teardown(what_is_free_at_the_front_of_the_queue, tear_down),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);
