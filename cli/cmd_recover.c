@@ -4,6 +4,7 @@
 
 #include "by_owner.h"
 #include "cmd.h"
+#include "reason.h"
 #include "waiting.h"
 
 static int
@@ -25,10 +26,15 @@ cmd_recover(const struct options *o)
 	tsem *sem = open_for_use(o);
 
 	uint32_t recovered;
+	char unknown[REASON_BYTES_MAX] = "";
 	int rc = recover(o, sem, &recovered);
+	if (rc == 0 && recovered == 0 && o->owner == 0)
+		reason_of_unknown(sem, o->name, unknown);
 	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);
+	if (unknown[0] != '\0')
+		complain(o->name, "%s", unknown);
 	printf("%" PRIu32 "\n", recovered);
 	flush_result(o->name);
 	return EXIT_DONE;

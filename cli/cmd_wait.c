@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "cmd.h"
-#include "self_wait.h"
+#include "termination.h"
 #include "waiting.h"
-
-enum { SECONDS_UNTIL_PRINTED = 60 };
-
-static const char *
-still(const struct options *o)
-{
-	return o->holders ? "permits are still held" : "permits are still held or waited for";
-}
+#include "waiting_line.h"
 
 static bool
 is_earlier(const struct timespec *a, const struct timespec *b)
@@ -21,33 +13,52 @@ is_earlier(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Prints one line after a minute: a wait that is silent forever leaves nothing in a log file. */
+/* The library does not tell of the progress of this wait, so it is done in parts. */
 static int
-wait_until_idle(tsem *sem, const struct options *o, const struct timespec *deadline)
+wait_with_line(tsem *sem, const struct options *o, const struct timespec *deadline)
 {
-	const unsigned flags = o->holders ? TSEM_HOLDERS : 0;
-	const struct timespec minute = to_timespec(monotonic_ns() + SECONDS_UNTIL_PRINTED * NS_PER_SECOND);
-	if (!o->quiet && (deadline == NULL || is_earlier(&minute, deadline))) {
-		int rc = tsem_wait_idle(sem, flags, &minute);
-		if (rc != -ETIMEDOUT)
-			return rc;
-		complain(o->name, "waiting for %d s, %s (see 'tsem show')", SECONDS_UNTIL_PRINTED, still(o));
-	}
-	return tsem_wait_idle(sem, flags, deadline);
+	enum { PART_MS_MAX = 60 * 1000 };
+	const unsigned flags = TSEM_INTERRUPTIBLE | (o->holders ? TSEM_HOLDERS : 0);
+	struct waiting_line line;
+	struct termination termination;
+	waiting_line_begin(&line, &sem, 1, o, true);
+	if (line.terminal) /* the line must be erased before the process dies of a signal */
+		termination_defer(&termination);
+	const uint32_t every_ms = waiting_line_every_ms(&line);
+	const uint64_t part_ns = (every_ms > 0 ? every_ms : PART_MS_MAX) * NS_PER_MS;
+	bool is_last;
+	int rc;
+	do {
+		const struct timespec end = to_timespec(monotonic_ns() + part_ns);
+		is_last = deadline != NULL && !is_earlier(&end, deadline);
+		rc = tsem_wait_idle(sem, flags, is_last ? deadline : &end);
+		if (rc == -ETIMEDOUT && !is_last)
+			waiting_line_renew(&line, 0);
+	} while ((rc == -ETIMEDOUT && !is_last) || (rc == -EINTR && termination_signal() == 0));
+	waiting_line_finish(&line, rc);
+	if (line.terminal)
+		termination_restore(&termination);
+	if (termination_signal() != 0)
+		die_of_signal(termination_signal());
+	return rc;
+}
+
+static int
+try(tsem *sem, const struct options *o)
+{
+	static const struct timespec past;
+	const int rc = tsem_wait_idle(sem, o->holders ? TSEM_HOLDERS : 0, &past);
+	if (rc == -ETIMEDOUT && o->verbose)
+		waiting_line_explain(o, &sem, 1, true, rc);
+	return rc;
 }
 
 int
 cmd_wait(const struct options *o)
 {
-	static const struct timespec past;
 	tsem *sem = open_existing(o);
-	if (!o->quiet && !o->nonblock)
-		self_wait_report_idle(sem, o);
-	int rc = wait_until_idle(sem, o, o->nonblock ? &past : o->has_timeout ? &o->deadline : NULL);
+	const int rc = o->nonblock ? try(sem, o) : wait_with_line(sem, o, o->has_timeout ? &o->deadline : NULL);
 	tsem_close(sem);
-	const bool expired_on_terminal = o->has_timeout && !o->quiet && isatty(STDERR_FILENO) == 1;
-	if (rc == -ETIMEDOUT && (o->verbose || expired_on_terminal))
-		complain(o->name, "%s (see 'tsem show')", still(o));
 	if (rc == -ETIMEDOUT)
 		return (int)o->conflict_status;
 	if (rc < 0)

@@ -34,7 +34,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 };
 
 static const struct column of_list[LIST_COLUMNS] = {
-	[LIST_NAME] = {"NAME", "name", DEFAULT | CUT, "name of the semaphore"},
+	[LIST_NAME] = {"NAME", "name", DEFAULT, "name of the semaphore"},
 	[LIST_PERMITS] = {"PERMITS", "permits", RIGHT, "number of permits at creation, which run -j compares"},
 	[LIST_CAPACITY] = {"CAPACITY", "capacity", DEFAULT | RIGHT, "number of permits now"},
 	[LIST_MAX] = {"MAX", "max", RIGHT, "limit of AVAILABLE for posts; 0: none"},
@@ -43,20 +43,21 @@ static const struct column of_list[LIST_COLUMNS] = {
 	[LIST_EXCESS] = {"EXCESS", "excess", SPARSE | RIGHT, "permits posted beyond those taken"},
 	[LIST_HELD] = {"HELD", "held", DEFAULT | RIGHT, "permits taken or held"},
 	[LIST_WAITING] = {"WAITING", "waiting", DEFAULT | RIGHT, "number of waiters"},
-	[LIST_REASON] = {"REASON", "reason", 0, "why a request has to wait, in one word"},
+	[LIST_REASON] = {"REASON", "reason", DEFAULT, "why a request has to wait, in one word"},
+	[LIST_WHY] = {"WHY", "why", CUT, "the same as a part of a sentence"},
 	[LIST_TICKET] = {"TICKET", "ticket", RIGHT, "permits requested since creation"},
 	[LIST_GRANT] = {"GRANT", "grant", RIGHT, "permits given back or posted since creation"},
-	[LIST_MODE] = {"MODE", "mode", DEFAULT | RIGHT, "permissions, octal"},
+	[LIST_MODE] = {"MODE", "mode", RIGHT, "permissions, octal"},
 	[LIST_USER] = {"USER", "user", DEFAULT, "owner"},
 	[LIST_UID] = {"UID", "uid", RIGHT, "the same as a number"},
 	[LIST_GROUP] = {"GROUP", "group", 0, "group"},
 	[LIST_GID] = {"GID", "gid", RIGHT, "the same as a number"},
-	[LIST_CREATED] = {"CREATED", "created", DEFAULT, "time of creation"},
+	[LIST_CREATED] = {"CREATED", "created", 0, "time of creation"},
 	[LIST_UUID] = {"UUID", "uuid", 0, "distinguishes it from others of the same name"},
 };
 
 static const struct column of_top[TOP_COLUMNS] = {
-	[TOP_NAME] = {"NAME", "name", DEFAULT | CUT, "name of the semaphore"},
+	[TOP_NAME] = {"NAME", "name", DEFAULT, "name of the semaphore"},
 	[TOP_USE] = {"USE", "use", DEFAULT | RIGHT, "share of the capacity that is taken or held"},
 	[TOP_HELD] = {"HELD", "held", DEFAULT | RIGHT, "permits taken or held"},
 	[TOP_CAPACITY] = {"CAPACITY", "capacity", DEFAULT | RIGHT, "number of permits now, + those posted in excess"},

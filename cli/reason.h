@@ -4,6 +4,7 @@
 #define TSEM_CLI_REASON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tsem.h"
@@ -17,18 +18,20 @@ enum reason_kind {
 	REASON_TAKEN,     /* permits were taken anonymously and not posted back */
 	REASON_DEAD,      /* a holder is dead, and no process has recovered its permits yet */
 	REASON_STOPPED,   /* a holder is stopped */
-	REASON_FIRST,     /* permits are free, but the first waiter wants more */
+	REASON_UNKNOWN,   /* whether a holder is dead cannot be told from here */
+	REASON_FIRST,     /* permits are kept for the first waiter, which wants more */
 	REASON_CONTAINER, /* a holder is in another container */
 	REASON_HELD,
 	REASON_KINDS
 };
 
 /* Of several holders, the worst is named. */
-enum holder_state { HOLDER_RUNS, HOLDER_ELSEWHERE, HOLDER_STOPPED, HOLDER_DEAD };
+enum holder_state { HOLDER_RUNS, HOLDER_ELSEWHERE, HOLDER_UNKNOWN, HOLDER_STOPPED, HOLDER_DEAD };
 
 struct reason {
 	enum reason_kind kind;
-	uint32_t wanted;          /* permits that the first waiter requests; without waiters, that the caller asks for */
+	bool queued;              /* a process waits */
+	uint64_t wanted;          /* permits that the first waiter requests; without waiters, that the caller asks for */
 	uint64_t free;            /* permits that this request could have now */
 	uint64_t held;            /* permits of recorded holders, dead ones included */
 	uint64_t dead;            /* permits of dead holders */
@@ -36,8 +39,6 @@ struct reason {
 	uint32_t holders;         /* recorded ones */
 	struct tsem_owner holder; /* the oldest of those in the worst state */
 	enum holder_state state;  /* of that one */
-	bool waiter;              /* a waiter was noted */
-	uint64_t ticket;          /* of the first waiter */
 };
 
 /*
@@ -50,16 +51,33 @@ void reason_conclude(struct reason *reason, const struct tsem_stat *stat, uint32
 /* A snapshot of `sem` and the reason in one call. 0, or a negative errno. */
 int reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason);
 
+/* The same for a process that waits until no process holds or waits: what is held is a reason, too. */
+int reason_of_use(tsem *sem, struct tsem_stat *stat, struct reason *reason);
+
 /* A stable word for scripts. */
 const char *reason_word(enum reason_kind kind);
 
-enum { REASON_BYTES_MAX = 384 };
+enum { REASON_BYTES_MAX = 640, REASON_COMMAND_MAX = 64 };
 
-/* Brief, above a table of the holders: names a holder only if it is dead, stopped or elsewhere. */
-enum reason_detail { REASON_BRIEF, REASON_FULL /* also its command, and for how long it has held */ };
+/* The command that would help: not told, told as " (tsem post x)", or as " (give it back with 'tsem post x')". */
+enum hints { HINTS_NONE, HINTS_SHORT, HINTS_FULL };
 
-/* A part of a sentence for people; empty if there is nothing to tell. */
-void reason_to_text(const struct reason *reason, const struct tsem_stat *stat, enum reason_detail detail,
-                    char text[REASON_BYTES_MAX]);
+/* How much a text tells. */
+struct reason_form {
+	bool brief;   /* for a table of the holders: names a holder only if something is wrong with it */
+	bool compact; /* the reason itself, in few words, and nothing beside it */
+	enum hints hints;
+	size_t command_max; /* bytes of the holder's command, which comes with how long it has held; 0: neither */
+};
+
+extern const struct reason_form reason_brief;
+extern const struct reason_form reason_full;
+
+/* A part of a sentence for people; empty if there is nothing to tell. `name`: of the semaphore, for the hints. */
+void reason_to_text(const struct reason *reason, const struct tsem_stat *stat, const char *name,
+                    const struct reason_form *form, char text[REASON_BYTES_MAX]);
+
+/* The same of the holders that cannot be judged from here; empty if there are none, or if the owners cannot be read. */
+void reason_of_unknown(tsem *sem, const char *name, char text[REASON_BYTES_MAX]);
 
 #endif

@@ -108,7 +108,7 @@ static int
 wait_with_line(const struct options *o, struct request *request)
 {
 	struct waiting_line line;
-	waiting_line_begin(&line, request->sems, request->n, o);
+	waiting_line_begin(&line, request->sems, request->n, o, false);
 	const struct tsem_wait wait = {
 		.size = sizeof(wait),
 		.deadline = o->has_timeout ? &o->deadline : NULL,
@@ -121,7 +121,7 @@ wait_with_line(const struct options *o, struct request *request)
 	do {
 		rc = wait_in_queue(o, request, &wait);
 	} while (rc == -EINTR && termination_signal() == 0);
-	waiting_line_finish(&line, rc);
+	waiting_line_finish(&line, termination_signal() == 0 ? rc : -EINTR);
 	return rc;
 }
 
@@ -196,9 +196,9 @@ status_of_wait(const struct options *o, const struct request *request, int error
 	case -EAGAIN:
 	case -ETIMEDOUT:
 	case -ECANCELED:
-		/* The reason for the end of -w has been printed with the wait. */
-		if (o->verbose && (error == -ECANCELED || o->nonblock))
-			complain(o->name, error == -ECANCELED ? "the wait was cancelled" : "not enough permits are free");
+		/* The reason for the end of a wait has been printed with it. */
+		if (o->verbose && o->nonblock)
+			waiting_line_explain(o, request->sems, request->n, false, -EAGAIN);
 		return (int)o->conflict_status;
 	case -EINVAL:
 		die_of_count(o, request);

@@ -2,6 +2,8 @@
 #include "waiting_line.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -9,8 +11,8 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "cycle.h"
 #include "message.h"
-#include "reason.h"
 #include "self_wait.h"
 #include "utf8.h"
 
@@ -22,17 +24,44 @@ seconds_since(uint64_t then_ns)
 
 /* ---- the text ---- */
 
-enum { TEXT_BYTES_MAX = 864, NAMES_BYTES_MAX = 200, WHICH_BYTES_MAX = NAMES_BYTES_MAX + 8, COLUMNS_MAX_SHOWN = 512 };
+enum { TEXT_BYTES_MAX = 1152, NAMES_BYTES_MAX = 200, WHICH_BYTES_MAX = NAMES_BYTES_MAX + 8, COLUMNS_MAX_SHOWN = 512 };
 
-/* Empty if it has just ended, or cannot be read. */
-static void
-describe_reason(tsem *sem, uint32_t wanted, char text[REASON_BYTES_MAX])
-{
+/* The semaphore that the line tells of, at one instant. Not known: it cannot be read. */
+struct sight {
+	bool known;
+	struct tsem_stat stat;
 	struct reason reason;
-	struct tsem_stat stat = {.size = sizeof(stat)};
+};
+
+static struct sight
+look_at(const struct waiting_line *line)
+{
+	struct sight sight = {.stat = {.size = sizeof(sight.stat)}};
+	tsem *sem = line->sems[line->at];
+	const int rc = line->idle ? reason_of_use(sem, &sight.stat, &sight.reason)
+	                          : reason_of(sem, line->o->count, &sight.stat, &sight.reason);
+	sight.known = rc == 0;
+	return sight;
+}
+
+/* The name of the semaphore that the line tells of. */
+static void
+copy_name(const struct waiting_line *line, char name[NAMES_BYTES_MAX + 1])
+{
+	size_t length;
+	const char *at = name_at(line->o->name, line->at, &length);
+	snprintf(name, NAMES_BYTES_MAX + 1, "%.*s", (int)length, at);
+}
+
+static void
+describe_reason(const struct waiting_line *line, const struct sight *sight, const struct reason_form *form,
+                char text[REASON_BYTES_MAX])
+{
+	char name[NAMES_BYTES_MAX + 1];
+	copy_name(line, name);
 	text[0] = '\0';
-	if (reason_of(sem, wanted, &stat, &reason) == 0)
-		reason_to_text(&reason, &stat, REASON_FULL, text);
+	if (sight->known)
+		reason_to_text(&sight->reason, &sight->stat, name, form, text);
 }
 
 /* The library waits for one semaphore after the other, in an order of its own. */
@@ -49,54 +78,84 @@ find_ours(const struct waiting_line *line)
 /* How much room a line has for names. What is cut off ends with "...". */
 enum { NAMES_COLUMNS_SHORT = 24, NAMES_COLUMNS_MAX = NAMES_BYTES_MAX };
 
-static void
-append_names(char *text, size_t size, const char *names, size_t n, size_t columns)
+static void __attribute__((format(printf, 2, 3))) append(char text[TEXT_BYTES_MAX], const char *format, ...)
 {
+	va_list args;
 	const size_t length = strlen(text);
+	va_start(args, format);
+	vsnprintf(text + length, TEXT_BYTES_MAX - length, format, args);
+	va_end(args);
+}
+
+static void
+append_names(char text[TEXT_BYTES_MAX], const char *names, size_t n, size_t columns)
+{
 	const bool fits = n <= columns;
-	snprintf(text + length, size - length, "%.*s%s", (int)(fits ? n : columns - strlen("...")), names,
-	         fits ? "" : "...");
+	append(text, "%.*s%s", (int)(fits ? n : columns - strlen("...")), names, fits ? "" : "...");
 }
 
 /* " of NAME" if the wait is for several. */
 static void
-describe_which(const struct waiting_line *line, size_t columns, char text[WHICH_BYTES_MAX])
+append_which(const struct waiting_line *line, size_t columns, char text[TEXT_BYTES_MAX])
 {
 	size_t length;
 	const char *name = name_at(line->o->name, line->at, &length);
-	snprintf(text, WHICH_BYTES_MAX, "%s", line->n > 1 ? " of " : "");
-	if (line->n > 1)
-		append_names(text, WHICH_BYTES_MAX, name, length, columns);
+	if (line->n == 1)
+		return;
+	append(text, " of ");
+	append_names(text, name, length, columns);
 }
 
-/* How much is left out of a line that is too wide. */
-enum brevity { EVERYTHING, WITHOUT_QUEUE, SHORT_NAMES };
+/* How a line is made shorter, step by step, until it fits. */
+static const struct layout {
+	struct reason_form reason;
+	bool is_short; /* after the reason */
+	size_t names_columns;
+} layouts[] = {
+	{{.hints = HINTS_FULL, .command_max = REASON_COMMAND_MAX}, false, NAMES_COLUMNS_MAX},
+	{{.hints = HINTS_FULL, .command_max = REASON_COMMAND_MAX}, true, NAMES_COLUMNS_MAX},
+	{{.hints = HINTS_SHORT, .command_max = REASON_COMMAND_MAX}, true, NAMES_COLUMNS_MAX},
+	{{.hints = HINTS_SHORT, .command_max = REASON_COMMAND_MAX / 3}, true, NAMES_COLUMNS_MAX},
+	{{.compact = true}, true, NAMES_COLUMNS_MAX},
+	{{.compact = true}, true, NAMES_COLUMNS_SHORT},
+};
 
-static void
-describe_so(const struct waiting_line *line, uint32_t position, const char *reason, enum brevity brevity,
-            char text[TEXT_BYTES_MAX])
-{
-	char which[WHICH_BYTES_MAX];
-	const size_t columns = brevity == SHORT_NAMES ? NAMES_COLUMNS_SHORT : NAMES_COLUMNS_MAX;
-	describe_which(line, columns, which);
-	snprintf(text, TEXT_BYTES_MAX, "tsem: ");
-	append_names(text, TEXT_BYTES_MAX, line->o->name, strlen(line->o->name), columns);
-	const size_t length = strlen(text);
-	snprintf(text + length, TEXT_BYTES_MAX - length, ": waiting for %.0f s, place %u%s%s%s%s",
-	         seconds_since(line->began_ns), position, brevity == EVERYTHING ? " in the queue" : "", which,
-	         reason[0] == '\0' ? "" : ", ", reason);
-}
+enum { LAYOUTS = sizeof(layouts) / sizeof(layouts[0]) };
 
-/* The reason, and in it the command of the holder, comes last. If it had no room, what says little is left out. */
+/* The reason comes first, because the edge of the screen cuts what comes last. */
 static void
-describe_wait(const struct waiting_line *line, uint32_t position, size_t columns, char text[TEXT_BYTES_MAX])
+lay_out(const struct waiting_line *line, const struct sight *sight, uint32_t position, const struct layout *layout,
+        char text[TEXT_BYTES_MAX])
 {
+	const unsigned long long seconds = (monotonic_ns() - line->began_ns) / NS_PER_SECOND;
 	char reason[REASON_BYTES_MAX];
-	enum brevity brevity = EVERYTHING;
-	describe_reason(line->sems[line->at], line->o->count, reason);
-	describe_so(line, position, reason, brevity, text);
-	while (strlen(text) > columns && brevity < SHORT_NAMES)
-		describe_so(line, position, reason, ++brevity, text);
+	describe_reason(line, sight, &layout->reason, reason);
+	text[0] = '\0';
+	append_names(text, line->o->name, strlen(line->o->name), layout->names_columns);
+	append(text, ": %s", reason);
+	const char *separator = reason[0] == '\0' ? "" : ", ";
+	if (line->idle) {
+		append(text, "%s%" PRIu32 " in the queue", separator, sight->stat.waiting);
+		separator = ", ";
+	} else if (position > 0) {
+		append(text, "%splace %" PRIu32, separator, position);
+		append_which(line, layout->names_columns, text);
+		separator = ", ";
+	}
+	if (!layout->is_short)
+		append(text, "%swaiting", separator);
+	if (seconds > 0)
+		append(text, "%s%llu s", layout->is_short ? separator : " for ", seconds);
+}
+
+static void
+describe_wait(const struct waiting_line *line, const struct sight *sight, uint32_t position, size_t columns,
+              char text[TEXT_BYTES_MAX])
+{
+	size_t i = 0;
+	do {
+		lay_out(line, sight, position, &layouts[i], text);
+	} while (strlen(text) > columns && ++i < LAYOUTS);
 }
 
 /* ---- on a terminal ---- */
@@ -190,11 +249,20 @@ stop_if_requested(struct waiting_line *line)
 /* ---- the line ---- */
 
 void
-waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o)
+waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o, bool idle)
 {
 	*line = (struct waiting_line){
-		.sems = sems, .n = n, .o = o, .terminal = !o->quiet && isatty(STDERR_FILENO) == 1, .began_ns = monotonic_ns()};
-	line->looked = o->quiet || self_wait_report(sems, n, o, false);
+		.sems = sems,
+		.n = n,
+		.o = o,
+		.idle = idle,
+		.terminal = !o->quiet && isatty(STDERR_FILENO) == 1,
+		.began_ns = monotonic_ns(),
+	};
+	if (idle && !o->quiet)
+		self_wait_report_idle(sems[0], o);
+	line->looked = o->quiet || idle || self_wait_report(sems, n, o, false);
+	line->looked_for_cycle = o->quiet || idle || o->any;
 	if (!line->terminal)
 		return;
 	sigset_t stop;
@@ -219,6 +287,32 @@ is_time_to_show(const struct waiting_line *line, bool on_screen)
 	return seconds_since(line->began_ns) >= (on_screen ? SECONDS_UNTIL_SHOWN : SECONDS_UNTIL_PRINTED);
 }
 
+/* A wait for permits has a place, a wait for idleness a number of permits and processes that it waits for. */
+static uint32_t
+find_position(const struct waiting_line *line, const struct sight *sight, uint32_t position)
+{
+	if (line->idle)
+		return (uint32_t)sight->stat.held + sight->stat.waiting;
+	/* The library does not look it up for a waiter that is hardly ever told. */
+	return position > 0 ? position : find_place(line->sems[line->at]);
+}
+
+/* What waits for itself, or in a cycle, is told once. */
+static void
+look_for_deadlock(struct waiting_line *line)
+{
+	if (!line->looked) /* the permits seemed to be available when the wait began */
+		self_wait_report(line->sems, line->n, line->o, true);
+	line->looked = true;
+	if (!line->looked_for_cycle) {
+		char name[NAMES_BYTES_MAX + 1];
+		line->at = find_ours(line);
+		copy_name(line, name);
+		cycle_report(line->sems[line->at], name, line->o);
+	}
+	line->looked_for_cycle = true;
+}
+
 void
 waiting_line_renew(struct waiting_line *line, uint32_t position)
 {
@@ -226,24 +320,24 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	const size_t was_at = line->at;
 	if (line->terminal)
 		stop_if_requested(line);
-	if (!line->looked) /* the permits seemed to be available when the wait began */
-		self_wait_report(line->sems, line->n, line->o, true);
-	line->looked = true;
+	look_for_deadlock(line);
 	const bool on_screen = line->terminal && is_in_foreground();
 	if (!line->o->verbose && !is_time_to_show(line, on_screen))
 		return;
 	line->at = find_ours(line);
-	if (position == 0) /* the library does not look it up for a waiter that is hardly ever told */
-		position = find_place(line->sems[line->at]);
-	if (!on_screen && line->printed && line->position == position && line->at == was_at)
+	const struct sight sight = look_at(line);
+	position = find_position(line, &sight, position);
+	if (!on_screen && line->printed && line->position == position && line->at == was_at
+	    && line->reason == sight.reason.kind)
 		return;
-	describe_wait(line, position, on_screen ? columns_of_text() : SIZE_MAX, text);
+	describe_wait(line, &sight, position, on_screen ? columns_of_text() : SIZE_MAX, text);
 	if (on_screen)
 		show(line, text);
 	else
-		complain(NULL, "%s", text + strlen("tsem: "));
+		complain(NULL, "%s", text);
 	line->printed = true;
 	line->position = position;
+	line->reason = sight.reason.kind;
 }
 
 /* The process has left the queues by now, so only the lack tells which of several semaphores it waited for. */
@@ -259,14 +353,30 @@ find_lacking(const struct waiting_line *line)
 }
 
 static void
-explain_failure(struct waiting_line *line)
+explain(struct waiting_line *line, int error)
 {
-	char which[WHICH_BYTES_MAX];
+	char text[TEXT_BYTES_MAX] = "";
 	char reason[REASON_BYTES_MAX];
-	line->at = find_lacking(line);
-	describe_which(line, NAMES_COLUMNS_MAX, which);
-	describe_reason(line->sems[line->at], line->o->count, reason);
-	complain(line->o->name, "not enough permits%s came free in time%s%s", which, reason[0] == '\0' ? "" : ", ", reason);
+	if (line->idle) {
+		append(text, line->o->holders ? "permits are still held" : "permits are still held or waited for");
+	} else if (error == -ECANCELED) {
+		append(text, "the wait was cancelled");
+	} else {
+		line->at = find_lacking(line);
+		append(text, "not enough permits");
+		append_which(line, NAMES_COLUMNS_MAX, text);
+		append(text, error == -EAGAIN ? " are free" : " came free in time");
+	}
+	const struct sight sight = look_at(line);
+	describe_reason(line, &sight, &reason_full, reason);
+	complain(line->o->name, "%s%s%s", text, reason[0] == '\0' ? "" : ", ", reason);
+}
+
+void
+waiting_line_explain(const struct options *o, tsem *const sems[], size_t n, bool idle, int error)
+{
+	struct waiting_line line = {.sems = sems, .n = n, .o = o, .idle = idle};
+	explain(&line, error);
 }
 
 void
@@ -274,9 +384,9 @@ waiting_line_finish(struct waiting_line *line, int error)
 {
 	erase(line);
 	if (line->printed && error == 0 && line->o->verbose)
-		complain(line->o->name, "admitted after %.1f s", seconds_since(line->began_ns));
-	if (error == -ETIMEDOUT && (line->terminal || line->o->verbose))
-		explain_failure(line);
+		complain(line->o->name, "%s after %.1f s", line->idle ? "idle" : "admitted", seconds_since(line->began_ns));
+	if ((error == -ETIMEDOUT || error == -ECANCELED) && !line->o->quiet)
+		explain(line, error);
 	if (line->terminal)
 		sigprocmask(SIG_SETMASK, &line->mask, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a waiter prints on stderr: the place in the queue, the holders, and how long they have held. */
+/* What a waiter prints on stderr: why it waits, its place in the queue, and for how long. */
 #ifndef TSEM_CLI_WAITING_LINE_H
 #define TSEM_CLI_WAITING_LINE_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "options.h"
+#include "reason.h"
 #include "tsem.h"
 
 struct waiting_line {
@@ -15,24 +16,33 @@ struct waiting_line {
 	size_t n;
 	size_t at; /* the one whose queue the process is in; with --any, the first */
 	const struct options *o;
+	bool idle; /* the wait is not for permits, but until one semaphore is idle */
 	uint64_t began_ns;
-	bool terminal;     /* that the line is shown on */
-	bool looked;       /* whether the process waits for itself */
-	bool printed;      /* at least once */
-	bool on_screen;    /* now */
-	uint32_t position; /* that was printed last */
-	sigset_t mask;     /* the previous one */
+	bool terminal;           /* that the line is shown on */
+	bool looked;             /* whether the process waits for itself */
+	bool looked_for_cycle;   /* whether it waits for a process that waits for it */
+	bool printed;            /* at least once */
+	bool on_screen;          /* now */
+	uint32_t position;       /* that was printed last, or what stands for it */
+	enum reason_kind reason; /* that was printed last */
+	sigset_t mask;           /* the previous one */
 };
 
 /* Until waiting_line_finish(), Ctrl-Z takes effect at the next waiting_line_renew(). */
-void waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o);
+void waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o, bool idle);
 
 /* The time between two calls of waiting_line_renew(); 0: it need not be called. */
 uint32_t waiting_line_every_ms(const struct waiting_line *line);
 
 void waiting_line_renew(struct waiting_line *line, uint32_t position);
 
-/* Erases the line from a terminal. `error`: how the wait ended, 0 with an admission. */
+/*
+ * Erases the line from a terminal. `error`: how the wait ended, 0 with an admission. If that is by its deadline or by a
+ * cancellation, prints why, unless -q was given.
+ */
 void waiting_line_finish(struct waiting_line *line, int error);
+
+/* Prints why a request was not granted that has not waited. */
+void waiting_line_explain(const struct options *o, tsem *const sems[], size_t n, bool idle, int error);
 
 #endif

@@ -96,7 +96,7 @@ draw_reason(const struct top_line *line)
 {
 	char why[REASON_BYTES_MAX];
 	char text[NAME_BYTES_MAX + 2 + REASON_BYTES_MAX];
-	reason_to_text(&line->reason, &line->stat, REASON_FULL, why);
+	reason_to_text(&line->reason, &line->stat, line->name, &reason_full, why);
 	if (why[0] == '\0')
 		return 0;
 	snprintf(text, sizeof(text), "%s: %s", line->name, why);

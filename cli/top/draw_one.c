@@ -74,10 +74,11 @@ draw_owner(const struct tsem_owner *owner, uint32_t used, int y)
 
 /* Returns the next line. */
 static int
-draw_reason(const struct snapshot *snapshot, int y)
+draw_reason(const struct top *top, int y)
 {
+	const struct snapshot *snapshot = &top->snapshot;
 	char text[REASON_BYTES_MAX];
-	reason_to_text(&snapshot->reason, &snapshot->stat, REASON_FULL, text);
+	reason_to_text(&snapshot->reason, &snapshot->stat, top->one, &reason_full, text);
 	if (text[0] == '\0')
 		return y;
 	pen_line(y, INK_BUSY, text);
@@ -110,7 +111,7 @@ draw_one_head(const struct top *top, uint32_t used)
 	pen_write(&pen, INK_BUSY, text);
 	pen_finish(&pen, INK_PLAIN);
 
-	const int y = draw_reason(&top->snapshot, 2);
+	const int y = draw_reason(top, 2);
 	pen = pen_at(y);
 	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
 		if ((used & 1U << i) != 0)

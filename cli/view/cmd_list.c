@@ -16,26 +16,18 @@ struct listing {
 	bool has_reason; /* it costs a look at the holders */
 };
 
-struct listed {
-	const char *name;
-	const struct tsem_stat *stat;
-	enum reason_kind reason;
-};
-
 static void
 to_cell(const void *arg, size_t column, char *text)
 {
-	const struct listed *listed = arg;
-	stat_to_cell(listed->name, listed->stat, listed->reason, (enum list_column)column, text);
+	semaphore_to_cell(arg, (enum list_column)column, text);
 }
 
 static int
-add_semaphore(struct listing *listing, const char *name, const struct tsem_stat *stat, enum reason_kind reason)
+add_semaphore(struct listing *listing, const struct semaphore *semaphore)
 {
-	const struct listed listed = {name, stat, reason};
 	if (listing->json == NULL)
-		return table_add(listing->table, to_cell, &listed, stat->waiting > 0 ? "yellow" : NULL);
-	json_t *object = stat_to_json(name, stat, reason, listing->keys);
+		return table_add(listing->table, to_cell, semaphore, semaphore->stat->waiting > 0 ? "yellow" : NULL);
+	json_t *object = semaphore_to_json(semaphore, listing->keys);
 	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
 }
 
@@ -55,9 +47,15 @@ list_one(const char *name, void *arg)
 		tsem_close(sem);
 	}
 	if (rc == 0)
-		return add_semaphore(listing, name, &stat, reason.kind);
+		return add_semaphore(listing, &(struct semaphore){name, &stat, &reason});
 	complain_error(name, rc);
 	return 0;
+}
+
+static bool
+tells_reason(const struct selection *selection)
+{
+	return selection_has(selection, LIST_REASON) || selection_has(selection, LIST_WHY);
 }
 
 static void
@@ -66,7 +64,7 @@ list_table(const struct view_options *o)
 	struct table table;
 	struct listing listing = {.table = &table};
 	table_init(&table, o, &list_columns);
-	listing.has_reason = selection_has(&table.selection, LIST_REASON);
+	listing.has_reason = tells_reason(&table.selection);
 	int rc = tsem_list(list_one, &listing);
 	if (rc == 0)
 		rc = table_print(&table);
@@ -81,7 +79,7 @@ list_json(const struct view_options *o)
 	struct selection keys;
 	struct listing listing = {.keys = o->columns == NULL ? NULL : &keys};
 	columns_choose(&keys, &list_columns, o->columns);
-	listing.has_reason = o->columns == NULL || selection_has(&keys, LIST_REASON);
+	listing.has_reason = o->columns == NULL || tells_reason(&keys);
 	listing.json = json_array();
 	if (listing.json == NULL)
 		die_error(NULL, -ENOMEM);

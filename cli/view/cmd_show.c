@@ -55,7 +55,7 @@ show_json(const char *name, const struct view_options *o, const struct snapshot 
 	struct selection chosen;
 	columns_choose(&chosen, &show_columns, o->columns);
 	const struct selection *keys = o->columns == NULL ? NULL : &chosen;
-	json_t *top = stat_to_json(name, &snapshot->stat, snapshot->reason.kind, NULL);
+	json_t *top = semaphore_to_json(&(struct semaphore){name, &snapshot->stat, &snapshot->reason}, NULL);
 	int rc = json_object_set_new(top, "dead", json_integer((json_int_t)dead_of(&snapshot->stat, &snapshot->reason)));
 	if (rc == 0)
 		rc = json_object_set_new(top, "holders", owners_to_json(snapshot, true, keys));

@@ -13,7 +13,7 @@
 
 /* ---- values ---- */
 
-const char *
+static const char *
 alive_to_text(enum tsem_alive alive)
 {
 	return alive == TSEM_DEAD ? "no" : alive == TSEM_ALIVE ? "yes" : "unknown";
@@ -81,9 +81,9 @@ void
 held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64])
 {
 	const uint64_t dead = dead_of(stat, reason);
-	const int length = snprintf(text, 64, "%" PRIu64 " held", stat->held - dead);
+	const int length = snprintf(text, 64, "%" PRIu64 " held", stat->held);
 	if (dead > 0)
-		snprintf(text + length, 64 - (size_t)length, ", %" PRIu64 " of dead holders", dead);
+		snprintf(text + length, 64 - (size_t)length, " (%" PRIu64 " by dead holders)", dead);
 }
 
 uint64_t
@@ -103,74 +103,79 @@ group_to_text(gid_t gid, char text[64])
 		snprintf(text, 64, "%u", (unsigned)gid);
 }
 
-/* ---- cells ---- */
+/* ---- columns ---- */
 
-static const char *
-yes_or_no(bool yes)
-{
-	return yes ? "yes" : "no";
-}
-
-/* Such as "0,3". "..." replaces the slots that do not fit. */
 static void
-slots_to_text(const struct tsem_owner *owner, char text[CELL_BYTES_MAX])
+set_text(struct value *value, const char *text)
 {
-	size_t length = 0;
-	for (uint32_t i = 0; i < owner->slot_count; i++) {
-		if (length + sizeof(",1023...") > CELL_BYTES_MAX) {
-			strcpy(text + length, "...");
-			return;
-		}
-		length += (size_t)sprintf(text + length, "%s%" PRIu32, i > 0 ? "," : "", owner->slots[i]);
-	}
+	value->kind = VALUE_TEXT;
+	snprintf(value->text, sizeof(value->text), "%s", text);
 }
 
 static void
-pid_to_cell(pid_t pid, char text[CELL_BYTES_MAX])
+set_number(struct value *value, uint64_t number)
 {
-	if (pid == 0)
-		strcpy(text, "-");
-	else
-		snprintf(text, CELL_BYTES_MAX, "%d", (int)pid);
+	value->kind = VALUE_NUMBER;
+	value->number = number;
+}
+
+static void
+set_boolean(struct value *value, bool yes)
+{
+	value->kind = VALUE_BOOLEAN;
+	value->number = yes;
+}
+
+static void
+set_duration(struct value *value, uint64_t ns)
+{
+	value->kind = VALUE_DURATION;
+	value->number = ns;
 }
 
 /* What is told of the owner's process. */
 static void
-process_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+process_to_value(const struct tsem_owner *owner, enum show_column column, enum reader reader, struct value *value)
 {
+	const bool table = reader == READER_TABLE;
 	switch (column) {
 	case SHOW_PID:
-		pid_to_cell(process_number(owner), text);
+		if (process_number(owner) != 0)
+			set_number(value, (uint64_t)process_number(owner));
+		else if (table)
+			set_text(value, "-");
 		break;
 	case SHOW_NSPID:
-		if (process_is_elsewhere(owner))
-			pid_to_cell(owner->pid, text);
+		if (process_is_elsewhere(owner) || !table)
+			set_number(value, (uint64_t)owner->pid);
 		break;
 	case SHOW_PIDNS:
 		if (owner->pid_ns != 0)
-			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->pid_ns);
+			set_number(value, owner->pid_ns);
 		break;
 	case SHOW_USER:
-		user_to_text(owner->uid, text);
+		value->kind = VALUE_TEXT;
+		user_to_text(owner->uid, value->text);
 		break;
 	case SHOW_UID:
-		snprintf(text, CELL_BYTES_MAX, "%u", (unsigned)owner->uid);
+		set_number(value, owner->uid);
 		break;
 	case SHOW_ALIVE:
-		strcpy(text, process_is_stopped(owner) ? "stopped" : alive_to_text(owner->alive));
+		set_text(value, table && process_is_stopped(owner) ? "stopped" : alive_to_text(owner->alive));
 		break;
 	case SHOW_STOPPED:
-		strcpy(text, yes_or_no(process_is_stopped(owner)));
+		set_boolean(value, process_is_stopped(owner));
 		break;
 	case SHOW_FOREIGN:
-		strcpy(text, yes_or_no(process_is_elsewhere(owner)));
+		set_boolean(value, process_is_elsewhere(owner));
 		break;
 	case SHOW_COMMAND:
+		value->kind = VALUE_TEXT;
 		/* A holder that is `tsem run` has not started its command yet, or waits for another semaphore. */
-		if (owner->position == 0)
-			owner_command(owner, text, CELL_BYTES_MAX);
+		if (table && owner->position != 0)
+			owner_task(owner, value->text, sizeof(value->text));
 		else
-			owner_task(owner, text, CELL_BYTES_MAX);
+			owner_command(owner, value->text, sizeof(value->text));
 		break;
 	default:
 		break;
@@ -178,43 +183,44 @@ process_to_cell(const struct tsem_owner *owner, enum show_column column, char te
 }
 
 void
-owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+owner_to_value(const struct tsem_owner *owner, enum show_column column, enum reader reader, struct value *value)
 {
 	const bool holds = owner->position == 0;
-	text[0] = '\0';
+	value->kind = VALUE_NONE;
 	switch (column) {
 	case SHOW_STATE:
-		strcpy(text, holds ? "holds" : "waits");
+		set_text(value, holds ? "holds" : "waits");
 		break;
 	case SHOW_POSITION:
 		if (!holds)
-			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->position);
+			set_number(value, owner->position);
 		break;
 	case SHOW_COUNT:
-		snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->count);
+		set_number(value, owner->count);
 		break;
 	case SHOW_TIME:
-		duration_to_text(owner->elapsed_ns, text);
+		set_duration(value, owner->elapsed_ns);
 		break;
 	case SHOW_DEADLINE:
 		if (owner->remaining_ns >= 0)
-			duration_to_text((uint64_t)owner->remaining_ns, text);
+			set_duration(value, (uint64_t)owner->remaining_ns);
 		break;
 	case SHOW_OWNED:
-		strcpy(text, yes_or_no(owner->owned));
+		set_boolean(value, owner->owned);
 		break;
 	case SHOW_TICKET:
-		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, owner->ticket);
+		set_number(value, owner->ticket);
 		break;
 	case SHOW_SLOT:
 		if (owner->slot != TSEM_NO_SLOT)
-			snprintf(text, CELL_BYTES_MAX, "%" PRIu32, owner->slot);
+			set_number(value, owner->slot);
 		break;
 	case SHOW_SLOTS:
-		slots_to_text(owner, text);
+		value->kind = VALUE_SLOTS;
+		value->owner = owner;
 		break;
 	default:
-		process_to_cell(owner, column, text);
+		process_to_value(owner, column, reader, value);
 		break;
 	}
 }
@@ -231,6 +237,8 @@ stat_number(const struct tsem_stat *stat, enum list_column column)
 		return stat->max;
 	case LIST_AVAILABLE:
 		return stat->available;
+	case LIST_EXCESS:
+		return excess_of(stat);
 	case LIST_HELD:
 		return stat->held;
 	case LIST_WAITING:
@@ -249,40 +257,100 @@ stat_number(const struct tsem_stat *stat, enum list_column column)
 }
 
 void
-stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind reason, enum list_column column,
-             char text[CELL_BYTES_MAX])
+semaphore_to_value(const struct semaphore *semaphore, enum list_column column, enum reader reader, struct value *value)
 {
+	const struct tsem_stat *stat = semaphore->stat;
+	value->kind = VALUE_TEXT;
 	switch (column) {
 	case LIST_NAME:
-		snprintf(text, CELL_BYTES_MAX, "%s", name);
-		return;
+		set_text(value, semaphore->name);
+		break;
 	case LIST_MODE:
-		snprintf(text, CELL_BYTES_MAX, "%04o", (unsigned)stat->mode);
-		return;
+		snprintf(value->text, sizeof(value->text), "%04o", (unsigned)stat->mode);
+		break;
 	case LIST_USER:
-		user_to_text(stat->uid, text);
-		return;
+		user_to_text(stat->uid, value->text);
+		break;
 	case LIST_GROUP:
-		group_to_text(stat->gid, text);
-		return;
+		group_to_text(stat->gid, value->text);
+		break;
 	case LIST_BOUNDED:
-		strcpy(text, yes_or_no((stat->flags & TSEM_BOUNDED) != 0));
-		return;
-	case LIST_EXCESS:
-		text[0] = '\0';
-		if (excess_of(stat) != 0)
-			snprintf(text, CELL_BYTES_MAX, "%" PRIu64, excess_of(stat));
-		return;
+		set_boolean(value, (stat->flags & TSEM_BOUNDED) != 0);
+		break;
 	case LIST_CREATED:
-		time_to_text(stat->created, text);
-		return;
+		time_to_text(stat->created, value->text);
+		break;
 	case LIST_UUID:
-		uuid_to_text(stat->uuid, text);
-		return;
+		uuid_to_text(stat->uuid, value->text);
+		break;
 	case LIST_REASON:
-		strcpy(text, reason_word(reason));
-		return;
+		set_text(value, reason_word(semaphore->reason->kind));
+		break;
+	case LIST_WHY:
+		reason_to_text(semaphore->reason, stat, semaphore->name, &reason_full, value->text);
+		break;
 	default:
-		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, stat_number(stat, column));
+		set_number(value, stat_number(stat, column));
+		if (column == LIST_EXCESS && value->number == 0 && reader == READER_TABLE)
+			value->kind = VALUE_NONE;
+		break;
 	}
+}
+
+/* ---- cells ---- */
+
+/* Such as "0,3". "..." replaces the slots that do not fit. */
+static void
+slots_to_text(const struct tsem_owner *owner, char text[CELL_BYTES_MAX])
+{
+	size_t length = 0;
+	text[0] = '\0';
+	for (uint32_t i = 0; i < owner->slot_count; i++) {
+		if (length + sizeof(",1023...") > CELL_BYTES_MAX) {
+			strcpy(text + length, "...");
+			return;
+		}
+		length += (size_t)sprintf(text + length, "%s%" PRIu32, i > 0 ? "," : "", owner->slots[i]);
+	}
+}
+
+static void
+value_to_cell(const struct value *value, char text[CELL_BYTES_MAX])
+{
+	switch (value->kind) {
+	case VALUE_NONE:
+		text[0] = '\0';
+		break;
+	case VALUE_TEXT:
+		strcpy(text, value->text);
+		break;
+	case VALUE_NUMBER:
+		snprintf(text, CELL_BYTES_MAX, "%" PRIu64, value->number);
+		break;
+	case VALUE_BOOLEAN:
+		strcpy(text, value->number != 0 ? "yes" : "no");
+		break;
+	case VALUE_DURATION:
+		duration_to_text(value->number, text);
+		break;
+	case VALUE_SLOTS:
+		slots_to_text(value->owner, text);
+		break;
+	}
+}
+
+void
+owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+{
+	struct value value;
+	owner_to_value(owner, column, READER_TABLE, &value);
+	value_to_cell(&value, text);
+}
+
+void
+semaphore_to_cell(const struct semaphore *semaphore, enum list_column column, char text[CELL_BYTES_MAX])
+{
+	struct value value;
+	semaphore_to_value(semaphore, column, READER_TABLE, &value);
+	value_to_cell(&value, text);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores, holders and waiters as text: the cells of tables. */
+/* What each column says of a semaphore, a holder or a waiter: in tables as text, in JSON by its type. */
 #ifndef TSEM_CLI_DESCRIBE_H
 #define TSEM_CLI_DESCRIBE_H
 
@@ -10,11 +10,34 @@
 /* Enough for any cell. Only a command line needs much of it. */
 enum { CELL_BYTES_MAX = 4096 };
 
-void owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX]);
-void stat_to_cell(const char *name, const struct tsem_stat *stat, enum reason_kind reason, enum list_column column,
-                  char text[CELL_BYTES_MAX]);
+enum value_kind { VALUE_NONE, VALUE_TEXT, VALUE_NUMBER, VALUE_BOOLEAN, VALUE_DURATION, VALUE_SLOTS };
 
-/* The permits of a semaphore: "2 held", or "1 held, 1 of dead holders". */
+struct value {
+	enum value_kind kind;
+	uint64_t number;                /* also 0 or 1, and nanoseconds */
+	const struct tsem_owner *owner; /* of the slots */
+	char text[CELL_BYTES_MAX];
+};
+
+/* People see "stopped" as a way to be alive, and a waiting `tsem run` as its command; programs see all. */
+enum reader { READER_TABLE, READER_JSON };
+
+/* A row of `list`. Without the columns REASON and WHY, no reason is needed. */
+struct semaphore {
+	const char *name;
+	const struct tsem_stat *stat;
+	const struct reason *reason;
+};
+
+void owner_to_value(const struct tsem_owner *owner, enum show_column column, enum reader reader, struct value *value);
+void semaphore_to_value(const struct semaphore *semaphore, enum list_column column, enum reader reader,
+                        struct value *value);
+
+/* The cells of tables. */
+void owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX]);
+void semaphore_to_cell(const struct semaphore *semaphore, enum list_column column, char text[CELL_BYTES_MAX]);
+
+/* The permits of a semaphore: "2 held", or "2 held (1 by dead holders)". */
 void held_to_text(const struct tsem_stat *stat, const struct reason *reason, char text[64]);
 
 /* The permits of dead holders, which no process has recovered yet. They are among those that are held. */
@@ -25,9 +48,6 @@ uint64_t dead_of(const struct tsem_stat *stat, const struct reason *reason);
  * or by a maximum that is not exceeded.
  */
 uint64_t excess_of(const struct tsem_stat *stat);
-
-/* "yes", "no" or "unknown", as in JSON. */
-const char *alive_to_text(enum tsem_alive alive);
 
 void uuid_to_text(const unsigned char uuid[16], char text[37]);
 

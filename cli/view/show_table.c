@@ -30,10 +30,10 @@ print_summary(const char *name, const struct tsem_stat *stat, const struct reaso
 	if (stat->capacity != stat->permits)
 		printf(" (created with %" PRIu32 ")", stat->permits);
 	if (excess_of(stat) != 0)
-		printf(", %" PRIu64 " posted in excess (see 'tsem set --exact')", excess_of(stat));
+		printf(", %" PRIu64 " posted in excess (see 'tsem set --exact %s')", excess_of(stat), name);
 	if (stat->max != 0)
 		printf(", at most %" PRIu32 " by posting", stat->max);
-	reason_to_text(reason, stat, REASON_BRIEF, why);
+	reason_to_text(reason, stat, name, &reason_brief, why);
 	printf("%s%s\n", why[0] != '\0' ? ": " : "", why);
 }
 

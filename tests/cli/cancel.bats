@@ -49,7 +49,8 @@ load helper
   tsem cancel "$SEM"
   finish "$PID"
   expect_status 75
-  expect_equal 'the last line' "$(tail -n 1 said)" "tsem: $SEM: the wait was cancelled"
+  expect_equal 'the last line' "$(tail -n 1 said)" \
+    "tsem: $SEM: the wait was cancelled, 1 permit was taken and not posted back (give it back with 'tsem post $SEM')"
 }
 
 @test "cancel: --owner: one waiter gives up, and those behind it move up" {

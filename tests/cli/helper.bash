@@ -187,6 +187,13 @@ expect_silence() {
   expect_status "${1:-0}" && expect_out '' && expect_err ''
 }
 
+# The permits were not acquired in time, or the wait was cancelled, and one line says why.
+expect_in_vain() {
+  expect_status "${1:-75}" && expect_out '' &&
+    expect_match 'standard error' "$ERR" \
+      "^tsem: [^ ]+: (not enough permits|permits are still|the wait was cancelled)[^"$'\n'"]*, [^"$'\n'"]+\$"
+}
+
 # Expects one line on standard error: what happened and, in parentheses, what to do.
 expect_message() {
   local lines

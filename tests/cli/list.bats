@@ -33,9 +33,9 @@ alone() {
   local lines
   mapfile -t lines <attempt.out
   expect_equal 'number of lines' "${#lines[@]}" 3
-  expect_match 'headings' "${lines[0]}" '^NAME +CAPACITY +AVAILABLE +HELD +WAITING '
-  expect_match 'the first' "${lines[1]}" '^one +3 +1 +2 +0 +0600 '
-  expect_match 'the second' "${lines[2]}" '^two +1 +1 +0 +0 +0600 '
+  expect_match 'headings' "${lines[0]}" '^NAME +CAPACITY +AVAILABLE +HELD +WAITING +REASON +USER$'
+  expect_match 'the first' "${lines[1]}" '^one +3 +1 +2 +0 +none +'
+  expect_match 'the second' "${lines[2]}" '^two +1 +1 +0 +0 +none +'
 }
 
 @test "list: the capacity, and what was posted in excess" {
@@ -47,7 +47,7 @@ alone() {
   expect_match 'two' "$OUT" $'\ntwo +1 +1 +5 +no +4 *\n'
   expect_match 'three' "$OUT" $'\nthree +3 +3 +3 +yes'
   expect_match 'the table' "$OUT" $'\nNAME +CAPACITY +AVAILABLE +EXCESS +HELD .*\ntwo +1 +5 +4 +0 +0 '
-  expect_match 'show' "$OUT" $'\ntwo: 1 permit, 5 available, 0 held, 0 waiting, 4 posted in excess \\(see .tsem set --exact.\\)'
+  expect_match 'show' "$OUT" $'\ntwo: 1 permit, 5 available, 0 held, 0 waiting, 4 posted in excess \\(see .tsem set --exact two.\\)'
   expect_match 'top' "$OUT" $'\ntwo +0% +0 +1\\+4 +0 '
 }
 
@@ -68,17 +68,20 @@ alone() {
   expect_out $'one 3\ntwo 1'
 }
 
-@test "list: the table is as wide as the terminal, and as wide as its content elsewhere" {
+@test "list: no name is cut, also where other columns are" {
   need_private_shm
-  local name verb
-  name=$(printf 'x%.0s' {1..200})
-  for verb in list 'top -b -i 1'; do
-    attempt private-shm 1m script -qec "stty cols 80 && tsem create $name && tsem $verb" /dev/null
+  local name=nightly-database.backup verb
+  for verb in list 'list -o NAME,MODE,CREATED,USER,WHY' 'top -b -i 1'; do
+    attempt private-shm 1m script -qec "stty cols 80 && tsem create $name && tsem set -j 0 $name && tsem $verb" /dev/null
     expect_status 0
-    expect_equal "width of $verb" "$(sed 's/\r//; s/ *$//' attempt.out | wc -L)" 80
+    expect_match "the name in $verb" "$OUT" "(^|"$'\n'")$name "
+    [[ $verb == top* ]] || expect_match "width of $verb" "$(sed 's/\r//; s/ *$//' attempt.out | wc -L)" '^([1-7]?[0-9]|80)$'
     attempt private-shm 1m sh -c "tsem create $name && tsem $verb"
     expect_match 'not cut in a pipe' "$OUT" "$name"
   done
+  name=$(printf 'x%.0s' {1..200})
+  attempt private-shm 1m script -qec "stty cols 80 && tsem create $name && tsem list" /dev/null
+  expect_match 'the longest name' "$OUT" "(^|"$'\n'")$name "
 }
 
 @test "list: other files are not listed" {

@@ -2,6 +2,8 @@
 # Why a request has to wait: each reason is produced, and all that tell of a wait name it.
 load helper
 
+LONG='( for [0-9]+ s)?' # from the first second on
+
 # names WORD [REGEX]: `show`, `list` and `top` name the reason. REGEX is for people, WORD for scripts. Without REGEX, the
 # table of the holders says it all.
 names() {
@@ -17,12 +19,12 @@ names() {
   expect_match 'of top' "$(sed -n 2p attempt.out)" " waiting( \([^)]*\))?(, at most [0-9]+ by posting)?${end:-\$}"
 }
 
-# says REGEX COMMAND...: COMMAND waits, and this is what its line says after the place in the queue.
+# says REGEX COMMAND...: COMMAND waits, and this is the reason that its line begins with.
 says() {
   rm -f said
   start bash -c 'exec "$@" 2>said' bash "${@:2}"
   eventually grep -q waiting said
-  expect_match 'what it waits for' "$(sed -n '1s/^.* in the queue//p' said)" "^, $1\$"
+  expect_match 'what it waits for' "$(head -n 1 said)" "^tsem: $SEM: $1, place [0-9]+, waiting( for [0-9]+ s)?\$"
 }
 
 @test "reason: none" {
@@ -41,26 +43,26 @@ says() {
   local first=$COMMAND_PID
   hold
   names held
-  says "held by $first for [0-9]+ s \(sleep 1000\) and 1 more" tsem take -v "$SEM"
+  says "held by $first$LONG \(sleep 1000\) and 1 more" tsem take -v "$SEM"
   names held
 }
 
 @test "reason: drained, with and without holders" {
   tsem create -j 2 "$SEM"
   tsem set -j 0 "$SEM"
-  names drained "drained \(raise the capacity with 'tsem set'\)\$"
+  names drained "drained \(raise the capacity with 'tsem set -j 2 $SEM'\)\$"
   tsem set -j 2 "$SEM"
   hold
   tsem set -j 0 "$SEM"
-  names drained "drained \(raise the capacity with 'tsem set'\)\$"
-  says "drained \(raise the capacity with 'tsem set'\), held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)" \
+  names drained "drained \(raise the capacity with 'tsem set -j 2 $SEM'\)\$"
+  says "drained \(raise the capacity with 'tsem set -j 2 $SEM'\), held by $COMMAND_PID$LONG \(sleep 1000\)" \
     tsem acquire --owner $$ -v "$SEM"
 }
 
 @test "reason: the first in line wants more than the capacity since it was lowered" {
   tsem create -j 3 "$SEM"
   tsem set -j 1 "$SEM"
-  local text="the first in line wants 3 permits of 1 \(raise the capacity with 'tsem set'\)"
+  local text="the first in line wants 3 permits of 1 \(raise the capacity with 'tsem set -j 3 $SEM'\)"
   says "$text" tsem take -v -k 3 "$SEM"
   names capacity "$text\$"
 }
@@ -72,12 +74,12 @@ says() {
   enqueue tsem run -k 5 "$SEM" true
   tsem set -j 2 "$SEM"
   tsem post "$SEM"
-  names capacity "the first in line wants 5 permits of 2 \(raise the capacity with 'tsem set'\)\$"
+  names capacity "the first in line wants 5 permits of 2 \(raise the capacity with 'tsem set -j 5 $SEM'\)\$"
 }
 
 @test "reason: permits have to be posted first" {
   tsem create -j 0 "$SEM"
-  local text="no permit has been posted \(add some with 'tsem post'\)"
+  local text="no permit has been posted \(add some with 'tsem post $SEM'\)"
   names posts "$text\$"
   says "$text" tsem take -v "$SEM"
   names posts "$text\$"
@@ -85,26 +87,26 @@ says() {
   finish "$PID"
   tsem create --max 3 "$SEM"
   hold
-  text="too few permits have been posted \(add some with 'tsem post'\)"
-  says "$text, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)" tsem take -v -k 3 "$SEM"
+  text="too few permits have been posted \(add some with 'tsem post -k 2 $SEM'\)"
+  says "$text, held by $COMMAND_PID$LONG \(sleep 1000\)" tsem take -v -k 3 "$SEM"
   names posts "$text\$"
 }
 
 @test "reason: posted permits that are too few for the first in line" {
   tsem create -j 0 --max 5 "$SEM"
   tsem post -k 2 "$SEM"
-  says "too few permits have been posted \(add some with 'tsem post'\), the first in line wants 3 permits, 2 are free" \
+  says "too few permits have been posted \(add some with 'tsem post $SEM'\), the first in line wants 3 permits, 2 are kept for it" \
     tsem take -v -k 3 "$SEM"
 }
 
 @test "reason: taken anonymously and not posted back" {
   tsem create -j 3 "$SEM"
   tsem take -k 3 "$SEM"
-  names taken "3 permits were taken and not posted back \(give them back with 'tsem post'\)\$"
+  names taken "3 permits were taken and not posted back \(give them back with 'tsem post -k 3 $SEM'\)\$"
   tsem post -k 2 "$SEM"
   hold
-  says "1 permit was taken and not posted back \(give it back with 'tsem post'\), the first in line wants 3 permits, $(
-    )1 is free, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)" tsem take -v -k 3 "$SEM"
+  says "1 permit was taken and not posted back \(give it back with 'tsem post $SEM'\), the first in line wants 3 permits, $(
+    )1 is kept for it, held by $COMMAND_PID$LONG \(sleep 1000\)" tsem take -v -k 3 "$SEM"
   names taken '1 permit was taken'
 }
 
@@ -124,7 +126,7 @@ says() {
   finish "$OWNER"
   names dead "held by $OWNER, dead, and 1 more\$"
   attempt tsem show "$SEM"
-  expect_match 'summary' "$OUT" "^$SEM: 2 permits, 0 available, 1 held, 1 of dead holders, 0 waiting: "
+  expect_match 'summary' "$OUT" "^$SEM: 2 permits, 0 available, 2 held \(1 by dead holders\), 0 waiting: "
   expect_shown '[.held, .dead] | @csv' 2,1
   attempt tsem take -n "$SEM"
   expect_silence
@@ -138,7 +140,7 @@ says() {
   kill -KILL "$OWNER"
   finish "$OWNER"
   attempt tsem show "$SEM"
-  expect_match 'summary' "$(head -n 1 attempt.out)" "^$SEM: 2 permits, 1 available, 0 held, 1 of dead holders, 0 waiting\$"
+  expect_match 'summary' "$(head -n 1 attempt.out)" "^$SEM: 2 permits, 1 available, 1 held \(1 by dead holders\), 0 waiting\$"
   expect_shown '[.held, .dead] | @csv' 1,1
 }
 
@@ -148,8 +150,8 @@ says() {
   hold
   kill -STOP "$COMMAND_PID"
   eventually is_shown .reason stopped
-  names stopped "held by $COMMAND_PID, stopped, and 1 more\$"
-  says "held by $COMMAND_PID, stopped, for [0-9]+ s \(sleep 1000\) and 1 more" tsem take -v "$SEM"
+  names stopped "held by $COMMAND_PID, stopped, and 1 more \(continue it with 'kill -CONT $COMMAND_PID'\)\$"
+  says "held by $COMMAND_PID$LONG \(sleep 1000\), stopped, and 1 more \(continue it with 'kill -CONT $COMMAND_PID'\)" tsem take -v "$SEM"
   kill -CONT "$COMMAND_PID"
   eventually is_shown .reason held
 }
@@ -157,10 +159,10 @@ says() {
 @test "reason: the first in line wants more than are free" {
   tsem create -j 3 "$SEM"
   hold -k 2
-  says "the first in line wants 2 permits, 1 is free, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)" \
+  says "the first in line wants 2 permits, 1 is kept for it, held by $COMMAND_PID$LONG \(sleep 1000\)" \
     tsem run -v -k 2 "$SEM" true
-  names first "the first in line wants 2 permits, 1 is free\$"
-  says "the first in line wants 2 permits, 1 is free, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)" \
+  names first "the first in line wants 2 permits, 1 is kept for it\$"
+  says "the first in line wants 2 permits, 1 is kept for it, held by $COMMAND_PID$LONG \(sleep 1000\)" \
     tsem run -v "$SEM" true
 }
 
@@ -169,14 +171,14 @@ says() {
   hold -k 2
   attempt tsem run -v -w 1ms -k 2 "$SEM" true
   expect_status 75
-  expect_match 'held' "$ERR" "not enough permits came free in time, the request was for 2 permits, 1 is free, held by $(
-    )$COMMAND_PID for [0-9]+ s \(sleep 1000\)\$"
+  expect_match 'held' "$ERR" "not enough permits came free in time, the request was for 2 permits, 1 is available, held by $(
+    )$COMMAND_PID$LONG \(sleep 1000\)\$"
   kill "$COMMAND_PID"
   finish "$PID"
   tsem set -j 1 "$SEM"
   attempt tsem take -v -w 1ms -k 3 "$SEM"
   expect_status 75
-  expect_match 'lowered' "$ERR" "in time, the request was for 3 permits of 1 \(raise the capacity with 'tsem set'\)\$"
+  expect_match 'lowered' "$ERR" "in time, the request was for 3 permits of 1 \(raise the capacity with 'tsem set -j 3 $SEM'\)\$"
 }
 
 @test "reason: an abandoned place in front does not count" {
@@ -187,27 +189,72 @@ says() {
   enqueue tsem take -k 2 "$SEM"
   kill -TERM "$first"
   finish "$first"
-  names first "the first in line wants 2 permits, 1 is free\$"
+  names first "the first in line wants 2 permits, 1 is kept for it\$"
+}
+
+in_container() {
+  unshare --pid --fork --kill-child --mount-proc -- "$@"
 }
 
 @test "reason: a holder is in another container" {
-  local container=(unshare --pid --fork --kill-child --mount-proc --)
-  "${container[@]}" true 2>/dev/null || skip 'needs a PID namespace'
+  in_container true 2>/dev/null || skip 'needs a PID namespace'
   tsem create "$SEM"
   # shellcheck disable=SC2016
-  start "${container[@]}" sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  start unshare --pid --fork --kill-child --mount-proc -- sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
   eventually is_shown .held 1
   local pid
   pid=$(field '.holders[0].pid') # as it is known here
   names container "held by $pid, in another container\$"
-  says "held by $pid, in another container, for [0-9]+ s.*" tsem take -v "$SEM"
+  says "held by $pid$LONG \(sleep 1000\), in another container" tsem take -v "$SEM"
   skip_under any 'a sanitizer needs /proc'
   # Without a /proc that tells its namespace, a process cannot say that.
   unshare --mount sh -c 'mount -t tmpfs none /proc && ! test -e /proc/self' || skip 'needs a mount namespace'
   kill "$PID"
   finish "$PID"
   attempt unshare --mount sh -c 'mount -t tmpfs none /proc && exec tsem take -v -w 400ms "$SEM"'
-  expect_match 'without /proc' "$(head -n 1 attempt.err)" "place 1 in the queue, held by [0-9]+ for [0-9]+ s\$"
+  expect_match 'without /proc' "$(head -n 1 attempt.err)" \
+    "^tsem: $SEM: held by 1$LONG, which cannot be checked from here; if it is dead: tsem recover --owner 1 --pid-ns $(
+    )[0-9]+ --force $SEM, place 1, waiting\$"
+}
+
+@test "reason: a holder in another container is stopped" {
+  in_container true 2>/dev/null || skip 'needs a PID namespace'
+  tsem create "$SEM"
+  # shellcheck disable=SC2016
+  start unshare --pid --fork --kill-child --mount-proc -- sh -c 'tsem acquire --owner $$ "$SEM" && exec sleep 1000'
+  eventually is_shown '.holders[0].command' 'sleep 1000'
+  local pid
+  pid=$(field '.holders[0].pid')
+  kill -STOP "$pid"
+  eventually is_shown .reason stopped
+  names stopped "held by $pid, stopped \(continue it with 'kill -CONT $pid'\)\$"
+  kill -CONT "$pid"
+}
+
+@test "reason: whether a holder in another container is dead cannot be told, and the command to type is" {
+  in_container true 2>/dev/null || skip 'needs a PID namespace'
+  tsem create -j 2 "$SEM"
+  hold
+  local inside
+  # shellcheck disable=SC2016
+  inside=$(in_container sh -c 'tsem acquire --owner $$ "$SEM" && readlink /proc/self/ns/pid')
+  inside=${inside//[!0-9]/}
+  local hint="tsem recover --owner 1 --pid-ns $inside --force $SEM"
+  names unknown "held by 1 in another container, which cannot be checked from here, and 1 more; if it is dead: $hint\$"
+  says "held by 1 in another container$LONG, which cannot be checked from here, and 1 more; if it is dead: $hint" \
+    tsem take -v "$SEM"
+  kill "$PID"
+  finish "$PID"
+  attempt tsem recover "$SEM"
+  expect_status 0
+  expect_out 0
+  expect_err "tsem: $SEM: held by 1 in another container, which cannot be checked from here; if it is dead: $hint"
+  # shellcheck disable=SC2086 # as a user types it
+  attempt $hint
+  expect_out 1
+  attempt tsem recover "$SEM"
+  expect_out 0
+  expect_err ''
 }
 
 @test "reason: times and commands fit into 80 columns" {
@@ -215,7 +262,7 @@ says() {
   SEM=r$RANDOM # a name as people use them
   hold -j 1 --
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" 80x10 'see:^\$' "key:tsem run $SEM echo my turn\\n" \
-    "see:^tsem: $SEM: waiting for [0-9]+ s, place 1, held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\) *\$" \
+    "see:^$SEM: held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\), place 1, waiting for [0-9]+ s *\$" \
     "until:kill $COMMAND_PID" 'see:^my turn' 'key:exit 3\n' restored:3 -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
   expect_status 0
   tsem remove "$SEM"

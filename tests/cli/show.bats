@@ -8,7 +8,7 @@ load helper
   expect_err ''
   expect_equal 'keys and types' "$(jq -r 'to_entries | map(.key + ":" + (.value | type)) | sort | join(" ")' <<<"$OUT")" \
     'available:number capacity:number created:string dead:number grant:number held:number holders:array max:number mode:string'"$(
-    )"' name:string permits:number reason:string ticket:number uid:number uuid:string waiters:array waiting:number'
+    )"' name:string permits:number reason:string ticket:number uid:number uuid:string waiters:array waiting:number why:string'
   expect_equal 'values' "$(jq -r '[.name, .permits, .capacity, .max, .available, .held, .waiting, .mode, .uid] | @csv' \
     <<<"$OUT")" "\"$SEM\",4,4,9,4,0,0,\"0640\",$(id -u)"
   expect_match 'uuid' "$(jq -r .uuid <<<"$OUT")" '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
@@ -104,7 +104,7 @@ load helper
   expect_shown '.holders[0] | [.pid, .alive] | @csv' "$PID,\"no\""
   expect_shown '[.held, .available] | @csv' 1,0
   attempt tsem show "$SEM"
-  expect_match 'table' "$OUT" "^$SEM: 1 permit, 0 available, 0 held, 1 of dead holders, 0 waiting.*"$'\n'"holds .* no +\?\$"
+  expect_match 'table' "$OUT" "^$SEM: 1 permit, 0 available, 1 held \(1 by dead holders\), 0 waiting.*"$'\n'"holds .* no +\?\$"
 }
 
 @test "show: the table begins with a sentence, then has one line each" {

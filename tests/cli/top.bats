@@ -42,7 +42,7 @@ setup_file() {
 @test "top: why the selected semaphore makes processes wait" {
   TOP=(-s name)
   alone_on_screen 'tsem create -j 2 a; tsem take -k 2 a; tsem create b; tsem create -j 2 c; tsem set -j 0 c' 100x10 \
-    "see:^a: 2 permits were taken and not posted back \(give them back with 'tsem post'\)" 'key:\x1bOB' 'gone:^[abc]: ' \
+    "see:^a: 2 permits were taken and not posted back \(give them back with 'tsem post -k 2 a'\)" 'key:\x1bOB' 'gone:^[abc]: ' \
     'key:\x1bOB' 'see:^c: drained' 'until:tsem set -j 2 c' 'gone:^c: ' key:s 'see:^NAME' key:q restored:0
   attempt private-shm 100m bash -ec 'tsem create a; tsem take a; tsem create b; tsem top -b -i 1 -s REASON; tsem post a
     tsem top -b -i 1'
@@ -119,7 +119,7 @@ setup_file() {
   on_screen 120x12 "see:: $SEM: 3 permits, 0 available, 2 held, 1 waiting" 'see:use █+░+ +wait █' \
     "see:^holds +$COMMAND_PID .* 2 +0? .* yes +sleep 1000" "see:^waits +1 +$waiter .* 2 .* (16m|[0-9.]+s).* yes +tsem take" \
     "until:kill -STOP $COMMAND_PID" 'see:^holds .* stopped ' "until:kill -CONT $COMMAND_PID" 'see:^holds .* yes ' \
-    "see:^the first in line wants 2 permits, 1 is free, held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\)" \
+    "see:^the first in line wants 2 permits, 1 is kept for it, held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\)" \
     'see:^STATE POSITION +PID' "until:kill $waiter" 'gone:first in line' 'gone:^waits' 'see:^STATE +PID' 'see:^q quit .* Esc all ' \
     'key:\x1b' "see:^$SEM|[0-9]+ semaphores" 'see:^q quit .* Enter show ' key:q restored:0
 }

@@ -2,6 +2,8 @@
 # The line that a waiter shows, in an interactive shell on an emulated screen (see screen.py), and elsewhere.
 load helper
 
+LONG='( for [0-9]+ s)?' # from the first second on
+
 # in_shell COLUMNSxROWS STEP...: runs the steps in an interactive shell, which exits at the end.
 in_shell() {
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
@@ -22,12 +24,12 @@ enqueue_holder() {
   hold
   enqueue_holder
   in_shell 150x10 "key:tsem run $SEM echo my turn\\n" \
-    "see:^tsem: $SEM: waiting for [0-9]+ s, place 2 in the queue, held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\)\$" \
-    "see:^tsem: $SEM: waiting for 2 s, place 2 in the queue, held by $COMMAND_PID " \
-    "until:kill -TERM $COMMAND_PID" 'see:, place 1 in the queue, held by' \
+    "see:^$SEM: held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\), place 2, waiting for [0-9]+ s\$" \
+    "see:^$SEM: held by $COMMAND_PID .*, place 2, waiting for 2 s\$" \
+    "until:kill -TERM $COMMAND_PID" 'see:held by .*, place 1, waiting' \
     "until:tsem show $SEM -o PID --raw --noheadings | head -n 1 >holder; [[ \$(<holder) != $COMMAND_PID ]]" \
     "until:[[ \$(ps -o ppid= -p \$(<holder)) -eq $NEXT ]]" \
-    "gone:held by $COMMAND_PID" 'see:place 1 in the queue, held by [0-9]+ for [0-9]+ s \(sleep 1000\)$' \
+    "gone:held by $COMMAND_PID" 'see:held by [0-9]+ for [0-9]+ s \(sleep 1000\), place 1, waiting for [0-9]+ s$' \
     "until:pkill -TERM -P $NEXT" 'see:^my turn' 'gone:waiting' 'see:^\$$'
 }
 
@@ -40,9 +42,9 @@ enqueue_holder() {
   tsem create "$long"
   tsem take "$long"
   in_shell 80x12 "key:tsem run $SEM echo my turn\n" \
-    "see:^tsem: $SEM: waiting for [0-9]+ s, place 1, drained \(raise the capacity with" "until:tsem set -j 2 $SEM" 'see:^my turn' \
+    "see:^$SEM: drained \(tsem set -j 2 $SEM\), place 1, [0-9]+ s" "until:tsem set -j 2 $SEM" 'see:^my turn' \
     "key:clear; tsem run $long echo my turn\n" \
-    "see:^tsem: $SEM.a-name[a-z-]*[.]{3}: waiting for [0-9]+ s, place 1, 1 permit was taken" \
+    "see:^$SEM.a-name[a-z-]*[.]{3}: 1 permit taken, not posted back, place 1, [0-9]+ s *\$" \
     "until:tsem post $long" 'see:^my turn'
 }
 
@@ -50,9 +52,9 @@ enqueue_holder() {
   tsem create "$SEM"
   hold
   # Twice on the screen: the text would have wrapped.
-  in_shell 60x12 "key:tsem run $SEM echo my turn\\n" "see:^tsem: $SEM: waiting for [0-9]+ s" 'see: waiting for ([3-9]|[1-9][0-9]) s' \
-    'gone:(?s)tsem: bats.*tsem: bats' \
-    size:45x12 'see: waiting for ([5-9]|[1-9][0-9]) s' 'gone:(?s)tsem: bats.*tsem: bats' 'gone:place|queue|held' \
+  in_shell 60x12 "key:tsem run $SEM echo my turn\\n" "see:^$SEM: held by [0-9]+, place 1, [0-9]+ s" 'see:place 1, ([3-9]|[1-9][0-9]) s' \
+    'gone:(?s)bats[^ ]*: held.*bats[^ ]*: held' \
+    size:45x12 'see:held by [0-9]+' 'gone:(?s)bats[^ ]*: held.*bats[^ ]*: held' 'gone:waiting|sleep' \
     size:1x1 size:3x2 "until:tsem show -J $SEM | jq -e '.waiters[0].seconds > 6' >jq.out" size:150x12 'see:held by' \
     "until:kill -TERM $COMMAND_PID" 'see:^my turn' 'gone:waiting' 'see:^\$$'
 }
@@ -60,7 +62,7 @@ enqueue_holder() {
 @test "waiting line: Ctrl-C removes it" {
   tsem create "$SEM"
   tsem take "$SEM"
-  in_shell 70x10 "key:tsem run $SEM touch ran\\n" 'see:waiting for [1-9]' 'key:\x03' 'see:^\$$' 'gone:waiting|tsem: '
+  in_shell 90x10 "key:tsem run $SEM touch ran\\n" 'see:place 1, [1-9]' 'key:\x03' 'see:^\$$' 'gone:place 1|taken'
   expect_shown .waiting 0
   [[ ! -e ran ]]
 }
@@ -68,9 +70,9 @@ enqueue_holder() {
 @test "waiting line: Ctrl-Z removes it, fg shows it again, at the same place" {
   tsem create "$SEM"
   tsem take "$SEM"
-  in_shell 70x10 "key:tsem run $SEM echo my turn\\n" 'see:waiting for [1-9]' 'key:\x1a' 'see:Stopped' 'see:^\$$' \
-    'gone:waiting|tsem: ' "until:[[ \$(tsem show -J $SEM | jq .waiting) = 1 ]]" \
-    'key:clear; fg\n' 'see:waiting for [1-9]' 'key:\x1a' 'see:Stopped' 'gone:waiting|tsem: ' 'key:fg\n' 'see:waiting for' \
+  in_shell 90x10 "key:tsem run $SEM echo my turn\\n" 'see:place 1, [1-9]' 'key:\x1a' 'see:Stopped' 'see:^\$$' \
+    'gone:place 1|taken' "until:[[ \$(tsem show -J $SEM | jq .waiting) = 1 ]]" \
+    'key:clear; fg\n' 'see:place 1, [1-9]' 'key:\x1a' 'see:Stopped' 'gone:place 1|taken' 'key:fg\n' 'see:place 1, [1-9]' \
     "until:tsem post $SEM" 'see:^my turn' 'gone:waiting' 'see:^\$$'
   expect_shown '[.held, .waiting] | @csv' 0,0
 }
@@ -79,10 +81,10 @@ enqueue_holder() {
   tsem create "$SEM"
   tsem take "$SEM"
   attempt python3 "$BATS_TEST_DIRNAME/terminal.py" 'see:$ ' 'type:tsem run "$SEM" true &\n' \
-    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:tsem run "$SEM" true\n' 'see:waiting for 2 s, place 2' \
-    'type:\x03' 'see:$ ' 'type:tsem run -v "$SEM" true &\n' 'see:place 2 in the queue' 'until:tsem post "$SEM"' 'see:admitted after' 'type:wait\n' 'see:$ '
+    'until:test $(tsem show -J "$SEM" | jq .waiting) = 1' 'type:tsem run "$SEM" true\n' 'see:place 2, 2 s' \
+    'type:\x03' 'see:$ ' 'type:tsem run -v "$SEM" true &\n' 'see:place 2' 'until:tsem post "$SEM"' 'see:admitted after' 'type:wait\n' 'see:$ '
   expect_status 0
-  [[ $OUT != *'waiting for '[0-9]*' s, place 1'*'waiting for 2 s, place 2'* ]] || fail 'the job in the background wrote'
+  [[ $OUT != *'place 1, '[0-9]*'place 2, 2 s'* ]] || fail 'the job in the background wrote'
   expect_at_rest 1
 }
 
@@ -93,30 +95,30 @@ enqueue_holder() {
   for term in TERM= TERM=dumb TERM=no-such-terminal -uTERM; do
     attempt script -qec "env $term tsem take -v -w 400ms $SEM" /dev/null
     expect_status 75
-    expect_match 'what it says' "$OUT" "tsem: $SEM: waiting for [0-9]+ s, place 1, "
+    expect_match 'what it says' "$OUT" "$SEM: 1 permit taken, not posted back, place 1"
     [[ $OUT != *$'\e'* ]] || fail 'a control sequence'
   done
   attempt tsem take -v -w 400ms "$SEM"
   expect_status 75
-  expect_equal 'standard error' "$(sed 's/waiting for [0-9]* s/waiting/; s/, held.*\|, 1 permit.*//' attempt.err)" \
-    "tsem: $SEM: waiting, place 1 in the queue"$'\n'"tsem: $SEM: not enough permits came free in time"
+  local taken="1 permit was taken and not posted back (give it back with 'tsem post $SEM')"
+  expect_err "tsem: $SEM: $taken, place 1, waiting"$'\n'"tsem: $SEM: not enough permits came free in time, $taken"
 }
 
-# says TEXT COMMAND...: the first line that COMMAND prints while it waits ends with TEXT. COMMAND goes on waiting, as
+# says TEXT COMMAND...: the first line that COMMAND prints while it waits begins with TEXT. COMMAND goes on waiting, as
 # PID.
 says() {
   rm -f said
   start bash -c 'exec "$@" 2>said' bash "${@:2}"
   eventually grep -q waiting said
-  expect_equal 'what it waits for' "$(sed -n '1s/^.* in the queue, //p' said)" "$1"
+  expect_equal 'what it waits for' "$(sed -n "1s/^tsem: $SEM: \(.*\), place [0-9]*, waiting.*/\1/p" said)" "$1"
 }
 
 @test "waiting line: a drained semaphore" {
   tsem create -j 2 "$SEM"
   tsem set -j 0 "$SEM"
-  says "drained (raise the capacity with 'tsem set')" tsem run -v "$SEM" true
+  says "drained (raise the capacity with 'tsem set -j 2 $SEM')" tsem run -v "$SEM" true
   local waiter=$PID
-  says "drained (raise the capacity with 'tsem set')" tsem take -v "$SEM"
+  says "drained (raise the capacity with 'tsem set -j 2 $SEM')" tsem take -v "$SEM"
   tsem set -j 2 "$SEM"
   finish "$waiter"
   expect_status 0
@@ -131,32 +133,32 @@ says() {
   start bash -c 'exec tsem run -v "$SEM" true 2>said'
   eventually grep -q waiting said
   expect_match 'what it waits for' "$(<said)" \
-    " in the queue, drained \(raise the capacity with 'tsem set'\), held by $COMMAND_PID for [0-9]+ s \(sleep 1000\)\$"
+    ": drained \(raise the capacity with 'tsem set -j 2 $SEM'\), held by $COMMAND_PID$LONG \(sleep 1000\), place"
 }
 
 @test "waiting line: a semaphore without permits, which are to be posted" {
   tsem create -j 0 "$SEM"
-  says "no permit has been posted (add some with 'tsem post')" tsem take -v "$SEM"
+  says "no permit has been posted (add some with 'tsem post $SEM')" tsem take -v "$SEM"
   tsem post "$SEM"
   finish "$PID"
   expect_status 0
   attempt tsem take -v -w 1ms "$SEM"
   expect_status 75
-  expect_err "tsem: $SEM: not enough permits came free in time, too few permits have been posted (add some with 'tsem post')"
+  expect_err "tsem: $SEM: not enough permits came free in time, too few permits have been posted (add some with 'tsem post $SEM')"
 }
 
 @test "waiting line: more permits are wanted than the capacity has now" {
   tsem create -j 3 "$SEM"
   tsem set -j 1 "$SEM"
-  says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set')" tsem run -v -k 3 "$SEM" true
-  says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set')" tsem run -v "$SEM" true
+  says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set -j 3 $SEM')" tsem run -v -k 3 "$SEM" true
+  says "the first in line wants 3 permits of 1 (raise the capacity with 'tsem set -j 3 $SEM')" tsem run -v "$SEM" true
 }
 
 @test "waiting line: permits that were taken without a recorded holder" {
   tsem create "$SEM"
   tsem take "$SEM"
-  says "1 permit was taken and not posted back (give it back with 'tsem post')" tsem run -v "$SEM" true
-  says "1 permit was taken and not posted back (give it back with 'tsem post')" tsem take -v "$SEM"
+  says "1 permit was taken and not posted back (give it back with 'tsem post $SEM')" tsem run -v "$SEM" true
+  says "1 permit was taken and not posted back (give it back with 'tsem post $SEM')" tsem take -v "$SEM"
 }
 
 @test "waiting line: more permits are held than the capacity has now" {
@@ -166,5 +168,5 @@ says() {
   start bash -c 'exec tsem run -v "$SEM" true 2>said'
   eventually grep -q waiting said
   expect_match 'what it waits for' "$(<said)" \
-    " in the queue, held by $COMMAND_PID for [0-9]+ s \(sleep 1000\), 2 permits are held, 1 exists now\$"
+    ": held by $COMMAND_PID$LONG \(sleep 1000\), 2 permits are held, 1 exists now, place 1, waiting"
 }

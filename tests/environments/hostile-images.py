@@ -95,8 +95,10 @@ def check(number, words, allowed):
             json.loads(out)
     except ValueError as error:
         sys.exit(prefix + f"{error}: {done.stdout!r}")
-    if words[0] != "list" and done.stderr.count(b"\n") > 1:
-        sys.exit(prefix + f"more than one line: {done.stderr!r}")
+    # A wait may say what it waits for, and at its end why it was in vain.
+    lines = 2 if "-w" in words and done.returncode == 75 else 1
+    if words[0] != "list" and done.stderr.count(b"\n") > lines:
+        sys.exit(prefix + f"more than {lines} lines: {done.stderr!r}")
     return done.returncode
 
 

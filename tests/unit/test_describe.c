@@ -76,6 +76,7 @@ each_column_of_a_semaphore(void **state)
 		[LIST_HELD] = "15",
 		[LIST_WAITING] = "16",
 		[LIST_REASON] = "taken",
+		[LIST_WHY] = "15 permits were taken and not posted back (give them back with 'tsem post -k 15 it')",
 		[LIST_TICKET] = "281474976710655",
 		[LIST_GRANT] = "18",
 		[LIST_MODE] = "0640",
@@ -103,9 +104,10 @@ each_column_of_a_semaphore(void **state)
 		.mode = 0640,
 		.created = 1700000000,
 	};
+	const struct reason reason = {.kind = REASON_TAKEN, .anonymous = 15};
 	for (int column = 0; column < LIST_COLUMNS; column++) {
 		char text[CELL_BYTES_MAX];
-		stat_to_cell("it", &stat, REASON_TAKEN, (enum list_column)column, text);
+		semaphore_to_cell(&(struct semaphore){"it", &stat, &reason}, (enum list_column)column, text);
 		assert_string_equal(text, expected[column]);
 	}
 }
@@ -116,9 +118,10 @@ without_an_excess_the_cell_is_empty(void **state)
 	(void)state;
 	const struct tsem_stat stat = {.size = sizeof(stat)};
 	char text[CELL_BYTES_MAX] = "?";
-	stat_to_cell("it", &stat, REASON_NONE, LIST_EXCESS, text);
+	const struct semaphore semaphore = {.name = "it", .stat = &stat};
+	semaphore_to_cell(&semaphore, LIST_EXCESS, text);
 	assert_string_equal(text, "");
-	stat_to_cell("it", &stat, REASON_NONE, LIST_BOUNDED, text);
+	semaphore_to_cell(&semaphore, LIST_BOUNDED, text);
 	assert_string_equal(text, "no");
 }
 
@@ -211,7 +214,8 @@ each_column_of_a_waiter(void **state)
 	assert_string_equal(cell_of(&owner, SHOW_ALIVE), "unknown");
 	assert_string_equal(cell_of(&owner, SHOW_OWNED), "no");
 	assert_string_equal(cell_of(&owner, SHOW_COMMAND), "?");
-	assert_string_equal(alive_to_text(TSEM_DEAD), "no");
+	const struct tsem_owner dead = {.size = sizeof(dead), .alive = TSEM_DEAD};
+	assert_string_equal(cell_of(&dead, SHOW_ALIVE), "no");
 }
 
 /* The text ends after a whole number. */
