@@ -143,6 +143,26 @@ load helper
   refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" create --exist-ok -j 5 "$SEM"
 }
 
+@test "set: a capacity above the maximum is refused before mode and group are changed" {
+  tsem create -j 2 --max 3 -m 0600 "$SEM"
+  tsem take "$SEM"
+  local before
+  before=$(stat -c '%a %g' "$FILE")
+  refuses "^$SEM: -j 5 is more than its maximum, 3 \\(nothing was changed\\)" set -j 5 -m 0666 -g "$(id -g)" --exact "$SEM"
+  expect_equal 'mode and group' "$(stat -c '%a %g' "$FILE")" "$before"
+}
+
+@test "set: a step that fails after others says what these have changed" {
+  tsem create "$SEM"
+  set-counters.py "$FILE" 0 $(((1 << 46) - 2)) # grants may be 2^46 ahead of tickets at most
+  attempt tsem set -j 9 -m 0640 "$SEM"
+  expect_failure "^$SEM: its permissions were changed, but the counters cannot go that far \\("
+  expect_equal 'mode' "$(stat -c %a "$FILE")" 640
+  expect_shown .capacity 1
+  attempt tsem set -j 9 "$SEM"
+  expect_failure "^$SEM: the counters cannot go that far \\("
+}
+
 @test "set: -m and -g change the file's mode and group" {
   tsem create "$SEM"
   attempt tsem set -m 0640 "$SEM"
