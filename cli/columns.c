@@ -35,7 +35,7 @@ static const struct column of_show[SHOW_COLUMNS] = {
 
 static const struct column of_list[LIST_COLUMNS] = {
 	[LIST_NAME] = {"NAME", "name", DEFAULT, "name of the semaphore"},
-	[LIST_PERMITS] = {"PERMITS", "permits", RIGHT, "number of permits at creation, which run -j compares"},
+	[LIST_PERMITS] = {"PERMITS", "permits", RIGHT, "number of permits at creation, which run -j accepts"},
 	[LIST_CAPACITY] = {"CAPACITY", "capacity", DEFAULT | RIGHT, "number of permits now"},
 	[LIST_MAX] = {"MAX", "max", RIGHT, "limit of AVAILABLE for posts; 0: none"},
 	[LIST_BOUNDED] = {"BOUNDED", "bounded", 0, "yes: posts only give back what was taken"},

@@ -41,7 +41,7 @@ check_before_creating(const struct options *o)
 		die_error(o->name, rc);
 	rc = tsem_stat(sem, &stat);
 	tsem_close(sem);
-	if (rc == 0 && stat.permits != o->permits)
+	if (rc == 0 && !accepts_limit(&stat, o->permits))
 		die_of_limit(o);
 }
 

@@ -173,7 +173,7 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .parse = parse_access_mode},
 	{.letter = 'g', .name = "group", .argument = "GROUP", .help = "group that the semaphore belongs to",
 	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .parse = parse_group},
-	{.name = "exist-ok", .help = "accept one that exists with the same number of permits",
+	{.name = "exist-ok", .help = "accept one that exists with this number of permits",
 	 .verbs = VERB_CREATE, .flag = &given.exist_ok},
 	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, default 1",
 	 .verbs = VERB_RUN | VERB_TAKE | VERB_POST | VERB_ACQUIRE, .number = &given.count, .min = 1, .max = UINT32_MAX},

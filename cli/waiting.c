@@ -10,6 +10,12 @@
 
 /* ---- opening ---- */
 
+bool
+accepts_limit(const struct tsem_stat *stat, uint32_t permits)
+{
+	return permits == stat->permits || (permits != 0 && permits == stat->capacity);
+}
+
 void
 die_of_limit(const struct options *o)
 {
@@ -22,11 +28,16 @@ die_of_limit(const struct options *o)
 	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);
+	if (stat.capacity == 0 && stat.permits != 0)
+		die(o->name,
+		    "it exists with -j %" PRIu32 ", not -j %" PRIu32 ", and 'tsem set -j 0' drains it (use -j %" PRIu32
+		    ", which waits for another 'tsem set', or 'tsem remove' it, and -j %" PRIu32 " creates it)",
+		    stat.permits, o->permits, stat.permits, o->permits);
 	if (stat.capacity != stat.permits)
 		die(o->name,
 		    "it exists with -j %" PRIu32 ", not -j %" PRIu32 ", and 'tsem set' has made its capacity %" PRIu32
-		    " (use -j %" PRIu32 " to run under that capacity, or 'tsem remove' it, and -j %" PRIu32 " creates it)",
-		    stat.permits, o->permits, stat.capacity, stat.permits, o->permits);
+		    " (use -j %" PRIu32 " or -j %" PRIu32 ", or 'tsem remove' it, and -j %" PRIu32 " creates it)",
+		    stat.permits, o->permits, stat.capacity, stat.permits, stat.capacity, o->permits);
 	die(o->name,
 	    "it exists with -j %" PRIu32 ", not -j %" PRIu32
 	    " (use that number, or another name; 'tsem set' changes the capacity, 'tsem remove' lets -j create it anew)",

@@ -14,7 +14,10 @@ tsem *open_for_use(const struct options *o);
 /* Opens o->name; -j has another meaning for the verb. */
 tsem *open_existing(const struct options *o);
 
-/* Says that o->name was created with another number of permits than o->permits. */
+/* Whether -j `permits` means this semaphore: the rule of TSEM_EXIST_OK. */
+bool accepts_limit(const struct tsem_stat *stat, uint32_t permits);
+
+/* Says that o->permits is neither the number of permits that o->name was created with nor its capacity. */
 _Noreturn void die_of_limit(const struct options *o);
 
 /* Says why the semaphore could not be created. */

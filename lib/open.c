@@ -131,14 +131,27 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 	return finish_handle(sem, name, segment_create(name, &how, &sem->segment), out);
 }
 
+/* A drained semaphore, whose capacity is 0, accepts only the creator's number. */
+static bool
+accepts(const struct tsem *sem, uint32_t permits)
+{
+	return permits == sem->permits || (permits != 0 && permits == LOAD_ACQ(&sem->segment.header->capacity));
+}
+
 static int
 open_same(const char *name, const struct tsem_config *config, struct tsem **out)
 {
-	int rc = tsem_open(name, config->flags & TSEM_FOREIGN, out);
-	if (rc == 0 && (*out)->permits != config->permits) {
-		tsem_close(*out);
-		rc = -EEXIST;
+	tsem *sem;
+	int rc = tsem_open(name, config->flags & TSEM_FOREIGN, &sem);
+	if (rc < 0)
+		return rc;
+	if (accepts(sem, config->permits)) {
+		*out = sem;
+		return 0;
 	}
+	/* A removal, too, makes the capacity 0: then the name may be free by now. */
+	rc = removal_is_marked(sem) ? -EIDRM : -EEXIST;
+	tsem_close(sem);
 	return rc;
 }
 

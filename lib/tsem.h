@@ -109,7 +109,7 @@ typedef struct tsem_process {
 #define TSEM_FORCE 1U     /* tsem_remove: also while the semaphore is in use */
 #define TSEM_FOREIGN 2U   /* also a semaphore of another user, who could spoil its counts */
 #define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
-#define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with the same number of permits */
+#define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with this number of permits */
 #define TSEM_GROUP 128U   /* tsem_create: the file gets the group of the configuration */
 #define TSEM_BOUNDED 64U  /* tsem_create: posts only give back what was taken, so no post raises the limit */
 
@@ -156,14 +156,15 @@ struct tsem_wait {
  * neither '.' nor '-'. If `out` is NULL, the semaphore is not opened. If this process dies during the call, the
  * semaphore is there and complete, or it is not there.
  *
- * With TSEM_EXIST_OK the function opens an existing semaphore that has the same number of permits. Maximum, mode, group
- * and TSEM_BOUNDED are not compared.
+ * With TSEM_EXIST_OK the function opens an existing semaphore if `permits` is its creator's number of permits or its
+ * capacity, which tsem_set() has changed; but while the capacity is 0, only the creator's number is accepted. Maximum,
+ * mode, group and TSEM_BOUNDED are not compared.
  *
  * With TSEM_BOUNDED a post gives back what was taken by tsem_take(), and fails with EOVERFLOW if that is less than what
  * it posts. So the permits that are available and those that processes have are never more than the capacity, which
  * only tsem_set() changes. Such a post looks at all records, and takes longer while others use the semaphore.
  *
- * EEXIST: it exists; with TSEM_EXIST_OK: it has another number of permits. EINVAL: the name or a member of `config`.
+ * EEXIST: it exists; with TSEM_EXIST_OK: with other numbers of permits. EINVAL: the name or a member of `config`.
  * EPERM: this process may not give a file to that group.
  * ENAMETOOLONG: the name has more than 200 characters. ENOSPC: shared memory is full. EFBIG: RLIMIT_FSIZE does not
  * allow a file of 32 KiB. EROFS, EACCES, EMFILE, ENFILE, ENOMEM. With TSEM_EXIST_OK also the errors of tsem_open().

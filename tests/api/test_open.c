@@ -69,6 +69,27 @@ create_an_existing_semaphore(void **state)
 	tsem_close(sem);
 }
 
+/* TSEM_EXIST_OK accepts the creator's number and the capacity; of a drained semaphore the creator's number only. */
+static void
+create_an_existing_semaphore_of_another_capacity(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t capacity;
+		uint32_t permits;
+		int rc;
+	} cases[] = {{5, 3, 0}, {5, 5, 0}, {5, 4, -EEXIST}, {5, 0, -EEXIST}, {0, 3, 0}, {0, 0, -EEXIST}, {0, 5, -EEXIST}};
+	const char *name = fresh_name();
+	tsem *sem;
+	assert_int_equal(tsem_create(name, &three, &sem), 0);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct tsem_config config = {.size = sizeof(config), .permits = cases[i].permits, .flags = TSEM_EXIST_OK};
+		assert_int_equal(tsem_set(sem, cases[i].capacity), 0);
+		assert_int_equal(tsem_create(name, &config, NULL), cases[i].rc);
+	}
+	tsem_close(sem);
+}
+
 static void
 create_with_bad_arguments(void **state)
 {
@@ -321,6 +342,7 @@ main(void)
 		cmocka_unit_test(create_and_open),
 		cmocka_unit_test(create_without_opening),
 		cmocka_unit_test(create_an_existing_semaphore),
+		cmocka_unit_test(create_an_existing_semaphore_of_another_capacity),
 		cmocka_unit_test(create_with_bad_arguments),
 		cmocka_unit_test(modes_and_limits),
 		cmocka_unit_test(limits_of_the_process),

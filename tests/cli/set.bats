@@ -130,13 +130,35 @@ load helper
   expect_at_rest 1
 }
 
-@test "set: after it, run -j names the creator's number and both remedies" {
+# VERDICT NUMBER: accepts or refuses it, alone and in a list.
+run_and_create() {
+  local verdict=$1 number=$2 words
+  for words in "run -n -j $number $SEM true" "run -n -j $number --any $SEM-other,$SEM true" "create --exist-ok -j $number $SEM"; do
+    # shellcheck disable=SC2086
+    if [[ $verdict == accepts ]]; then
+      attempt tsem $words && expect_silence || return
+      rm -f "$FILE-other"
+    else
+      refuses "^$SEM: it exists with -j 3, not -j $number, $3" $words || return
+      [[ ! -e $FILE-other ]] || return
+    fi
+  done
+}
+
+@test "set: after it, run -j and --exist-ok accept the creator's number and the capacity, and no other" {
   tsem run -j 3 "$SEM" true
   tsem set -j 5 "$SEM"
-  refuses "^$SEM: it exists with -j 3, not -j 5, and 'tsem set' has made its capacity 5 $(
-    )\\(use -j 3 to run under that capacity, or 'tsem remove' it, and -j 5 creates it\\)" run -j 5 "$SEM" true
-  attempt tsem run -n -j 3 -k 5 "$SEM" true
+  run_and_create accepts 3
+  run_and_create accepts 5
+  run_and_create refuses 4 "and 'tsem set' has made its capacity 5 \\(use -j 3 or -j 5, or 'tsem remove' it, and -j 4 creates it\\)"
+  attempt tsem run -n -j 5 -k 5 "$SEM" true
   expect_silence
+  tsem set -j 0 "$SEM"
+  attempt tsem run -n -j 3 "$SEM" true
+  expect_silence 75
+  local drained="and 'tsem set -j 0' drains it \\(use -j 3, which waits for another 'tsem set', or 'tsem remove' it, and -j"
+  run_and_create refuses 5 "$drained 5 creates it\\)"
+  refuses "^$SEM: it exists with -j 3, not -j 0, $drained 0 creates it\\)" create --exist-ok -j 0 "$SEM"
   tsem set -j 3 "$SEM"
   local remedies="\\(use that number, .*'tsem set' .*'tsem remove' lets -j create it anew\\)"
   refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" run -j 5 "$SEM" true
