@@ -25,15 +25,16 @@ is_ours(const struct segment *segment, int fd, int flags)
 }
 
 /*
- * Returns a copy with a high number. The copy has no FD_CLOEXEC: a process keeps its holds over exec(), and so its
- * lock.
+ * Returns a copy with a high number. It is the highest free one only if none from FD_MIN on is free, because the kernel
+ * allocates a table up to the highest number. The copy has no FD_CLOEXEC: a process keeps its holds over exec(), and so
+ * its lock.
  */
 static int
 move_up(int fd)
 {
-	int moved = fcntl(fd, F_DUPFD, FD_MIN);
-	if (moved < 0)
-		moved = fcntl(fd, F_DUPFD, STDERR_FILENO + 1);
+	int moved = -1;
+	for (int from = FD_MIN; from > STDERR_FILENO && moved < 0; from--)
+		moved = fcntl(fd, F_DUPFD, from);
 	const int error = errno;
 	close(fd);
 	return moved < 0 ? -error : moved;

@@ -16,7 +16,7 @@
 
 /*
  * Opens the file once more, because the kernel does not tell a descriptor of its own locks. The descriptor survives
- * exec(), and is above those that shells and programs use by number, if it may be. `name` is tried first, then /proc:
+ * exec(), and is above 99, or if no such number is free, the highest free one. `name` is tried first, then /proc:
  * the name may lead to another file by now, and /proc may be missing. Returns the descriptor or a negative errno.
  */
 int lock_open(const struct segment *segment, const char *name);

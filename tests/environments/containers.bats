@@ -269,6 +269,23 @@ kill_inside() {
   kill_inside '^bash' 1
 }
 
+@test "containers: the same under a low ulimit -n" {
+  need_own_pids
+  local -x OUTLIVES=1
+  local limit
+  tsem create "$SEM"
+  for limit in 20 100; do
+    rm -f ready
+    hold_in_container bash -c 'ulimit -n $0; exec tsem run "$SEM" bash -c "$1"' $limit \
+      'for fd in {3..9}; do eval "exec $fd>/dev/null"; done; touch ready; exec sleep 1000'
+    eventually test -e ready
+    kill_inside '^tsem run' 1
+    expect_none_available own-pids
+    kill_container
+    expect_recovered own-pids
+  done
+}
+
 @test "containers: a program that closes the descriptors of others keeps its holds" {
   need_own_pids
   tsem create "$SEM"
