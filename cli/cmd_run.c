@@ -140,16 +140,41 @@ die_of_fork(const struct options *o, int error)
 	die(o->name, "cannot start another process: %s (end some processes, or raise 'ulimit -u')", strerror(-error));
 }
 
-/* Runs the command as the owner of the holds, and gives them back as soon as it ends. */
+/* The status of a child that has ended, and whose holds are given back. */
 static int
-run_command(const struct options *o, char **command, const struct holds *holds, struct jobserver *jobserver)
+status_of_child(const struct options *o, const char *command, const struct spawned *spawned, const siginfo_t *end)
 {
-	struct spawned spawned;
+	if (spawned->adopt_error == -EXDEV)
+		die(o->name, "the command would start in a new PID namespace (use 'unshare --fork')");
+	if (spawned->adopt_error == -EPERM)
+		die(o->name, "the permit was lost before the command started (try again)");
+	if (spawned->adopt_error < 0)
+		die_error(o->name, spawned->adopt_error);
+	if (spawned->repair_error < 0)
+		die_of_fork(o, spawned->repair_error);
+	if (spawned->repair_failed)
+		die(o->name, "the command of --on-recovered failed (the main command was not run)");
+	if (spawned->exec_error != 0)
+		return fail_to_execute(o, command, spawned->exec_error);
+	return status_of_command(end);
+}
+
+/*
+ * Runs the command as the owner of the holds, and gives them back as soon as it ends. `repair`, if not NULL, runs first
+ * under the same holds: one process owns them throughout.
+ */
+static int
+run_command(const struct options *o, char **repair, char **command, const struct holds *holds,
+            struct jobserver *jobserver)
+{
+	struct spawned memory;
+	struct spawned *spawned = &memory;
 	siginfo_t end;
 	sigset_t mask;
 	spawn_block_signals(&mask);
 	spawn_deliver_pending_signals(&mask);
-	int rc = spawn_command(command, &mask, holds, &spawned);
+	const int rc = repair == NULL ? spawn_command(command, &mask, holds, spawned)
+	                              : spawn_repair_and_command(repair, command, &mask, holds, &spawned);
 	if (rc < 0) {
 		if (jobserver != NULL)
 			jobserver_close(jobserver, 0);
@@ -158,47 +183,16 @@ run_command(const struct options *o, char **command, const struct holds *holds, 
 	}
 
 	if (jobserver != NULL)
-		jobserver_serve(jobserver, spawned.pid, &end);
+		jobserver_serve(jobserver, spawned->pid, &end);
 	else
-		spawn_wait(spawned.pid, &end);
-	const bool repair_failed =
-		o->on_recovered != NULL && end.si_code == CLD_EXITED && end.si_status == EXIT_TSEM_FAILED;
-	const bool abandoned = end.si_code != CLD_EXITED || repair_failed;
+		spawn_wait(spawned->pid, &end);
+	const bool abandoned = end.si_code != CLD_EXITED || spawned->repair_failed;
+	const bool unused = spawned->adopt_error != 0 || spawned->repair_error != 0 || spawned->exec_error != 0;
 	if (jobserver != NULL)
 		jobserver_close(jobserver, abandoned ? TSEM_ABANDONED : 0);
-	give_back(holds, abandoned, spawned.adopt_error != 0 || spawned.exec_error != 0);
-	waitpid(spawned.pid, NULL, 0);
-	if (spawned.adopt_error == -EXDEV)
-		die(o->name, "the command would start in a new PID namespace (use 'unshare --fork')");
-	if (spawned.adopt_error == -EPERM)
-		die(o->name, "the permit was lost before the command started (try again)");
-	if (spawned.adopt_error < 0)
-		die_error(o->name, spawned.adopt_error);
-	if (spawned.exec_error != 0)
-		return fail_to_execute(o, command[0], spawned.exec_error);
-	return status_of_command(&end);
-}
-
-/* One process runs the repair and then the command, so that the permits have one owner throughout. */
-static int
-repair_and_run(const struct options *o, char **command, const struct holds *holds, struct jobserver *jobserver)
-{
-	static char script[] = "/bin/sh -c \"$0\" || { echo \"tsem: $TSEM_NAME: the command of --on-recovered failed"
-						   " (the main command was not run)\" >&2; exit 125; }; exec \"$@\"";
-	size_t n = 0;
-	while (command[n] != NULL)
-		n++;
-	char **argv = calloc(n + 5, sizeof(*argv));
-	if (argv == NULL)
-		die_error(o->name, -ENOMEM);
-	argv[0] = (char[]){_PATH_BSHELL};
-	argv[1] = (char[]){"-c"};
-	argv[2] = script;
-	argv[3] = (char *)(uintptr_t)o->on_recovered;
-	memcpy(argv + 4, command, n * sizeof(*argv));
-	const int status = run_command(o, argv, holds, jobserver);
-	free(argv);
-	return status;
+	give_back(holds, abandoned, unused);
+	waitpid(spawned->pid, NULL, 0);
+	return status_of_child(o, command[0], spawned, &end);
 }
 
 static _Noreturn void
@@ -215,7 +209,6 @@ run_with(const struct options *o, const struct group *group, const struct reques
 {
 	const struct holds holds = {.all = request->holds, .n = granted(request)};
 	set_environment(o, request->any ? group->names[request->which] : o->name, &holds);
-	const bool repair = o->on_recovered != NULL && is_recovered(&holds);
 	struct jobserver jobserver;
 	if (o->jobserver) {
 		const int rc = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
@@ -224,8 +217,9 @@ run_with(const struct options *o, const struct group *group, const struct reques
 			die_of_jobserver(o, rc);
 		}
 	}
-	struct jobserver *server = o->jobserver ? &jobserver : NULL;
-	return repair ? repair_and_run(o, command, &holds, server) : run_command(o, command, &holds, server);
+	char *repair[] = {(char[]){_PATH_BSHELL}, (char[]){"-c"}, (char *)(uintptr_t)o->on_recovered, NULL};
+	return run_command(o, o->on_recovered != NULL && is_recovered(&holds) ? repair : NULL, command, &holds,
+	                   o->jobserver ? &jobserver : NULL);
 }
 
 /*

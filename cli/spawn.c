@@ -6,6 +6,7 @@
 #include <paths.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,10 +47,29 @@ spawn_deliver_pending_signals(const sigset_t *old)
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
+/* In the child, before it executes, so that the command never runs without owning the holds. */
+static bool
+adopt(const struct holds *holds, struct spawned *spawned)
+{
+	for (size_t i = 0; i < holds->n && spawned->adopt_error == 0; i++)
+		spawned->adopt_error = tsem_adopt(&holds->all[i]);
+	return spawned->adopt_error == 0;
+}
+
+/* The child may restore the signal mask, because no handler is installed at this point. */
+static void
+execute(char **argv, const sigset_t *mask, struct spawned *spawned)
+{
+	if (child_was_ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	spawned->exec_error = errno;
+}
+
 /*
  * vfork() copies nothing and suspends the parent until the child executes the command. The child writes only the record
- * in shared memory, its own identity, and *spawned. It adopts the holds before it executes, so that the command never
- * runs without owning them. It may restore the signal mask, because no handler is installed at this point.
+ * in shared memory, its own identity, and *spawned.
  */
 static pid_t
 vfork_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned)
@@ -57,15 +77,8 @@ vfork_command(char **argv, const sigset_t *mask, const struct holds *holds, stru
 	const pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): see above */
 	if (pid != 0)
 		return pid;
-	for (size_t i = 0; i < holds->n && spawned->adopt_error == 0; i++)
-		spawned->adopt_error = tsem_adopt(&holds->all[i]);
-	if (spawned->adopt_error == 0) {
-		if (child_was_ignored)
-			signal(SIGCHLD, SIG_IGN);
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(argv[0], argv);
-		spawned->exec_error = errno;
-	}
+	if (adopt(holds, spawned))
+		execute(argv, mask, spawned);
 	_exit(127);
 }
 
@@ -80,12 +93,14 @@ spawn_command(char **argv, const sigset_t *mask, const struct holds *holds, stru
 	return 0;
 }
 
-/* State of the command. There is only one. */
+/* State of the command. There is only one; to the process that runs a repair, the repair is it. */
 static struct {
 	bool stopped;
 	int signal;         /* that stopped it; 0: this process has stopped with it already */
 	bool received_tstp; /* this process did, too: the terminal sends SIGTSTP to the whole process group */
 } stop;
+
+static int terminating; /* the last terminating signal that this process received meanwhile; 0: none */
 
 /* Forwards what a process sent. The command already has what the terminal sent to the whole process group. */
 static void
@@ -93,6 +108,8 @@ forward(pid_t pid, int number, int code)
 {
 	if (number == SIGTSTP || number == SIGCONT)
 		stop.received_tstp = number == SIGTSTP;
+	if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP)
+		terminating = number;
 	if (number != SIGCHLD && code <= 0)
 		kill(pid, number);
 }
@@ -181,6 +198,53 @@ spawn_wait(pid_t pid, siginfo_t *info)
 			forward(pid, number, sent.si_code);
 	}
 }
+
+/* ---- the repair ---- */
+
+/*
+ * This process forwards signals to the repair as its parent does to the command, so it outlives it, and the permits
+ * stay with it. A terminating signal was meant for the command, too: it ends this process here unless it is ignored.
+ */
+static bool
+repair_succeeds(char **repair, const sigset_t *mask, struct spawned *spawned)
+{
+	static const struct holds none;
+	struct spawned child;
+	siginfo_t end;
+	spawned->repair_error = spawn_command(repair, mask, &none, &child);
+	if (spawned->repair_error < 0)
+		return false;
+	spawn_wait(child.pid, &end);
+	waitpid(child.pid, NULL, 0);
+	if (terminating != 0) {
+		raise(terminating);
+		sigprocmask(SIG_SETMASK, mask, NULL);
+	}
+	spawned->repair_failed = end.si_code != CLD_EXITED || end.si_status != 0;
+	return !spawned->repair_failed;
+}
+
+/* By fork(), because the parent forwards signals during the repair. The command may return every exit status. */
+int
+spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const struct holds *holds,
+                         struct spawned **spawned)
+{
+	*spawned = mmap(NULL, sizeof(**spawned), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (*spawned == MAP_FAILED)
+		return -errno;
+	const pid_t pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		if (adopt(holds, *spawned) && repair_succeeds(repair, mask, *spawned))
+			execute(argv, mask, *spawned);
+		_exit(127);
+	}
+	(*spawned)->pid = pid;
+	return 0;
+}
+
+/* ---- for the jobserver ---- */
 
 int
 spawn_open_signals(void)

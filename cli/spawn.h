@@ -4,6 +4,7 @@
 #define TSEM_CLI_SPAWN_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "tsem.h"
@@ -16,8 +17,10 @@ struct holds {
 
 struct spawned {
 	pid_t pid;
-	int adopt_error; /* 0, or the negative errno of tsem_adopt() */
-	int exec_error;  /* 0, or the errno of exec */
+	int adopt_error;    /* 0, or the negative errno of tsem_adopt() */
+	int repair_error;   /* 0, or the negative errno of the vfork() for the repair */
+	bool repair_failed; /* it ran, and the command was not executed */
+	int exec_error;     /* 0, or the errno of exec */
 };
 
 /* Blocks the signals that `tsem run` forwards. `old`: the previous mask, for the command. */
@@ -31,6 +34,13 @@ void spawn_deliver_pending_signals(const sigset_t *old);
 
 /* Starts the command as the new owner of the holds. 0, or a negative errno if there is no child. */
 int spawn_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned);
+
+/*
+ * The same, but the new owner first runs `repair` as a child, and executes the command if that succeeds. `*spawned` is
+ * memory that both processes share, until this process ends.
+ */
+int spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const struct holds *holds,
+                             struct spawned **spawned);
 
 /* A descriptor that becomes readable when a signal arrives, or a negative errno. */
 int spawn_open_signals(void);

@@ -159,6 +159,47 @@ expect_recovered_is() {
   expect_out 1
 }
 
+@test "recovered: with --on-recovered, the command may exit with 125 itself" {
+  tsem create "$SEM"
+  attempt tsem run --on-recovered 'echo repair' "$SEM" sh -c 'exit 125'
+  expect_silence 125
+  attempt tsem run --on-recovered 'echo repair' "$SEM" true
+  expect_silence
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt tsem run --on-recovered 'echo repair' "$SEM" sh -c 'echo ran; exit 125'
+  expect_status 125
+  expect_out $'repair\nran'
+  expect_err ''
+  attempt tsem run --on-recovered 'echo repair' "$SEM" true
+  expect_silence
+}
+
+@test "recovered: after --on-recovered, a missing command is named, and the next command learns of the death" {
+  tsem create "$SEM"
+  attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+  attempt tsem run --on-recovered : "$SEM" "$PWD/none"
+  expect_status 127
+  expect_message "^$SEM: cannot run '$PWD/none': No such file"
+  expect_recovered_is 1
+}
+
+@test "recovered: a signal that ends tsem run ends --on-recovered first, and the command does not run" {
+  local signal
+  tsem create "$SEM"
+  for signal in TERM INT; do
+    attempt tsem run "$SEM" sh -c 'kill -KILL $$'
+    rm -f repairing cleaned
+    start tsem run --on-recovered "trap 'touch cleaned; exit 0' $signal; touch repairing; while :; do sleep 0.01; done" \
+      "$SEM" touch ran
+    eventually test -e repairing
+    kill "-$signal" "$PID"
+    finish "$PID"
+    expect_status $((128 + $(kill -l "$signal")))
+    [[ -e cleaned && ! -e ran ]]
+    expect_recovered_is 1
+  done
+}
+
 @test "recovered: the permit stays held from --on-recovered to the end of the command, also if tsem is killed" {
   tsem create "$SEM"
   attempt tsem run "$SEM" sh -c 'kill -KILL $$'
