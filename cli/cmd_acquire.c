@@ -39,7 +39,7 @@ cmd_acquire(const struct options *o)
 		die(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
 	if (rc < 0)
 		die_error(o->name, rc);
-	tsem *sem = open_for_use(o);
+	tsem *sem = open_existing(o);
 	const int status = acquire_for(sem, o, &owner);
 	tsem_close(sem);
 	return status;

@@ -22,7 +22,7 @@ cmd_post(const struct options *o)
 {
 	if (o->print_previous)
 		require_stdout(o->name);
-	tsem *sem = open_for_use(o);
+	tsem *sem = open_existing(o);
 
 	uint32_t previous;
 	int rc = tsem_post(sem, o->count, &previous);

@@ -23,7 +23,7 @@ cmd_recover(const struct options *o)
 {
 	require_owner(o);
 	require_stdout(o->name);
-	tsem *sem = open_for_use(o);
+	tsem *sem = open_existing(o);
 
 	uint32_t recovered;
 	char unknown[REASON_BYTES_MAX] = "";

@@ -9,7 +9,7 @@ cmd_release(const struct options *o)
 {
 	if (o->owner == 0)
 		die(o->name, "release needs --owner PID (in a script, use --owner $$)");
-	tsem *sem = open_for_use(o);
+	tsem *sem = open_existing(o);
 
 	int rc = tsem_release_for(sem, (pid_t)o->owner);
 	tsem_close(sem);

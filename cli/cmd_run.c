@@ -96,9 +96,12 @@ set_environment(const struct options *o, const char *name, const struct holds *h
 
 /* ---- the command ---- */
 
-/* `unused`: the command did not start, so the next holder must still learn that an earlier one died. */
-static void
-give_back(const struct holds *holds, bool abandoned, bool unused)
+/*
+ * `unused`: the command did not start, so the next holder must still learn that an earlier one died, and a semaphore
+ * that was made for it goes. True: one has gone.
+ */
+static bool
+give_back(struct group *group, const struct holds *holds, bool abandoned, bool unused)
 {
 	for (size_t i = 0; i < holds->n; i++) {
 		if (unused && !abandoned)
@@ -106,6 +109,7 @@ give_back(const struct holds *holds, bool abandoned, bool unused)
 		else
 			tsem_reap(&holds->all[i], abandoned ? TSEM_ABANDONED : 0);
 	}
+	return unused && group_remove_created(group);
 }
 
 static const char *
@@ -125,10 +129,17 @@ advice_on_exec(int error)
 	}
 }
 
+/* `forgotten`: the semaphore was made for this command only, so its name may be the command; or NULL. */
 static int
-fail_to_execute(const struct options *o, const char *command, int error)
+fail_to_execute(const struct options *o, const char *command, int error, const char *forgotten)
 {
-	complain(o->name, "cannot run '%s': %s (%s)", command, strerror(error), advice_on_exec(error));
+	const bool shell = strpbrk(command, " \t\n;|&<>$`") != NULL;
+	const char *advice = shell ? "-c runs a shell command: tsem run NAME -c COMMAND" : advice_on_exec(error);
+	if (forgotten != NULL && !shell && (error == ENOENT || error == EACCES))
+		complain(o->name, "cannot run '%s': %s (%s; '%s' was taken as the name: tsem run -j N NAME -- COMMAND)",
+		         command, strerror(error), advice, forgotten);
+	else
+		complain(o->name, "cannot run '%s': %s (%s)", command, strerror(error), advice);
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 
@@ -140,9 +151,10 @@ die_of_fork(const struct options *o, int error)
 	die(o->name, "cannot start another process: %s (end some processes, or raise 'ulimit -u')", strerror(-error));
 }
 
-/* The status of a child that has ended, and whose holds are given back. */
+/* The status of a child that has ended, and whose holds are given back. `removed`: by give_back(). */
 static int
-status_of_child(const struct options *o, const char *command, const struct spawned *spawned, const siginfo_t *end)
+status_of_child(const struct options *o, const char *command, const struct spawned *spawned, const siginfo_t *end,
+                bool removed)
 {
 	if (spawned->adopt_error == -EXDEV)
 		die(o->name, "the command would start in a new PID namespace (use 'unshare --fork')");
@@ -155,7 +167,7 @@ status_of_child(const struct options *o, const char *command, const struct spawn
 	if (spawned->repair_failed)
 		die(o->name, "the command of --on-recovered failed (the main command was not run)");
 	if (spawned->exec_error != 0)
-		return fail_to_execute(o, command, spawned->exec_error);
+		return fail_to_execute(o, command, spawned->exec_error, removed ? o->name : NULL);
 	return status_of_command(end);
 }
 
@@ -164,7 +176,7 @@ status_of_child(const struct options *o, const char *command, const struct spawn
  * under the same holds: one process owns them throughout.
  */
 static int
-run_command(const struct options *o, char **repair, char **command, const struct holds *holds,
+run_command(const struct options *o, struct group *group, char **repair, char **command, const struct holds *holds,
             struct jobserver *jobserver)
 {
 	struct spawned memory;
@@ -178,7 +190,7 @@ run_command(const struct options *o, char **repair, char **command, const struct
 	if (rc < 0) {
 		if (jobserver != NULL)
 			jobserver_close(jobserver, 0);
-		give_back(holds, false, true);
+		give_back(group, holds, false, true);
 		die_of_fork(o, rc);
 	}
 
@@ -190,9 +202,9 @@ run_command(const struct options *o, char **repair, char **command, const struct
 	const bool unused = spawned->adopt_error != 0 || spawned->repair_error != 0 || spawned->exec_error != 0;
 	if (jobserver != NULL)
 		jobserver_close(jobserver, abandoned ? TSEM_ABANDONED : 0);
-	give_back(holds, abandoned, unused);
+	const bool removed = give_back(group, holds, abandoned, unused);
 	waitpid(spawned->pid, NULL, 0);
-	return status_of_child(o, command[0], spawned, &end);
+	return status_of_child(o, command[0], spawned, &end, removed);
 }
 
 static _Noreturn void
@@ -205,7 +217,7 @@ die_of_jobserver(const struct options *o, int error)
 }
 
 static int
-run_with(const struct options *o, const struct group *group, const struct request *request, char **command)
+run_with(const struct options *o, struct group *group, const struct request *request, char **command)
 {
 	const struct holds holds = {.all = request->holds, .n = granted(request)};
 	set_environment(o, request->any ? group->names[request->which] : o->name, &holds);
@@ -213,12 +225,12 @@ run_with(const struct options *o, const struct group *group, const struct reques
 	if (o->jobserver) {
 		const int rc = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
 		if (rc < 0) {
-			give_back(&holds, false, true);
+			give_back(group, &holds, false, true);
 			die_of_jobserver(o, rc);
 		}
 	}
 	char *repair[] = {(char[]){_PATH_BSHELL}, (char[]){"-c"}, (char *)(uintptr_t)o->on_recovered, NULL};
-	return run_command(o, o->on_recovered != NULL && is_recovered(&holds) ? repair : NULL, command, &holds,
+	return run_command(o, group, o->on_recovered != NULL && is_recovered(&holds) ? repair : NULL, command, &holds,
 	                   o->jobserver ? &jobserver : NULL);
 }
 
@@ -237,7 +249,7 @@ become_command(const struct options *o, struct group *group, const struct ancest
 		         (int)hold->pid);
 	group_close(group);
 	execvp(command[0], command);
-	return fail_to_execute(o, command[0], errno);
+	return fail_to_execute(o, command[0], errno, NULL);
 }
 
 /* If the semaphore is removed during the wait, -j creates it again. */
@@ -254,6 +266,8 @@ acquire_and_run(const struct options *o, char **command)
 		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
 		const int rc = wait_for_permits(o, &request);
 		const bool again = rc == -EIDRM && o->has_permits;
+		if (rc < 0 && !again)
+			group_remove_created(&group);
 		int status = EXIT_DONE;
 		if (rc == 0)
 			status = run_with(o, &group, &request, command);

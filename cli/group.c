@@ -59,8 +59,20 @@ group_open(const struct options *o, struct group *group)
 	}
 	for (size_t i = 0; i < group->n; i++) {
 		one.name = group->names[i];
-		group->sems[i] = open_for_use(&one);
+		group->sems[i] = open_for_use(&one, &group->created[i]);
 	}
+}
+
+bool
+group_remove_created(struct group *group)
+{
+	bool removed = false;
+	for (size_t i = 0; i < group->n; i++) {
+		if (group->created[i])
+			removed = tsem_remove(group->names[i], 0) == 0 || removed;
+		group->created[i] = false;
+	}
+	return removed;
 }
 
 void

@@ -70,23 +70,34 @@ open_existing(const struct options *o)
 }
 
 tsem *
-open_for_use(const struct options *o)
+open_for_use(const struct options *o, bool *created)
 {
-	const struct tsem_config config = {
+	struct stat st;
+	struct tsem_config config = {
 		.size = sizeof(config),
 		.permits = o->permits,
 		.mode = o->mode,
-		.flags = TSEM_EXIST_OK | TSEM_BOUNDED | (o->foreign ? TSEM_FOREIGN : 0) | (o->has_group ? TSEM_GROUP : 0),
+		.flags = TSEM_BOUNDED | (o->foreign ? TSEM_FOREIGN : 0) | (o->has_group ? TSEM_GROUP : 0),
 		.group = o->group,
 	};
 	tsem *sem;
+	int rc = -EEXIST;
+	*created = false;
 	if (!o->has_permits && (o->mode != 0 || o->has_group))
 		die(o->name, "-m and -g need -j (run creates a semaphore only with -j; 'tsem set' changes one that exists)");
 	if (!o->has_permits)
 		return open_existing(o);
 	if (o->permits == 0)
 		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
-	int rc = tsem_create(o->name, &config, &sem);
+	/* Mostly it exists, which one look shows more cheaply than an attempt to create it. */
+	if (!owner_of(o->name, &st))
+		rc = tsem_create(o->name, &config, &sem);
+	if (rc != -EEXIST) {
+		*created = rc == 0;
+	} else {
+		config.flags |= TSEM_EXIST_OK;
+		rc = tsem_create(o->name, &config, &sem);
+	}
 	if (rc == -EEXIST)
 		die_of_limit(o);
 	if (rc < 0)

@@ -8,10 +8,10 @@
 #include "options.h"
 #include "tsem.h"
 
-/* Opens o->name. With -j, creates it if it does not exist. */
-tsem *open_for_use(const struct options *o);
+/* Opens o->name. With -j, creates it if it does not exist; `created`: this call has created it. */
+tsem *open_for_use(const struct options *o, bool *created);
 
-/* Opens o->name; -j has another meaning for the verb. */
+/* Opens o->name. */
 tsem *open_existing(const struct options *o);
 
 /* Whether -j `permits` means this semaphore: the rule of TSEM_EXIST_OK. */

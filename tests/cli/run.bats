@@ -59,6 +59,7 @@ load helper
 
 @test "run: 127 for a command that is not found" {
   skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  tsem create "$SEM"
   attempt tsem run -j 1 "$SEM" no-such-command-anywhere
   expect_status 127
   expect_out ''
@@ -72,8 +73,51 @@ load helper
   expect_at_rest 1
 }
 
+@test "run: a forgotten name is named, and leaves no semaphore" {
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  local taken="'$SEM' was taken as the name: tsem run -j N NAME -- COMMAND"
+  refuses_to_run 127 "cannot run 'no-such': No such file or directory \\(check its name and PATH; $taken\\)" -j 2 "$SEM" no-such
+  refuses_to_run 126 "cannot run '/tmp': Permission denied \\(check that it is executable; $taken\\)" -j 2 "$SEM" /tmp
+  refuses_to_run 127 "cannot run 'no-such': No such file" -j 2 "$SEM,$SEM-2" no-such
+  refuses_to_run 125 "5 permits are more than there are" -j 2 -k 5 "$SEM" true
+  tsem create -j 2 "$SEM"
+  attempt tsem run -j 2 "$SEM" no-such
+  expect_message "cannot run 'no-such': No such file or directory \\(check its name and PATH\\)"
+  expect_at_rest 2
+}
+
+# STATUS MESSAGE WORD...: and no semaphore stays.
+refuses_to_run() {
+  attempt tsem run "${@:3}" &&
+    expect_status "$1" &&
+    expect_message "$2" &&
+    expect_equal 'files left' "$(echo "$FILE"*)" "$FILE*"
+}
+
+@test "run: what others made or use by now stays when the command is not found" {
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  tsem create -j 2 "$SEM-b"
+  tsem take -k 2 "$SEM-b"
+  start tsem run -j 2 "$SEM-a,$SEM-b" no-such
+  local waiter=$PID
+  eventually test -e "$FILE-a"
+  start tsem run -j 2 "$SEM-a" sh -c 'touch runs; sleep 1000'
+  eventually test -e runs
+  tsem post -k 2 "$SEM-b"
+  finish "$waiter"
+  expect_status 127
+  expect_equal 'semaphores left' "$(tsem list --raw --noheadings -o NAME,HELD 2>/dev/null | grep "^$SEM-")" "$SEM-a 1"$'\n'"$SEM-b 0"
+}
+
+@test "run: a shell command without -c is told of it" {
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  refuses_to_run 127 "cannot run 'echo a; echo b': No such file or directory $(
+    )\\(-c runs a shell command: tsem run NAME -c COMMAND\\)" -j 1 "$SEM" 'echo a; echo b'
+}
+
 @test "run: 126 for a command that cannot be executed" {
   skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  tsem create "$SEM"
   touch file
   mkdir directory
   local command
@@ -88,6 +132,7 @@ load helper
 
 @test "run: 126 for a command with too many arguments, and no other advice" {
   skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  tsem create "$SEM"
   # MAKEFLAGS, with the jobserver, becomes longer than the kernel allows.
   attempt env MAKEFLAGS="$(printf '%*s' 131050 '' | tr ' ' k)" tsem run -j 1 --jobserver "$SEM" true
   expect_status 126
