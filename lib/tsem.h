@@ -94,11 +94,16 @@ typedef struct tsem tsem;
 
 /*
  * A hold: permits that are recorded for a process. The caller provides the memory; the content is private. A hold may
- * be moved: a copy is as good as the original, and only one of them may be used. A hold of zeros is void.
+ * be moved: a copy is as good as the original, and only one of them may be used. A hold of zeros (TSEM_HOLD_INIT) is
+ * void, and every function refuses it. What a function does with one that was never initialised is undefined.
  */
 typedef struct tsem_hold {
 	uint64_t private_words[16];
 } tsem_hold;
+
+/* clang-format off */
+#define TSEM_HOLD_INIT {{0}}
+/* clang-format on */
 
 /* A process that tsem_find_process() has found. The content is private; a copy is as good as the original. */
 typedef struct tsem_process {
@@ -114,7 +119,7 @@ typedef struct tsem_process {
 #define TSEM_BOUNDED 64U  /* tsem_create: posts only give back what was taken, so no post raises the limit */
 
 /* Flag of struct tsem_wait and of tsem_wait_idle(). */
-#define TSEM_INTERRUPTIBLE 1U /* a signal handler that ran ends the wait with EINTR */
+#define TSEM_INTERRUPTIBLE 256U /* a signal handler that ran ends the wait with EINTR */
 
 #define TSEM_HOLDERS 16U   /* tsem_wait_idle: wait for holders only, not for waiters */
 #define TSEM_ABANDONED 32U /* tsem_reap: the owner did not end in order */
@@ -337,7 +342,7 @@ tsem_scoped_handle_end(tsem **sem)
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): a declared name cannot stand in parentheses */
-#define TSEM_SCOPED_HOLD(name) __attribute__((cleanup(tsem_scoped_hold_end))) tsem_hold name = {{0}}
+#define TSEM_SCOPED_HOLD(name) __attribute__((cleanup(tsem_scoped_hold_end))) tsem_hold name = TSEM_HOLD_INIT
 #define TSEM_SCOPED_HANDLE(name) __attribute__((cleanup(tsem_scoped_handle_end))) tsem *name = NULL
 /* NOLINTEND(bugprone-macro-parentheses) */
 #endif

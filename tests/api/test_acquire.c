@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(sizeof(tsem_hold) == 128, "promised by the interface");
 
@@ -72,9 +73,13 @@ refused_releases(void **state)
 {
 	(void)state;
 	tsem *sem = new_semaphore(2, 0);
-	tsem_hold hold, copy, none;
-	memset(&none, 0, sizeof(none));
+	tsem_hold hold, copy, none = TSEM_HOLD_INIT;
 	assert_int_equal(tsem_release(&none), -EPERM);
+	assert_int_equal(tsem_reap(&none, 0), -EPERM);
+	assert_int_equal(tsem_hand_over(&none, getpid()), -EPERM);
+	assert_int_equal(tsem_adopt(&none), -EPERM);
+	assert_int_equal(tsem_hold_slot(&none), TSEM_NO_SLOT);
+	assert_false(tsem_hold_recovered(&none));
 
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	memcpy(&copy, &hold, sizeof(copy));

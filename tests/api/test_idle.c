@@ -56,6 +56,7 @@ idle_or_not(void **state)
 
 	const struct timespec bad = {.tv_nsec = -1};
 	assert_int_equal(tsem_wait_idle(sem, 64, &past), -EINVAL);
+	assert_int_equal(tsem_wait_idle(sem, TSEM_FORCE, &past), -EINVAL); /* no flag of another function */
 	assert_int_equal(tsem_wait_idle(sem, 0, &bad), -EINVAL);
 	tsem *reader;
 	assert_int_equal(tsem_open(name, TSEM_READ_ONLY, &reader), 0);

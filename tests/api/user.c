@@ -13,7 +13,7 @@ main(void)
 	struct tsem_stat stat;
 	struct tsem_wait wait;
 	tsem *sem;
-	tsem_hold hold;
+	tsem_hold hold = TSEM_HOLD_INIT;
 	char name[64];
 	int rc;
 
