@@ -77,16 +77,23 @@ find_verb(const char *word)
 	return NULL;
 }
 
-static int
-cmd_help(const struct options *o)
+/* `word`: a verb, or NULL for the list of all. */
+static void
+explain(const char *word)
 {
-	const struct verb *verb = o->name == NULL ? NULL : find_verb(o->name);
-	if (o->name != NULL && verb == NULL)
-		die(NULL, "unknown verb '%s' (see 'tsem --help')", o->name);
+	const struct verb *verb = word == NULL ? NULL : find_verb(word);
+	if (word != NULL && verb == NULL)
+		die(NULL, "unknown verb '%s' (see 'tsem --help')", word);
 	if (verb != NULL)
 		print_help(verb);
 	else
 		print_usage();
+}
+
+static int
+cmd_help(const struct options *o)
+{
+	explain(o->name);
 	flush_stdout(NULL);
 	return EXIT_DONE;
 }
@@ -103,7 +110,7 @@ main(int argc, char **argv)
 	if (verb != NULL)
 		return dispatch(verb, verb->run, argc - 1, argv + 1);
 	if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)
-		print_usage();
+		explain(argc > 2 && argv[2][0] != '-' ? argv[2] : NULL);
 	else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
 		print_version();
 	else

@@ -110,6 +110,22 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
     remove -f'
 }
 
+@test "usage: the help says what -j, -k and -m mean for each verb" {
+  local verb line
+  while read -r verb line; do
+    attempt tsem "$verb" --help
+    expect_match "help of $verb" "$OUT" "  $line"
+  done <<<'run -j, --permits N +permits that the semaphore has, or N% of the processors
+    run -k, --count K +permits that this command needs, default 1
+    create -j, --permits N +number of permits, or N% of the processors, default 1
+    create -m, --mode MODE +permissions in octal, default 0600
+    set -j, --permits N +the new capacity, or N% of the processors
+    set -m, --mode MODE +permissions in octal
+    post -k, --count K +number of permits, default 1'
+  attempt tsem set --help
+  [[ $OUT != *default* ]] || fail 'set has no defaults'
+}
+
 @test "usage: the usage line names every option but -h and -V" {
   local verb usage short
   for verb in "${VERBS[@]}"; do
@@ -130,7 +146,10 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
     expect_status 0
     expect_err ''
     expect_equal "help of $verb" "$OUT" "$(tsem "$verb" --help)"
+    attempt tsem --help "$verb" "$SEM"
+    expect_equal "help of $verb, asked for in front" "$OUT" "$(tsem "$verb" --help)"
   done
+  refuses "unknown verb 'nonsense'.*--help" --help nonsense
   attempt tsem help
   expect_status 0
   expect_out "$(tsem --help)"
