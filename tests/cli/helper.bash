@@ -233,10 +233,10 @@ skip_under_coverage() {
   [[ ${TSEM_COVERAGE:-false} != true ]] || skip 'what counts for coverage needs files of its own'
 }
 
-# Only root can become another user.
+# Only root can become another user. setpriv may pass root's capabilities on to the first program, but not further.
 need_another_user() {
   ((EUID == 0)) || skip 'needs root, to be another user'
-  as-nobody tsem --version >/dev/null 2>&1 || skip 'the user nobody cannot execute tsem here'
+  as-nobody sh -c '"$0" --version' "$(type -P tsem)" >/dev/null 2>&1 || skip 'the user nobody cannot execute tsem here'
 }
 
 need_private_shm() {
