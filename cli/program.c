@@ -10,28 +10,49 @@
 #include "config.h"
 #include "message.h"
 
-/* In a build directory, the programs lie beside the command. */
-static void
-execute_beside(const char *program, char **argv)
-{
-	char directory[PATH_MAX];
+/* Where the program is not executed, and why. */
+struct failure {
 	char path[PATH_MAX];
-	const ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
+	int error;
+};
+
+/* Returns if it fails. A program that is absent here may be elsewhere, so any other error is the one to report. */
+static void
+execute(const char *directory, const char *program, char **argv, struct failure *failure)
+{
+	char path[PATH_MAX];
+	if (snprintf(path, sizeof(path), "%s/%s", directory, program) >= (int)sizeof(path))
+		return;
+	execv(path, argv);
+	if (failure->error != 0 && failure->error != ENOENT)
+		return;
+	failure->error = errno;
+	memcpy(failure->path, path, sizeof(path));
+}
+
+/* In a build directory, the programs lie beside the command. An installed prefix may have been moved. */
+static void
+execute_near(const char *program, char **argv, struct failure *failure)
+{
+	static const char libexec[] = "/../libexec/tsem";
+	char directory[PATH_MAX];
+	const ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - sizeof(libexec));
 	if (length <= 0)
 		return;
 	directory[length] = '\0';
 	*strrchr(directory, '/') = '\0';
-	if (snprintf(path, sizeof(path), "%s/%s", directory, program) < (int)sizeof(path))
-		execv(path, argv);
+	execute(directory, program, argv, failure);
+	strcat(directory, libexec);
+	execute(directory, program, argv, failure);
 }
 
 void
 become_program(const struct verb *verb, char **argv)
 {
-	char path[PATH_MAX];
-	execute_beside(verb->program, argv);
-	snprintf(path, sizeof(path), "%s/%s", TSEM_PROGRAM_DIR, verb->program);
-	execv(path, argv);
-	die(NULL, "cannot start '%s', which does the work of 'tsem %s': %s (install tsem again)", path, verb->name,
-	    strerror(errno));
+	struct failure failure = {.error = 0};
+	execute_near(verb->program, argv, &failure);
+	execute(TSEM_PROGRAM_DIR, verb->program, argv, &failure);
+	die(NULL, "cannot start '%s', which does the work of 'tsem %s': %s (%s)", failure.path, verb->name,
+	    strerror(failure.error),
+	    failure.error == EACCES ? "let this user search its folders and execute it" : "install tsem again");
 }

@@ -75,6 +75,16 @@ needs_no_library() {
 	! needs_the_library "$1"
 }
 
+# The semaphore has the name of the directory, which no other test has.
+shows_where_moved() {
+	local tsem=$directory/moved/bin/tsem name=${directory##*/}
+	cp -a "$directory/root$prefix" "$directory/moved" && "$tsem" create "$name" || return
+	"$tsem" show "$name" && "$tsem" list && "$tsem" top -b -i 1 "$name"
+	local status=$?
+	"$tsem" remove "$name"
+	return "$status"
+}
+
 read -ra c_compiler <<<"${CC:-cc}"
 read -ra plus_compiler <<<"${CXX:-c++}"
 strict=(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
@@ -83,13 +93,18 @@ if ! command -v pkg-config >/dev/null; then
 	exit 0
 fi
 
-echo 1..17
+echo 1..18
 check 'installs' install_here
 check 'all that a user needs' files_are_there
 read -ra flags < <(config --cflags --libs)
 # Only libtsem is linked from its archive, because other libraries may have none.
 read -ra static < <(config --static --cflags --libs)
 static=("${static[@]/#-ltsem/-l:libtsem.a}")
+if [ "$programs" = "$prefix/libexec/tsem" ]; then
+	check 'the command finds its programs in a prefix that was moved' shows_where_moved
+else
+	skip 'the command finds its programs in a prefix that was moved' 'they are not in libexec/tsem'
+fi
 check 'C11' compile shared "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${flags[@]}"
 check 'C11 runs' runs shared
 check 'C11 links the shared library' needs_the_library shared

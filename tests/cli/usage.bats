@@ -324,6 +324,13 @@ copy_command() {
   expect_status 0
 }
 
+@test "usage: a command whose programs it may not execute says so" {
+  copy_command
+  touch copy/tsem-view
+  attempt copy/tsem show "$SEM"
+  expect_failure "^cannot start '$PWD/copy/tsem-view', .*: Permission denied \\(let this user"
+}
+
 @test "usage: the programs beside the command have their own verbs only" {
   local program
   for program in tsem-view tsem-top; do
