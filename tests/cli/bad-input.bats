@@ -312,7 +312,7 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
   done
   for verb in 'create x' 'run -j 1 x true'; do
     # shellcheck disable=SC2086
-    attempt private-shm 1m bash -c 'mount -o remount,ro /dev/shm && exec "$@"' bash tsem $verb
+    attempt private-shm 1m bash -c 'remount-shm ro && exec "$@"' bash tsem $verb
     expect_failure 'x: shared memory is read-only \('
   done
 }

@@ -132,9 +132,9 @@ setup_file() {
     tsem acquire --owner "$PID" -k "$count" "$SEM"
   done
   TOP=("$SEM")
-  on_screen 120x12 'see:^holds .* root +1 ' 'gone:^holds .* root +20 ' 'key:\x1bOF' 'see:^holds .* root +20 ' \
-    'gone:^holds .* root +1 ' 'key:\x1bOH' 'see:^holds .* root +1 ' 'key:\x1bOB' 'gone:^holds .* root +1 ' 'see:^holds .* root +2 ' \
-    'key:\x1b[6~' 'gone:^holds .* root +2 ' 'key:\x1b[5~\x1bOA' 'see:^holds .* root +1 ' key:q restored:0
+  on_screen 120x12 'see:^holds +\S+ \S+ +1 ' 'gone:^holds +\S+ \S+ +20 ' 'key:\x1bOF' 'see:^holds +\S+ \S+ +20 ' \
+    'gone:^holds +\S+ \S+ +1 ' 'key:\x1bOH' 'see:^holds +\S+ \S+ +1 ' 'key:\x1bOB' 'gone:^holds +\S+ \S+ +1 ' 'see:^holds +\S+ \S+ +2 ' \
+    'key:\x1b[6~' 'gone:^holds +\S+ \S+ +2 ' 'key:\x1b[5~\x1bOA' 'see:^holds +\S+ \S+ +1 ' key:q restored:0
 }
 
 has_command_line() {
