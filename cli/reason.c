@@ -163,7 +163,10 @@ struct telling {
 	char *text; /* of REASON_BYTES_MAX */
 };
 
-static void __attribute__((format(printf, 2, 3))) append(const struct telling *t, const char *format, ...)
+static void append(const struct telling *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void
+append(const struct telling *t, const char *format, ...)
 {
 	va_list args;
 	const size_t length = strlen(t->text);
@@ -179,8 +182,11 @@ separate(const struct telling *t)
 		append(t, ", ");
 }
 
+static void hint(const struct telling *t, const char *what, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* `what` the command is for. */
-static void __attribute__((format(printf, 3, 4)))
+static void
 hint(const struct telling *t, const char *what, const char *format, ...)
 {
 	char command[REASON_BYTES_MAX];

@@ -78,7 +78,10 @@ find_ours(const struct waiting_line *line)
 /* How much room a line has for names. What is cut off ends with "...". */
 enum { NAMES_COLUMNS_SHORT = 24, NAMES_COLUMNS_MAX = NAMES_BYTES_MAX };
 
-static void __attribute__((format(printf, 2, 3))) append(char text[TEXT_BYTES_MAX], const char *format, ...)
+static void append(char text[TEXT_BYTES_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void
+append(char text[TEXT_BYTES_MAX], const char *format, ...)
 {
 	va_list args;
 	const size_t length = strlen(text);

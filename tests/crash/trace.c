@@ -19,14 +19,17 @@ trace_add(struct trace *trace, uint64_t pc, unsigned note)
 	trace->steps++;
 }
 
-/* The last step at which each instruction was executed, and how often it was: a hash table with open addressing. */
+/* The last step at which an instruction was executed, and how often it was. */
+struct visit {
+	uint64_t pc;
+	uint32_t count;
+	uint32_t last;
+};
+
+/* A hash table with open addressing. */
 struct visits {
 	size_t room;
-	struct visit {
-		uint64_t pc;
-		uint32_t count;
-		uint32_t last;
-	} * entries;
+	struct visit *entries;
 };
 
 static struct visit *
