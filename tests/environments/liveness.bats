@@ -76,7 +76,7 @@ expect_zombie_recovered() {
   need_own_time
   need_refuse
   expect_zombie_recovered own-time
-  expect_zombie_recovered refuse pidfd_open own-time
+  expect_zombie_recovered own-time refuse pidfd_open
 }
 
 @test "liveness: where no check is possible, no process counts as dead" {
