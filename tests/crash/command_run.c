@@ -172,7 +172,7 @@ run_others(struct run *run)
 
 /* ---- the run ---- */
 
-enum { TIMEOUT_SECONDS = 30 };
+static const int TIMEOUT_SECONDS = 30;
 
 /* Called when the family sleeps: does what it may wait for. False: there is nothing left to do. */
 static bool

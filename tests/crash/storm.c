@@ -16,7 +16,7 @@
 
 #include "worker.h"
 
-enum { TIMEOUT_SECONDS = 60, STUCK_SECONDS = 20 };
+static const int TIMEOUT_SECONDS = 60, STUCK_SECONDS = 20;
 
 struct driver {
 	struct storm *storm;
