@@ -71,7 +71,7 @@ load helper
 
 @test "recover: --owner: a live process keeps its permits, and the message says how to end it" {
   tsem create -j 2 "$SEM"
-  start sleep 1000
+  owner
   tsem acquire --owner "$PID" "$SEM"
   refuses "^$SEM: process $PID is alive .*'kill $PID'" recover --owner "$PID" "$SEM"
   refuses "^$SEM: process $PID is alive .*'kill $PID'" recover --owner "$PID" --force "$SEM"

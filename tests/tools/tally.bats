@@ -17,7 +17,7 @@ result() {
   result all 'unit / whole' SKIP 0 '1..0 # SKIP no compiler'
   result all 'crash / storm' FAIL 1 'a permit is lost'
   result all 'crash / sweep' SKIP 77 'SKIPPED: no ptrace'
-  result all 'cli / slow' TIMEOUT -15 1..2 'ok 1 fast'
+  result all 'cli+once / slow' TIMEOUT -15 1..2 'ok 1 fast'
   result again 'cli / lines' OK 0 1..2 'ok 3 three # skip no spoon' 'ok 4 four # skip another reason'
   attempt "$BATS_TEST_DIRNAME/../tally" all.json again.json absent.json
   expect_status 1
