@@ -74,7 +74,7 @@ execute(char **argv, const sigset_t *mask, struct spawned *spawned)
 static pid_t
 vfork_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned)
 {
-	const pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): see above */
+	const pid_t pid = vfork(); /* NOLINT: see above */
 	if (pid != 0)
 		return pid;
 	if (adopt(holds, spawned))
