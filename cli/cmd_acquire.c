@@ -22,8 +22,8 @@ acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 		return EXIT_DONE;
 	give_back_unused(&hold);
 	if (rc == -ESRCH)
-		die(o->name, "process %d ended before its permits were granted (they were given back, see 'tsem show')",
-		    (int)o->owner);
+		die(o->name, "process %d ended before its permits were granted (they were given back, see 'tsem show %s')",
+		    (int)o->owner, o->name);
 	die_error(o->name, rc);
 }
 

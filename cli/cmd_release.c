@@ -14,7 +14,7 @@ cmd_release(const struct options *o)
 	int rc = tsem_release_for(sem, (pid_t)o->owner);
 	tsem_close(sem);
 	if (rc == -ENOENT)
-		die(o->name, "process %d has no hold made by 'tsem acquire' (see 'tsem show')", (int)o->owner);
+		die(o->name, "process %d has no hold made by 'tsem acquire' (see 'tsem show %s')", (int)o->owner, o->name);
 	if (rc == -ESRCH)
 		die(o->name, "there is no process %d (its permits came back when it ended)", (int)o->owner);
 	if (rc < 0)

@@ -15,7 +15,7 @@ cmd_remove(const struct options *o)
 	if (rc == -EOVERFLOW)
 		die(o->name, "more than 2^38 permits are available (-f removes it nevertheless)");
 	if (rc == -EBUSY && !o->force)
-		die(o->name, "it is in use (see 'tsem show'; -f removes it nevertheless)");
+		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
 	if (rc == -EBUSY)
 		die(o->name,
 		    "another process is removing it, or has a lease on its file, and makes no progress (continue or end that "

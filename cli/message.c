@@ -95,18 +95,18 @@ die(const char *name, const char *format, ...)
 
 struct explanation {
 	int error;
-	const char *text;
+	const char *text; /* the name of the semaphore replaces NAME */
 };
 
 static const struct explanation explanations[] = {
 	{EINVAL, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')"},
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
 	{ENOENT, "no such semaphore (see 'tsem list'; 'tsem create' makes one, and so does 'tsem run -j N')"},
-	{EEXIST, "it already exists (see 'tsem show'; --exist-ok accepts it)"},
+	{EEXIST, "it already exists (see 'tsem show NAME'; --exist-ok accepts it)"},
 	{EACCES, "permission denied (see 'ls -ld /dev/shm')"},
 	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},
-	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f')"},
-	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f')"},
+	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f NAME')"},
+	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f NAME')"},
 	{ENOSPC, "shared memory is full (free some space in /dev/shm)"},
 	{EROFS, "shared memory is read-only (mount /dev/shm writable)"},
 	{EFBIG, "the file size limit is too low (raise 'ulimit -f' to 2100 KiB or more)"},
@@ -151,6 +151,17 @@ permission_text(const char *name, const struct stat *st, int error)
 	return text;
 }
 
+static const char *
+fill_in(const char *text, const char *name)
+{
+	static char filled[512];
+	const char *at = strstr(text, "NAME");
+	if (at == NULL || name == NULL)
+		return text;
+	snprintf(filled, sizeof(filled), "%.*s%s%s", (int)(at - text), text, name, at + strlen("NAME"));
+	return filled;
+}
+
 const char *
 error_text(const char *name, int error)
 {
@@ -161,7 +172,7 @@ error_text(const char *name, int error)
 		return permission_text(name, &st, error);
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
 		if (explanations[i].error == -error)
-			return explanations[i].text;
+			return fill_in(explanations[i].text, name);
 	}
 	return strerror(-error);
 }

@@ -246,13 +246,12 @@ const struct option_row option_rows[] = {
 enum { ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
 const size_t option_rows_n = ROWS;
 
-const char *
-name_at(const char *names, size_t i, size_t *length)
+void
+name_at(const char *names, size_t i, char name[NAME_TEXT_MAX])
 {
 	for (; i > 0; i--)
 		names += strcspn(names, ",") + 1;
-	*length = strcspn(names, ",");
-	return names;
+	snprintf(name, NAME_TEXT_MAX, "%.*s", (int)strcspn(names, ","), names);
 }
 
 bool

@@ -45,27 +45,35 @@ has_to_wait(tsem *sem, const struct options *o, bool queued)
 	return stat.available < o->count || stat.waiting > 0;
 }
 
-/* Whether no holder's release is enough, because the capacity was lowered below the request. */
-static bool
-is_lowered(tsem *sem, uint32_t count)
+/* If no holder's release is enough, because the capacity was lowered below the request: one that is. Else 0. */
+static uint32_t
+needed_capacity(tsem *sem, uint32_t count)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	return tsem_stat(sem, &stat) == 0 && stat.capacity < stat.permits && stat.capacity < count;
+	if (tsem_stat(sem, &stat) != 0 || stat.capacity >= stat.permits || stat.capacity >= count)
+		return 0;
+	return stat.permits > count ? stat.permits : count;
 }
 
+enum { ADVICE_BYTES_MAX = 384 };
+
 /* `run --nested` takes one name, and neither --any nor --jobserver. A farther ancestor may hold enough for it. */
-static const char *
-advice(tsem *sem, size_t n, const struct options *o, const struct ancestor_hold *hold)
+static void
+advise(tsem *sem, const char *name, size_t n, const struct options *o, const struct ancestor_hold *hold,
+       char text[ADVICE_BYTES_MAX])
 {
 	struct ancestor_hold enough;
-	const bool lowered = is_lowered(sem, o->count);
+	const uint32_t capacity = needed_capacity(sem, o->count);
 	const bool nested = n == 1 && !o->any && !o->jobserver && !hold->of_owner;
-	if (nested && ancestors_find(sem, 0, o->count, &enough))
-		return lowered ? "use 'tsem run --nested', or raise the capacity with 'tsem set'"
-		               : "use 'tsem run --nested', or give that back first";
-	if (lowered)
-		return "raise the capacity with 'tsem set'";
-	return nested ? "give that back first, or ask for no more with 'tsem run --nested'" : "give that back first";
+	const bool helps = nested && ancestors_find(sem, 0, o->count, &enough);
+	if (capacity > 0)
+		snprintf(text, ADVICE_BYTES_MAX, "%sraise the capacity with 'tsem set -j %" PRIu32 " %s'",
+		         helps ? "use 'tsem run --nested', or " : "", capacity, name);
+	else
+		snprintf(text, ADVICE_BYTES_MAX, "%s",
+		         helps    ? "use 'tsem run --nested', or give that back first"
+		         : nested ? "give that back first, or ask for no more with 'tsem run --nested'"
+		                  : "give that back first");
 }
 
 static const char *
@@ -77,12 +85,8 @@ relation_of(const struct options *o, const struct ancestor_hold *hold)
 }
 
 static void
-say(const struct options *o, size_t which, const struct ancestor_hold *hold, const char *what_to_do)
+say(const struct options *o, const char *name, const struct ancestor_hold *hold, const char *what_to_do)
 {
-	char name[256];
-	size_t length;
-	const char *at = name_at(o->name, which, &length);
-	snprintf(name, sizeof(name), "%.*s", (int)length, at);
 	complain(name, "process %d waits for process %d, %s, which holds %" PRIu64 " permit%s (%s)", (int)getpid(),
 	         (int)hold->pid, relation_of(o, hold), hold->count, hold->count == 1 ? "" : "s", what_to_do);
 }
@@ -119,8 +123,13 @@ self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool que
 	}
 	if (o->any && waited_for < n)
 		return false;
-	if (which < n && (!o->any || own == n))
-		say(o, which, &hold, advice(sems[which], n, o, &hold));
+	if (which < n && (!o->any || own == n)) {
+		char name[NAME_TEXT_MAX];
+		char advice[ADVICE_BYTES_MAX];
+		name_at(o->name, which, name);
+		advise(sems[which], name, n, o, &hold, advice);
+		say(o, name, &hold, advice);
+	}
 	return waited_for > 0;
 }
 
@@ -129,5 +138,5 @@ self_wait_report_idle(tsem *sem, const struct options *o)
 {
 	struct ancestor_hold hold;
 	if (ancestors_find(sem, 0, 1, &hold))
-		say(o, 0, &hold, "give that back first");
+		say(o, o->name, &hold, "give that back first");
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "termination.h"
 #include "message.h"
@@ -28,20 +29,18 @@ die_of_limit(const struct options *o)
 	tsem_close(sem);
 	if (rc < 0)
 		die_error(o->name, rc);
-	if (stat.capacity == 0 && stat.permits != 0)
-		die(o->name,
-		    "it exists with -j %" PRIu32 ", not -j %" PRIu32 ", and 'tsem set -j 0' drains it (use -j %" PRIu32
-		    ", which waits for another 'tsem set', or 'tsem remove' it, and -j %" PRIu32 " creates it)",
-		    stat.permits, o->permits, stat.permits, o->permits);
-	if (stat.capacity != stat.permits)
-		die(o->name,
-		    "it exists with -j %" PRIu32 ", not -j %" PRIu32 ", and 'tsem set' has made its capacity %" PRIu32
-		    " (use -j %" PRIu32 " or -j %" PRIu32 ", or 'tsem remove' it, and -j %" PRIu32 " creates it)",
-		    stat.permits, o->permits, stat.capacity, stat.permits, stat.capacity, o->permits);
+	char accepted[96];
+	if (stat.capacity == stat.permits)
+		snprintf(accepted, sizeof(accepted), "use -j %" PRIu32 ", or another name", stat.permits);
+	else if (stat.capacity == 0)
+		snprintf(accepted, sizeof(accepted), "it is drained: use -j %" PRIu32 ", which waits", stat.permits);
+	else
+		snprintf(accepted, sizeof(accepted), "its capacity is %" PRIu32 " now: use -j %" PRIu32 " or -j %" PRIu32,
+		         stat.capacity, stat.permits, stat.capacity);
 	die(o->name,
-	    "it exists with -j %" PRIu32 ", not -j %" PRIu32
-	    " (use that number, or another name; 'tsem set' changes the capacity, 'tsem remove' lets -j create it anew)",
-	    stat.permits, o->permits);
+	    "it exists with -j %" PRIu32 ", not -j %" PRIu32 " (%s; 'tsem set -j %" PRIu32
+	    " %s' changes the capacity, 'tsem remove %s' lets -j create it anew)",
+	    stat.permits, o->permits, accepted, o->permits, o->name, o->name);
 }
 
 void

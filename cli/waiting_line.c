@@ -24,7 +24,7 @@ seconds_since(uint64_t then_ns)
 
 /* ---- the text ---- */
 
-enum { TEXT_BYTES_MAX = 1152, NAMES_BYTES_MAX = 200, WHICH_BYTES_MAX = NAMES_BYTES_MAX + 8, COLUMNS_MAX_SHOWN = 512 };
+enum { TEXT_BYTES_MAX = 1152, COLUMNS_MAX_SHOWN = 512 };
 
 /* The semaphore that the line tells of, at one instant. Not known: it cannot be read. */
 struct sight {
@@ -44,21 +44,12 @@ look_at(const struct waiting_line *line)
 	return sight;
 }
 
-/* The name of the semaphore that the line tells of. */
-static void
-copy_name(const struct waiting_line *line, char name[NAMES_BYTES_MAX + 1])
-{
-	size_t length;
-	const char *at = name_at(line->o->name, line->at, &length);
-	snprintf(name, NAMES_BYTES_MAX + 1, "%.*s", (int)length, at);
-}
-
 static void
 describe_reason(const struct waiting_line *line, const struct sight *sight, const struct reason_form *form,
                 char text[REASON_BYTES_MAX])
 {
-	char name[NAMES_BYTES_MAX + 1];
-	copy_name(line, name);
+	char name[NAME_TEXT_MAX];
+	name_at(line->o->name, line->at, name);
 	text[0] = '\0';
 	if (sight->known)
 		reason_to_text(&sight->reason, &sight->stat, name, form, text);
@@ -76,7 +67,7 @@ find_ours(const struct waiting_line *line)
 }
 
 /* How much room a line has for names. What is cut off ends with "...". */
-enum { NAMES_COLUMNS_SHORT = 24, NAMES_COLUMNS_MAX = NAMES_BYTES_MAX };
+enum { NAMES_COLUMNS_SHORT = 24, NAMES_COLUMNS_MAX = 200 };
 
 static void append(char text[TEXT_BYTES_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -91,22 +82,22 @@ append(char text[TEXT_BYTES_MAX], const char *format, ...)
 }
 
 static void
-append_names(char text[TEXT_BYTES_MAX], const char *names, size_t n, size_t columns)
+append_names(char text[TEXT_BYTES_MAX], const char *names, size_t columns)
 {
-	const bool fits = n <= columns;
-	append(text, "%.*s%s", (int)(fits ? n : columns - strlen("...")), names, fits ? "" : "...");
+	const bool fits = strlen(names) <= columns;
+	append(text, "%.*s%s", (int)(fits ? columns : columns - strlen("...")), names, fits ? "" : "...");
 }
 
 /* " of NAME" if the wait is for several. */
 static void
 append_which(const struct waiting_line *line, size_t columns, char text[TEXT_BYTES_MAX])
 {
-	size_t length;
-	const char *name = name_at(line->o->name, line->at, &length);
+	char name[NAME_TEXT_MAX];
 	if (line->n == 1)
 		return;
+	name_at(line->o->name, line->at, name);
 	append(text, " of ");
-	append_names(text, name, length, columns);
+	append_names(text, name, columns);
 }
 
 /* How a line is made shorter, step by step, until it fits. */
@@ -134,7 +125,7 @@ lay_out(const struct waiting_line *line, const struct sight *sight, uint32_t pos
 	char reason[REASON_BYTES_MAX];
 	describe_reason(line, sight, &layout->reason, reason);
 	text[0] = '\0';
-	append_names(text, line->o->name, strlen(line->o->name), layout->names_columns);
+	append_names(text, line->o->name, layout->names_columns);
 	append(text, ": %s", reason);
 	const char *separator = reason[0] == '\0' ? "" : ", ";
 	if (line->idle) {
@@ -308,9 +299,9 @@ look_for_deadlock(struct waiting_line *line)
 		self_wait_report(line->sems, line->n, line->o, true);
 	line->looked = true;
 	if (!line->looked_for_cycle) {
-		char name[NAMES_BYTES_MAX + 1];
+		char name[NAME_TEXT_MAX];
 		line->at = find_ours(line);
-		copy_name(line, name);
+		name_at(line->o->name, line->at, name);
 		cycle_report(line->sems[line->at], name, line->o);
 	}
 	line->looked_for_cycle = true;

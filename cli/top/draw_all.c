@@ -10,14 +10,14 @@
 #include "top/frame.h"
 #include "view/describe.h"
 
-enum { NAME_WIDTH_MIN = 8, NAME_WIDTH_MAX = 40, GAP = 2, BAR_WIDTH_MIN = 8, BAR_WIDTH_MAX = 30, TREND_MAX = 60 };
+enum { NAME_WIDTH_MIN = 8, GAP = 2, BAR_WIDTH_MIN = 8, BAR_WIDTH_MAX = 30, TREND_MAX = 60 };
 
 struct widths {
 	int of[TOP_COLUMNS];
 	int bar; /* after USE, with a gap; 0: no room */
 };
 
-/* On a narrow screen, first the name shrinks, then the trend goes, then the bar. The edge cuts the rest. */
+/* On a narrow screen, first the trend goes, then the bar. Then the edge cuts the rest, but never a name in front. */
 static struct widths
 widths_for(const struct top_model *model)
 {
@@ -27,13 +27,11 @@ widths_for(const struct top_model *model)
 	int left = COLS - GAP;
 	for (size_t i = 0; i < TOP_SCREEN_COLUMNS; i++)
 		left -= w.of[i];
-	int name = NAME_WIDTH_MIN;
+	w.of[TOP_NAME] = NAME_WIDTH_MIN;
 	for (size_t i = 0; i < model->n; i++) {
 		const int length = (int)strlen(model->lines[i].name);
-		name = length > name ? length : name;
+		w.of[TOP_NAME] = length > w.of[TOP_NAME] ? length : w.of[TOP_NAME];
 	}
-	const int most = left - 2 * BAR_WIDTH_MIN < NAME_WIDTH_MAX ? left - 2 * BAR_WIDTH_MIN : NAME_WIDTH_MAX;
-	w.of[TOP_NAME] = most < NAME_WIDTH_MIN ? NAME_WIDTH_MIN : name < most ? name : most;
 	left -= w.of[TOP_NAME];
 	if (left >= BAR_WIDTH_MIN)
 		w.bar = left / 2 < BAR_WIDTH_MIN ? BAR_WIDTH_MIN : left / 2 < BAR_WIDTH_MAX ? left / 2 : BAR_WIDTH_MAX;

@@ -140,8 +140,8 @@ expect_told() {
   # shellcheck disable=SC2016
   mine='echo $$ >holder; tsem acquire --owner $$ "$SEM"; '
   attempt bash -c "$mine"'tsem set -j 0 "$SEM"; tsem take -w 1ms "$SEM" 2>said; tsem take -k 2 -w 1ms "$SEM" 2>more; :'
-  expect_told said "$(<holder)" 'its ancestor' '1 permit' "use 'tsem run --nested', or raise the capacity with 'tsem set'"
-  expect_told more "$(<holder)" 'its ancestor' '1 permit' "raise the capacity with 'tsem set'"
+  expect_told said "$(<holder)" 'its ancestor' '1 permit' "use 'tsem run --nested', or raise the capacity with 'tsem set -j 3 $SEM'"
+  expect_told more "$(<holder)" 'its ancestor' '1 permit' "raise the capacity with 'tsem set -j 3 $SEM'"
   tsem set -j 3 "$SEM"
   attempt bash -c "$mine"'tsem take -k 3 -w 1ms "$SEM" 2>said; tsem take -k 2 "$SEM"
     tsem run --jobserver -w 1ms "$SEM" true 2>more; tsem run --any -w 1ms "$SEM" true 2>any; :'

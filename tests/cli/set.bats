@@ -139,7 +139,7 @@ run_and_create() {
       attempt tsem $words && expect_silence || return
       rm -f "$FILE-other"
     else
-      refuses "^$SEM: it exists with -j 3, not -j $number, $3" $words || return
+      refuses "^$SEM: it exists with -j 3, not -j $number $3" $words || return
       [[ ! -e $FILE-other ]] || return
     fi
   done
@@ -150,17 +150,18 @@ run_and_create() {
   tsem set -j 5 "$SEM"
   run_and_create accepts 3
   run_and_create accepts 5
-  run_and_create refuses 4 "and 'tsem set' has made its capacity 5 \\(use -j 3 or -j 5, or 'tsem remove' it, and -j 4 creates it\\)"
+  run_and_create refuses 4 "\\(its capacity is 5 now: use -j 3 or -j 5; 'tsem set -j 4 $SEM' changes the capacity, $(
+    )'tsem remove $SEM' lets -j create it anew\\)"
   attempt tsem run -n -j 5 -k 5 "$SEM" true
   expect_silence
   tsem set -j 0 "$SEM"
   attempt tsem run -n -j 3 "$SEM" true
   expect_silence 75
-  local drained="and 'tsem set -j 0' drains it \\(use -j 3, which waits for another 'tsem set', or 'tsem remove' it, and -j"
-  run_and_create refuses 5 "$drained 5 creates it\\)"
-  refuses "^$SEM: it exists with -j 3, not -j 0, $drained 0 creates it\\)" create --exist-ok -j 0 "$SEM"
+  local drained="\\(it is drained: use -j 3, which waits; 'tsem set -j"
+  run_and_create refuses 5 "$drained 5 $SEM' changes the capacity, 'tsem remove $SEM' lets -j create it anew\\)"
+  refuses "^$SEM: it exists with -j 3, not -j 0 $drained 0 $SEM' changes" create --exist-ok -j 0 "$SEM"
   tsem set -j 3 "$SEM"
-  local remedies="\\(use that number, .*'tsem set' .*'tsem remove' lets -j create it anew\\)"
+  local remedies="\\(use -j 3, or another name; 'tsem set -j 5 $SEM' .*'tsem remove $SEM' lets -j create it anew\\)"
   refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" run -j 5 "$SEM" true
   refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" create --exist-ok -j 5 "$SEM"
 }
