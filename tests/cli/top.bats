@@ -50,6 +50,12 @@ setup_file() {
   expect_match 'table' "$OUT" $'TREND +REASON\na +100% .* taken\nb [^\n]*\n.*TREND *\n'
 }
 
+@test "top: no name is cut, also on a narrow screen" {
+  TOP=()
+  local name=nightly-database.backup-of-all-customers
+  alone_on_screen "tsem create $name; tsem create b" 80x10 "see:^$name +0% +0 +1 " 'see:^b +0% +0 +1 ' key:q restored:0
+}
+
 @test "top: what was posted in excess" {
   TOP=()
   alone_on_screen 'tsem create it; tsem post -k 2 it' 100x10 'see:^it +0%  ░+ +0 +1\+2 +0 ' 'key:\n' \
