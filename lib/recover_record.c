@@ -69,7 +69,11 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
 	if (is_returned(grants, subject->index, state, LOAD_ACQ(&record->until))) /* a hold that was declared dead */
 		held = false;
-	const bool abandoned = held && !ended_in_order(record, subject->owner);
+	/*
+	 * A `tsem run` gives the permits back before it reaps its command. So if the end of the command could not be seen
+	 * because it was reaped meanwhile, the state has changed by now.
+	 */
+	const bool abandoned = held && !ended_in_order(record, subject->owner) && LOAD_SEQ(&record->state) == state;
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
 	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);

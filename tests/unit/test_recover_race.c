@@ -6,6 +6,21 @@
 
 static uint32_t permits_of_the_other;
 
+/* What else happens while a recoverer looks for the exit status of a command. Here it finds none. */
+static void (*during_look)(void);
+
+bool __wrap_has_exited(pid_t pid, uint64_t start);
+
+bool
+__wrap_has_exited(pid_t pid, uint64_t start)
+{
+	(void)pid;
+	(void)start;
+	if (during_look != NULL)
+		during_look();
+	return false;
+}
+
 static void
 another_recovers(void)
 {
@@ -137,6 +152,32 @@ two_recoverers_at_once_agree(void **state)
 	assert_int_equal(LOAD_SEQ(&permits_of_all), RACES / 2 * COUNT);
 }
 
+/* Its `tsem run` gives the permits back, and reaps it. */
+static void
+command_is_reaped(void)
+{
+	during_look = NULL;
+	STORE_SEQ(&sem->segment.records[RECORD].state, state_next(state_of(sem, RECORD), STATE_IDLE, 8));
+}
+
+static void
+a_command_that_is_reaped_during_the_look_has_abandoned_nothing(void **state)
+{
+	(void)state;
+	struct identity self;
+	assert_int_equal(identity_get(&self), 0);
+	for (int reaped = 0; reaped < 2; reaped++) {
+		set_counters(sem, 100 + COUNT, 100);
+		put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
+		STORE_SEQ(&sem->segment.records[RECORD].use, USE_COMMAND);
+		STORE_SEQ(&sem->segment.records[RECORD].pid_ns, self.pid_ns);
+		STORE_SEQ(&sem->segment.header->abandoned, 0);
+		during_look = reaped != 0 ? command_is_reaped : NULL;
+		recover_the_record();
+		assert_int_equal(LOAD_SEQ(&sem->segment.header->abandoned), reaped == 0);
+	}
+}
+
 int
 main(void)
 {
@@ -145,6 +186,7 @@ main(void)
 		TEST_RECOVERY(the_next_owner_keeps_its_permits),
 		TEST_RECOVERY(two_orphans_of_one_record_differ_by_their_tickets),
 		TEST_RECOVERY(an_adopted_hold_is_not_recovered),
+		TEST_RECOVERY(a_command_that_is_reaped_during_the_look_has_abandoned_nothing),
 		TEST_RECOVERY(two_recoverers_at_once_agree),
 	};
 	support_start(60);
