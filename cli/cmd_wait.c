@@ -34,8 +34,8 @@ wait_with_line(tsem *sem, const struct options *o, const struct timespec *deadli
 		rc = tsem_wait_idle(sem, flags, is_last ? deadline : &end);
 		if (rc == -ETIMEDOUT && !is_last)
 			waiting_line_renew(&line, 0);
-	} while ((rc == -ETIMEDOUT && !is_last) || (rc == -EINTR && termination_signal() == 0));
-	waiting_line_finish(&line, rc);
+	} while (termination_signal() == 0 && ((rc == -ETIMEDOUT && !is_last) || rc == -EINTR));
+	waiting_line_finish(&line, termination_signal() == 0 ? rc : -EINTR);
 	if (line.terminal)
 		termination_restore(&termination);
 	if (termination_signal() != 0)
