@@ -21,7 +21,7 @@ cmd_create(const struct options *o)
 	};
 	int rc = tsem_create(o->name, &config, NULL);
 	if (rc == -EEXIST && o->exist_ok)
-		die_of_limit(o);
+		die_of_limit(o, permits);
 	if (rc < 0)
 		die_of_creation(o, rc);
 	return EXIT_DONE;

@@ -32,6 +32,14 @@ look_at_waiter(const struct tsem_owner *waiter, void *arg)
 	return ancestors_find(search->wanted, waiter->pid, 1, &search->theirs) && search->theirs.of_owner ? FOUND : 0;
 }
 
+/* Otherwise another holder may give back what is waited for. */
+static bool
+holds_all(tsem *sem, const struct ancestor_hold *hold)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	return tsem_stat(sem, &stat) == 0 && stat.held <= hold->count;
+}
+
 static int
 look_at_semaphore(const char *name, void *arg)
 {
@@ -40,16 +48,18 @@ look_at_semaphore(const char *name, void *arg)
 	if (tsem_open(name, TSEM_READ_ONLY | TSEM_FOREIGN, &sem) < 0)
 		return 0;
 	search->waiters = 0;
-	const bool found =
-		ancestors_find(sem, search->owner, 1, &search->ours) && tsem_owners(sem, look_at_waiter, search) == FOUND;
+	const bool found = ancestors_find(sem, search->owner, 1, &search->ours)
+	                   && tsem_owners(sem, look_at_waiter, search) == FOUND && holds_all(sem, &search->ours)
+	                   && holds_all(search->wanted, &search->theirs);
 	tsem_close(sem);
 	if (!found || search->theirs.pid == search->ours.pid)
 		return 0;
-	complain(search->wanted_name,
-	         "a cycle: process %d holds %s and waits for %s, process %d holds %s and waits for %s (end one of them; "
-	         "'tsem run %s,%s' acquires both without a cycle)",
-	         (int)search->ours.pid, name, search->wanted_name, (int)search->theirs.pid, search->wanted_name, name, name,
-	         search->wanted_name);
+	complain(
+		search->wanted_name,
+		"a cycle: process %d holds %s, and it or a child waits for %s; process %d holds %s, and it or a child waits "
+		"for %s (if neither goes on, end one; 'tsem run %s,%s' acquires both without a cycle)",
+		(int)search->ours.pid, name, search->wanted_name, (int)search->theirs.pid, search->wanted_name, name, name,
+		search->wanted_name);
 	return FOUND;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two processes, each of which holds what the other one waits for. */
+/* Two processes, each of which holds all that the other one waits for. */
 #ifndef TSEM_CLI_CYCLE_H
 #define TSEM_CLI_CYCLE_H
 

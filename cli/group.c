@@ -42,7 +42,7 @@ check_before_creating(const struct options *o)
 	rc = tsem_stat(sem, &stat);
 	tsem_close(sem);
 	if (rc == 0 && !accepts_limit(&stat, o->permits))
-		die_of_limit(o);
+		die_of_limit(o, o->permits);
 }
 
 void

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "process.h"
@@ -54,6 +55,18 @@ post_would_help(const struct reason *reason, const struct tsem_stat *stat)
 	return stat->permits == 0 || reason->wanted <= stat->max;
 }
 
+/* Of a request that waits for holders only. */
+static enum reason_kind
+kind_of_holders(const struct reason *reason)
+{
+	static const enum reason_kind kinds[] = {
+		[HOLDER_RUNS] = REASON_HELD,       [HOLDER_ELSEWHERE] = REASON_CONTAINER, [HOLDER_UNKNOWN] = REASON_UNKNOWN,
+		[HOLDER_STOPPED] = REASON_STOPPED, [HOLDER_DEAD] = REASON_DEAD,
+	};
+	const enum reason_kind kind = kinds[reason->state];
+	return kind > REASON_FIRST && reason->free > 0 ? REASON_FIRST : kind;
+}
+
 static enum reason_kind
 kind_of(const struct reason *reason, const struct tsem_stat *stat)
 {
@@ -64,17 +77,7 @@ kind_of(const struct reason *reason, const struct tsem_stat *stat)
 			return REASON_UNPOSTED;
 		return stat->capacity == 0 ? REASON_DRAINED : REASON_CAPACITY;
 	}
-	if (wanted > after_releases)
-		return REASON_TAKEN;
-	if (reason->state == HOLDER_DEAD)
-		return REASON_DEAD;
-	if (reason->state == HOLDER_STOPPED)
-		return REASON_STOPPED;
-	if (reason->state == HOLDER_UNKNOWN)
-		return REASON_UNKNOWN;
-	if (reason->free > 0)
-		return REASON_FIRST;
-	return reason->state == HOLDER_ELSEWHERE ? REASON_CONTAINER : REASON_HELD;
+	return wanted > after_releases ? REASON_TAKEN : kind_of_holders(reason);
 }
 
 static bool
@@ -132,9 +135,11 @@ int
 reason_of_use(tsem *sem, struct tsem_stat *stat, struct reason *reason)
 {
 	const int rc = look_at(sem, 0, stat, reason);
-	if (rc == 0 && reason->kind == REASON_NONE && stat->held > 0)
-		reason->kind = REASON_HELD;
-	return rc;
+	if (rc < 0 || stat->held == 0)
+		return rc;
+	reason->free = 0;
+	reason->kind = reason->holders > 0 ? kind_of_holders(reason) : REASON_TAKEN;
+	return 0;
 }
 
 /* ---- naming it ---- */
@@ -153,6 +158,10 @@ reason_word(enum reason_kind kind)
 
 const struct reason_form reason_brief = {.brief = true, .hints = HINTS_FULL};
 const struct reason_form reason_full = {.hints = HINTS_FULL, .command_max = REASON_COMMAND_MAX};
+static const struct reason_form short_hints = {.hints = HINTS_SHORT, .command_max = REASON_COMMAND_MAX};
+static const struct reason_form short_command = {.hints = HINTS_SHORT, .command_max = REASON_COMMAND_MAX / 3};
+static const struct reason_form compact = {.compact = true};
+const struct reason_form *const reason_forms[REASON_FORMS] = {&reason_full, &short_hints, &short_command, &compact};
 
 /* What the parts of a text have in common. */
 struct telling {
@@ -160,8 +169,16 @@ struct telling {
 	const struct tsem_stat *stat;
 	const char *name;
 	const struct reason_form *form;
-	char *text; /* of REASON_BYTES_MAX */
+	const char *foreign; /* in front of the name, the option that this user needs */
+	char *text;          /* of REASON_BYTES_MAX */
 };
+
+/* The rule of TSEM_FOREIGN. */
+static const char *
+option_for(const struct tsem_stat *stat)
+{
+	return stat->uid == geteuid() || stat->uid == 0 ? "" : "--foreign ";
+}
 
 static void append(const struct telling *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -204,9 +221,9 @@ static void
 hint_to_post(const struct telling *t, const char *what, uint64_t permits)
 {
 	if (permits > 1)
-		hint(t, what, "tsem post -k %" PRIu64 " %s", permits, t->name);
+		hint(t, what, "tsem post -k %" PRIu64 " %s%s", permits, t->foreign, t->name);
 	else
-		hint(t, what, "tsem post %s", t->name);
+		hint(t, what, "tsem post %s%s", t->foreign, t->name);
 }
 
 /* Permits that have to be posted, even if all that are held came back. */
@@ -220,18 +237,18 @@ static void
 hint_to_raise(const struct telling *t)
 {
 	const uint64_t permits = t->reason->wanted > t->stat->permits ? t->reason->wanted : t->stat->permits;
-	hint(t, "raise the capacity", "tsem set -j %" PRIu64 " %s", permits, t->name);
+	hint(t, "raise the capacity", "tsem set -j %" PRIu64 " %s%s", permits, t->foreign, t->name);
 }
 
 /* Of the first waiter; or of a process that has left the queue, and asks why. */
 static void
 tell_request(const struct telling *t)
 {
-	append(t, "%s %" PRIu64 "%s", t->reason->queued ? "the first in line wants" : "the request was for",
-	       t->reason->wanted,
-	       t->form->compact         ? ""
-	       : t->reason->wanted == 1 ? " permit"
-	                                : " permits");
+	if (t->form->compact)
+		append(t, "%s %" PRIu64, t->reason->queued ? "first wants" : "wanted", t->reason->wanted);
+	else
+		append(t, "%s %" PRIu64 " permit%s", t->reason->queued ? "the first in line wants" : "the request was for",
+		       t->reason->wanted, t->reason->wanted == 1 ? "" : "s");
 }
 
 /* What a release by all holders would not be enough for. */
@@ -277,7 +294,11 @@ tell_first(const struct telling *t)
 		return;
 	separate(t);
 	tell_request(t);
-	append(t, ", %" PRIu64 " %s %s", free, free == 1 ? "is" : "are", t->reason->queued ? "kept for it" : "available");
+	if (t->form->compact)
+		append(t, ", %" PRIu64 " kept", free);
+	else
+		append(t, ", %" PRIu64 " %s %s", free, free == 1 ? "is" : "are",
+		       t->reason->queued ? "kept for it" : "available");
 }
 
 /* The command that gives back the permits of a holder that a user knows to be dead. */
@@ -287,10 +308,27 @@ hint_to_recover(const struct telling *t)
 	const struct tsem_owner *holder = &t->reason->holder;
 	const bool by_namespace = holder->foreign_pid && holder->pid_ns != 0;
 	const pid_t pid = by_namespace || holder->pid_here == 0 ? holder->pid : holder->pid_here;
-	append(t, "; if it is dead: tsem recover --owner %d ", (int)pid);
+	char pid_ns[32] = "";
 	if (by_namespace)
-		append(t, "--pid-ns %" PRIu32 " ", holder->pid_ns);
-	append(t, "--force %s", t->name);
+		snprintf(pid_ns, sizeof(pid_ns), "--pid-ns %" PRIu32 " ", holder->pid_ns);
+	if (t->form->hints != HINTS_NONE)
+		append(t, " (if it is dead: 'tsem recover --owner %d %s--force %s%s')", (int)pid, pid_ns, t->foreign, t->name);
+}
+
+/* In few words: "held by 1 (container), dead?, +2". */
+static void
+tell_holders_compactly(const struct telling *t)
+{
+	static const char *const states[] = {
+		[HOLDER_RUNS] = "",       [HOLDER_ELSEWHERE] = "", [HOLDER_UNKNOWN] = ", dead?", [HOLDER_STOPPED] = ", stopped",
+		[HOLDER_DEAD] = ", dead",
+	};
+	const struct tsem_owner *holder = &t->reason->holder;
+	const bool elsewhere = process_is_elsewhere(holder);
+	append(t, "held by %d%s%s", (int)(holder->pid_here == 0 ? holder->pid : process_number(holder)),
+	       elsewhere ? " (container)" : "", states[t->reason->state]);
+	if (t->reason->holders > 1)
+		append(t, ", +%" PRIu32, t->reason->holders - 1);
 }
 
 /* A number of another container means nothing here. */
@@ -307,18 +345,12 @@ tell_holders(const struct telling *t)
 	const struct reason *reason = t->reason;
 	const struct tsem_owner *holder = &reason->holder;
 	const bool unnumbered = process_is_elsewhere(holder) && holder->pid_here == 0;
-	const char *state = states[reason->state];
-	if (unnumbered && reason->state == HOLDER_ELSEWHERE)
-		state = "";
-	else if (t->form->compact && reason->state == HOLDER_UNKNOWN)
-		state = "perhaps dead";
+	const char *state = unnumbered && reason->state == HOLDER_ELSEWHERE ? "" : states[reason->state];
 	const unsigned long long seconds = holder->elapsed_ns / NS_PER_SECOND;
 	char command[REASON_COMMAND_MAX] = "?";
 	separate(t);
 	append(t, "held by %d%s", (int)(unnumbered ? holder->pid : process_number(holder)),
-	       !unnumbered        ? ""
-	       : t->form->compact ? " in a container"
-	                          : " in another container");
+	       unnumbered ? " in another container" : "");
 	if (t->form->command_max > 0 && seconds > 0)
 		append(t, " for %llu s", seconds);
 	if (t->form->command_max > 0)
@@ -331,7 +363,7 @@ tell_holders(const struct telling *t)
 		append(t, " and %" PRIu32 " more", reason->holders - 1);
 	if (reason->state == HOLDER_STOPPED)
 		hint(t, "continue it", "kill -CONT %d", (int)process_number(holder));
-	if (t->form->hints != HINTS_NONE && reason->state == HOLDER_UNKNOWN)
+	if (reason->state == HOLDER_UNKNOWN)
 		hint_to_recover(t);
 }
 
@@ -364,18 +396,33 @@ void
 reason_to_text(const struct reason *reason, const struct tsem_stat *stat, const char *name,
                const struct reason_form *form, char text[REASON_BYTES_MAX])
 {
-	const struct telling t = {reason, stat, name, form, text};
+	const struct telling t = {reason, stat, name, form, option_for(stat), text};
 	text[0] = '\0';
 	if (reason->kind == REASON_NONE)
 		return;
 	const bool is_of_holder = kind_is_of_holder(reason->kind);
+	if (form->compact && is_of_holder) {
+		tell_holders_compactly(&t);
+		return;
+	}
 	tell_lack(&t);
-	if (!form->compact || !is_of_holder)
+	if (!form->compact || text[0] == '\0')
 		tell_first(&t);
-	if (reason->holders > 0 && !(form->brief && reason->state == HOLDER_RUNS) && !(form->compact && !is_of_holder))
+	if (form->compact)
+		return;
+	if (reason->holders > 0 && !(form->brief && reason->state == HOLDER_RUNS))
 		tell_holders(&t);
-	if (!form->compact)
-		tell_rest(&t);
+	tell_rest(&t);
+}
+
+void
+reason_to_fit(const struct reason *reason, const struct tsem_stat *stat, const char *name, size_t columns,
+              char text[REASON_BYTES_MAX])
+{
+	size_t i = 0;
+	do {
+		reason_to_text(reason, stat, name, reason_forms[i], text);
+	} while (strlen(text) > columns && ++i < REASON_FORMS);
 }
 
 static int
@@ -387,9 +434,11 @@ note_unknown(const struct tsem_owner *owner, void *arg)
 void
 reason_of_unknown(tsem *sem, const char *name, char text[REASON_BYTES_MAX])
 {
+	struct tsem_stat stat = {.size = sizeof(stat)};
 	struct reason reason = {.kind = REASON_UNKNOWN};
-	const struct telling t = {.reason = &reason, .name = name, .form = &reason_brief, .text = text};
+	const int rc = tsem_snapshot(sem, &stat, note_unknown, &reason);
+	const struct telling t = {&reason, &stat, name, &reason_brief, option_for(&stat), text};
 	text[0] = '\0';
-	if (tsem_owners(sem, note_unknown, &reason) >= 0 && reason.state == HOLDER_UNKNOWN)
+	if (rc >= 0 && reason.state == HOLDER_UNKNOWN)
 		tell_holders(&t);
 }

@@ -51,7 +51,7 @@ void reason_conclude(struct reason *reason, const struct tsem_stat *stat, uint32
 /* A snapshot of `sem` and the reason in one call. 0, or a negative errno. */
 int reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason);
 
-/* The same for a process that waits until no process holds or waits: what is held is a reason, too. */
+/* The same for a process that requests nothing, but waits until no process holds or waits. */
 int reason_of_use(tsem *sem, struct tsem_stat *stat, struct reason *reason);
 
 /* A stable word for scripts. */
@@ -73,9 +73,17 @@ struct reason_form {
 extern const struct reason_form reason_brief;
 extern const struct reason_form reason_full;
 
+/* From the longest to the shortest, for what is only as wide as a terminal. The first is reason_full. */
+enum { REASON_FORMS = 4 };
+extern const struct reason_form *const reason_forms[REASON_FORMS];
+
 /* A part of a sentence for people; empty if there is nothing to tell. `name`: of the semaphore, for the hints. */
 void reason_to_text(const struct reason *reason, const struct tsem_stat *stat, const char *name,
                     const struct reason_form *form, char text[REASON_BYTES_MAX]);
+
+/* The same in the longest form that has at most `columns` bytes, or the shortest form. */
+void reason_to_fit(const struct reason *reason, const struct tsem_stat *stat, const char *name, size_t columns,
+                   char text[REASON_BYTES_MAX]);
 
 /* The same of the holders that cannot be judged from here; empty if there are none, or if the owners cannot be read. */
 void reason_of_unknown(tsem *sem, const char *name, char text[REASON_BYTES_MAX]);

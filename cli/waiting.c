@@ -18,7 +18,7 @@ accepts_limit(const struct tsem_stat *stat, uint32_t permits)
 }
 
 void
-die_of_limit(const struct options *o)
+die_of_limit(const struct options *o, uint32_t permits)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *sem;
@@ -40,7 +40,7 @@ die_of_limit(const struct options *o)
 	die(o->name,
 	    "it exists with -j %" PRIu32 ", not -j %" PRIu32 " (%s; 'tsem set -j %" PRIu32
 	    " %s' changes the capacity, 'tsem remove %s' lets -j create it anew)",
-	    stat.permits, o->permits, accepted, o->permits, o->name, o->name);
+	    stat.permits, permits, accepted, permits, o->name, o->name);
 }
 
 void
@@ -98,7 +98,7 @@ open_for_use(const struct options *o, bool *created)
 		rc = tsem_create(o->name, &config, &sem);
 	}
 	if (rc == -EEXIST)
-		die_of_limit(o);
+		die_of_limit(o, o->permits);
 	if (rc < 0)
 		die_of_creation(o, rc);
 	return sem;

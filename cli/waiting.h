@@ -18,7 +18,7 @@ tsem *open_existing(const struct options *o);
 bool accepts_limit(const struct tsem_stat *stat, uint32_t permits);
 
 /* Says that o->permits is neither the number of permits that o->name was created with nor its capacity. */
-_Noreturn void die_of_limit(const struct options *o);
+_Noreturn void die_of_limit(const struct options *o, uint32_t permits);
 
 /* Says why the semaphore could not be created. */
 _Noreturn void die_of_creation(const struct options *o, int error);

@@ -102,16 +102,16 @@ append_which(const struct waiting_line *line, size_t columns, char text[TEXT_BYT
 
 /* How a line is made shorter, step by step, until it fits. */
 static const struct layout {
-	struct reason_form reason;
+	size_t form;   /* of the reason */
 	bool is_short; /* after the reason */
 	size_t names_columns;
 } layouts[] = {
-	{{.hints = HINTS_FULL, .command_max = REASON_COMMAND_MAX}, false, NAMES_COLUMNS_MAX},
-	{{.hints = HINTS_FULL, .command_max = REASON_COMMAND_MAX}, true, NAMES_COLUMNS_MAX},
-	{{.hints = HINTS_SHORT, .command_max = REASON_COMMAND_MAX}, true, NAMES_COLUMNS_MAX},
-	{{.hints = HINTS_SHORT, .command_max = REASON_COMMAND_MAX / 3}, true, NAMES_COLUMNS_MAX},
-	{{.compact = true}, true, NAMES_COLUMNS_MAX},
-	{{.compact = true}, true, NAMES_COLUMNS_SHORT},
+	{0, false, NAMES_COLUMNS_MAX},
+	{0, true, NAMES_COLUMNS_MAX},
+	{1, true, NAMES_COLUMNS_MAX},
+	{2, true, NAMES_COLUMNS_MAX},
+	{REASON_FORMS - 1, true, NAMES_COLUMNS_MAX},
+	{REASON_FORMS - 1, true, NAMES_COLUMNS_SHORT},
 };
 
 enum { LAYOUTS = sizeof(layouts) / sizeof(layouts[0]) };
@@ -123,15 +123,15 @@ lay_out(const struct waiting_line *line, const struct sight *sight, uint32_t pos
 {
 	const unsigned long long seconds = (monotonic_ns() - line->began_ns) / NS_PER_SECOND;
 	char reason[REASON_BYTES_MAX];
-	describe_reason(line, sight, &layout->reason, reason);
+	describe_reason(line, sight, reason_forms[layout->form], reason);
 	text[0] = '\0';
 	append_names(text, line->o->name, layout->names_columns);
 	append(text, ": %s", reason);
 	const char *separator = reason[0] == '\0' ? "" : ", ";
-	if (line->idle) {
+	if (line->idle && sight->stat.waiting > 0) {
 		append(text, "%s%" PRIu32 " in the queue", separator, sight->stat.waiting);
 		separator = ", ";
-	} else if (position > 0) {
+	} else if (!line->idle && position > 0) {
 		append(text, "%splace %" PRIu32, separator, position);
 		append_which(line, layout->names_columns, text);
 		separator = ", ";
@@ -321,8 +321,9 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	line->at = find_ours(line);
 	const struct sight sight = look_at(line);
 	position = find_position(line, &sight, position);
-	if (!on_screen && line->printed && line->position == position && line->at == was_at
-	    && line->reason == sight.reason.kind)
+	/* This process is about to recover the permits of a dead holder. */
+	const bool changed = line->reason != sight.reason.kind && sight.reason.kind != REASON_DEAD;
+	if (!on_screen && line->printed && line->position == position && line->at == was_at && !changed)
 		return;
 	describe_wait(line, &sight, position, on_screen ? columns_of_text() : SIZE_MAX, text);
 	if (on_screen)
@@ -334,13 +335,21 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	line->reason = sight.reason.kind;
 }
 
-/* The process has left the queues by now, so only the lack tells which of several semaphores it waited for. */
+static bool
+is_lacking(const struct waiting_line *line, size_t i)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	return tsem_stat(line->sems[i], &stat) == 0 && stat.available < line->o->count;
+}
+
+/* The process has left the queues by now. If it has not told yet which one it waited in, only the lack tells that. */
 static size_t
 find_lacking(const struct waiting_line *line)
 {
-	for (size_t i = 0; line->n > 1 && i < line->n; i++) {
-		struct tsem_stat stat = {.size = sizeof(stat)};
-		if (tsem_stat(line->sems[i], &stat) == 0 && stat.available < line->o->count)
+	if (line->n == 1 || (line->looked_for_cycle && is_lacking(line, line->at)))
+		return line->at;
+	for (size_t i = 0; i < line->n; i++) {
+		if (is_lacking(line, i))
 			return i;
 	}
 	return line->at;
@@ -355,6 +364,7 @@ explain(struct waiting_line *line, int error)
 		append(text, line->o->holders ? "permits are still held" : "permits are still held or waited for");
 	} else if (error == -ECANCELED) {
 		append(text, "the wait was cancelled");
+		append_which(line, NAMES_COLUMNS_MAX, text);
 	} else {
 		line->at = find_lacking(line);
 		append(text, "not enough permits");

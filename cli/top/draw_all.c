@@ -94,7 +94,8 @@ draw_reason(const struct top_line *line)
 {
 	char why[REASON_BYTES_MAX];
 	char text[NAME_BYTES_MAX + 2 + REASON_BYTES_MAX];
-	reason_to_text(&line->reason, &line->stat, line->name, &reason_full, why);
+	const size_t head = strlen(line->name) + 2;
+	reason_to_fit(&line->reason, &line->stat, line->name, (size_t)COLS > head ? (size_t)COLS - head : 0, why);
 	if (why[0] == '\0')
 		return 0;
 	snprintf(text, sizeof(text), "%s: %s", line->name, why);

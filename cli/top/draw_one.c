@@ -78,7 +78,7 @@ draw_reason(const struct top *top, int y)
 {
 	const struct snapshot *snapshot = &top->snapshot;
 	char text[REASON_BYTES_MAX];
-	reason_to_text(&snapshot->reason, &snapshot->stat, top->one, &reason_full, text);
+	reason_to_fit(&snapshot->reason, &snapshot->stat, top->one, (size_t)COLS, text);
 	if (text[0] == '\0')
 		return y;
 	pen_line(y, INK_BUSY, text);

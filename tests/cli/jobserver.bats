@@ -201,6 +201,7 @@ EOF
 }
 
 @test "jobserver: a command that does not exist" {
+  tsem create -j 2 "$SEM"
   attempt tsem run -j 2 --jobserver "$SEM" no-such-command-anywhere
   expect_status 127
   expect_at_rest 2

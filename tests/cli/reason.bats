@@ -213,8 +213,8 @@ in_container() {
   finish "$PID"
   attempt unshare --mount sh -c 'mount -t tmpfs none /proc && exec tsem take -v -w 400ms "$SEM"'
   expect_match 'without /proc' "$(head -n 1 attempt.err)" \
-    "^tsem: $SEM: held by 1$LONG, which cannot be checked from here; if it is dead: tsem recover --owner 1 --pid-ns $(
-    )[0-9]+ --force $SEM, place 1, waiting\$"
+    "^tsem: $SEM: held by 1$LONG, which cannot be checked from here \(if it is dead: 'tsem recover --owner 1 --pid-ns $(
+    )[0-9]+ --force $SEM'\), place 1, waiting\$"
 }
 
 @test "reason: a holder in another container is stopped" {
@@ -240,15 +240,15 @@ in_container() {
   inside=$(in_container sh -c 'tsem acquire --owner $$ "$SEM" && readlink /proc/self/ns/pid')
   inside=${inside//[!0-9]/}
   local hint="tsem recover --owner 1 --pid-ns $inside --force $SEM"
-  names unknown "held by 1 in another container, which cannot be checked from here, and 1 more; if it is dead: $hint\$"
-  says "held by 1 in another container$LONG, which cannot be checked from here, and 1 more; if it is dead: $hint" \
+  names unknown "held by 1 in another container, which cannot be checked from here, and 1 more \(if it is dead: '$hint'\)\$"
+  says "held by 1 in another container$LONG, which cannot be checked from here, and 1 more \(if it is dead: '$hint'\)" \
     tsem take -v "$SEM"
   kill "$PID"
   finish "$PID"
   attempt tsem recover "$SEM"
   expect_status 0
   expect_out 0
-  expect_err "tsem: $SEM: held by 1 in another container, which cannot be checked from here; if it is dead: $hint"
+  expect_err "tsem: $SEM: held by 1 in another container, which cannot be checked from here (if it is dead: '$hint')"
   # shellcheck disable=SC2086 # as a user types it
   attempt $hint
   expect_out 1
@@ -266,6 +266,31 @@ in_container() {
     "until:kill $COMMAND_PID" 'see:^my turn' 'key:exit 3\n' restored:3 -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
   expect_status 0
   tsem remove "$SEM"
+}
+
+@test "reason: of a wait for idleness it is what is held, also if permits are available or the semaphore drains" {
+  tsem create -j 3 "$SEM"
+  tsem take "$SEM"
+  attempt tsem wait -n -v "$SEM"
+  expect_err "tsem: $SEM: permits are still held or waited for, 1 permit was taken and not posted back (give it back with 'tsem post $SEM')"
+  tsem post "$SEM"
+  hold
+  attempt tsem wait -n -v "$SEM"
+  expect_match 'held' "$ERR" "waited for, held by $COMMAND_PID$LONG \(sleep 1000\)\$"
+  tsem set -j 0 "$SEM"
+  attempt tsem wait -n -v --holders "$SEM"
+  expect_match 'draining' "$ERR" "permits are still held, held by $COMMAND_PID$LONG \(sleep 1000\)\$"
+}
+
+@test "reason: advice about a semaphore of another user has --foreign" {
+  need_another_user
+  as-nobody tsem create -j 2 -m 0666 "$SEM"
+  as-nobody tsem take -k 2 "$SEM"
+  attempt tsem run --foreign -n -v "$SEM" true
+  expect_err "tsem: $SEM: not enough permits are free, $(
+    )2 permits were taken and not posted back (give them back with 'tsem post -k 2 --foreign $SEM')"
+  attempt tsem post -k 2 --foreign "$SEM"
+  expect_silence
 }
 
 # shows TEXT COMMAND...: TEXT is how the table shows the waiter COMMAND. JSON has all of its words.

@@ -166,6 +166,11 @@ run_and_create() {
   refuses "^$SEM: it exists with -j 3, not -j 5 $remedies" create --exist-ok -j 5 "$SEM"
 }
 
+@test "set: create --exist-ok without -j asks for one permit" {
+  tsem create -j 3 "$SEM"
+  refuses "^$SEM: it exists with -j 3, not -j 1 \\(use -j 3," create --exist-ok "$SEM"
+}
+
 @test "set: a capacity above the maximum is refused before mode and group are changed" {
   tsem create -j 2 --max 3 -m 0600 "$SEM"
   tsem take "$SEM"

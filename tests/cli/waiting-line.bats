@@ -48,6 +48,19 @@ enqueue_holder() {
     "until:tsem post $long" 'see:^my turn'
 }
 
+@test "waiting line: with a name of 20 letters, 80 columns have the reason, the place and the time" {
+  SEM=$(printf 'w%05d%014d' "$RANDOM" 0)
+  export FILE=/dev/shm/tsem.$SEM # removed by teardown
+  tsem create -j 3 "$SEM"
+  hold
+  enqueue tsem take -k 3 "$SEM"
+  in_shell 80x12 "key:tsem run $SEM echo my turn\n" "see:^$SEM: first wants 3, 2 kept, place 2, [0-9]+ s" \
+    "until:kill -TERM $PID" 'see:^my turn' \
+    "key:clear; tsem run -k 3 $SEM echo my turn\n" "see:^$SEM: first wants 3, 2 kept, place 1, [0-9]+ s" \
+    "until:kill -STOP $COMMAND_PID" "see:^$SEM: held by $COMMAND_PID, stopped, place 1, [0-9]+ s" \
+    "until:kill -CONT $COMMAND_PID; kill -TERM $COMMAND_PID" 'see:^my turn'
+}
+
 @test "waiting line: it fits into one line of the screen, however narrow that becomes" {
   tsem create "$SEM"
   hold

@@ -216,7 +216,7 @@ wait_prints_one_line_after_a_minute(void **state)
 	struct options o = options_until(61000);
 	o.conflict_status = EXIT_NOT_ACQUIRED;
 	expect_lines(wait_idle, o, 1);
-	expect_printed(", 0 in the queue, waiting for 60 s");
+	expect_printed(", waiting for 60 s");
 }
 
 int
