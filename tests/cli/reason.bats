@@ -260,6 +260,7 @@ in_container() {
 @test "reason: times and commands fit into 80 columns" {
   python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
   SEM=r$RANDOM # a name as people use them
+  export FILE=/dev/shm/tsem.$SEM # removed by teardown
   hold -j 1 --
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" 80x10 'see:^\$' "key:tsem run $SEM echo my turn\\n" \
     "see:^$SEM: held by $COMMAND_PID for [0-9]+ s \\(sleep 1000\\), place 1, waiting for [0-9]+ s *\$" \

@@ -42,7 +42,7 @@ enqueue_holder() {
   tsem create "$long"
   tsem take "$long"
   in_shell 80x12 "key:tsem run $SEM echo my turn\n" \
-    "see:^$SEM: drained \(tsem set -j 2 $SEM\), place 1, [0-9]+ s" "until:tsem set -j 2 $SEM" 'see:^my turn' \
+    "see:^$SEM: drained \(.*tsem set -j 2 $SEM'?\), place 1, [0-9]+ s" "until:tsem set -j 2 $SEM" 'see:^my turn' \
     "key:clear; tsem run $long echo my turn\n" \
     "see:^$SEM.a-name[a-z-]*[.]{3}: 1 permit taken, not posted back, place 1, [0-9]+ s *\$" \
     "until:tsem post $long" 'see:^my turn'
