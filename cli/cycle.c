@@ -34,10 +34,22 @@ look_at_waiter(const struct tsem_owner *waiter, void *arg)
 
 /* Otherwise another holder may give back what is waited for. */
 static bool
-holds_all(tsem *sem, const struct ancestor_hold *hold)
+holds_all(const struct tsem_stat *stat, const struct ancestor_hold *hold)
+{
+	return stat->held <= hold->count;
+}
+
+/* The counts come first: most semaphores have no waiters, and each other look reads /proc. */
+static bool
+closes_cycle(tsem *sem, struct search *search)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
-	return tsem_stat(sem, &stat) == 0 && stat.held <= hold->count;
+	if (tsem_stat(sem, &stat) != 0 || stat.waiting == 0)
+		return false;
+	search->waiters = 0;
+	return ancestors_find(sem, search->owner, 1, &search->ours) && holds_all(&stat, &search->ours)
+	       && tsem_owners(sem, look_at_waiter, search) == FOUND && search->theirs.pid != search->ours.pid
+	       && tsem_stat(search->wanted, &stat) == 0 && holds_all(&stat, &search->theirs);
 }
 
 static int
@@ -47,12 +59,9 @@ look_at_semaphore(const char *name, void *arg)
 	tsem *sem;
 	if (tsem_open(name, TSEM_READ_ONLY | TSEM_FOREIGN, &sem) < 0)
 		return 0;
-	search->waiters = 0;
-	const bool found = ancestors_find(sem, search->owner, 1, &search->ours)
-	                   && tsem_owners(sem, look_at_waiter, search) == FOUND && holds_all(sem, &search->ours)
-	                   && holds_all(search->wanted, &search->theirs);
+	const bool found = closes_cycle(sem, search);
 	tsem_close(sem);
-	if (!found || search->theirs.pid == search->ours.pid)
+	if (!found)
 		return 0;
 	complain(
 		search->wanted_name,

@@ -55,15 +55,22 @@ post_would_help(const struct reason *reason, const struct tsem_stat *stat)
 	return stat->permits == 0 || reason->wanted <= stat->max;
 }
 
-/* Of a request that waits for holders only. */
+static const struct {
+	enum reason_kind kind; /* of a request that waits for holders only */
+	const char *words;
+	const char *few_words;
+} holder_states[] = {
+	[HOLDER_RUNS] = {REASON_HELD, "", ""},
+	[HOLDER_ELSEWHERE] = {REASON_CONTAINER, "in another container", ""},
+	[HOLDER_UNKNOWN] = {REASON_UNKNOWN, "which cannot be checked from here", ", dead?"},
+	[HOLDER_STOPPED] = {REASON_STOPPED, "stopped", ", stopped"},
+	[HOLDER_DEAD] = {REASON_DEAD, "dead", ", dead"},
+};
+
 static enum reason_kind
 kind_of_holders(const struct reason *reason)
 {
-	static const enum reason_kind kinds[] = {
-		[HOLDER_RUNS] = REASON_HELD,       [HOLDER_ELSEWHERE] = REASON_CONTAINER, [HOLDER_UNKNOWN] = REASON_UNKNOWN,
-		[HOLDER_STOPPED] = REASON_STOPPED, [HOLDER_DEAD] = REASON_DEAD,
-	};
-	const enum reason_kind kind = kinds[reason->state];
+	const enum reason_kind kind = holder_states[reason->state].kind;
 	return kind > REASON_FIRST && reason->free > 0 ? REASON_FIRST : kind;
 }
 
@@ -113,28 +120,22 @@ note(const struct tsem_owner *owner, void *arg)
 	return unneeded || reason_note(look->reason, owner) ? ENOUGH : 0;
 }
 
-static int
-look_at(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason)
+int
+reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason)
 {
 	struct look look = {reason, stat, wanted};
 	*reason = (struct reason){.kind = REASON_NONE};
 	const int rc = tsem_snapshot(sem, stat, note, &look);
 	if (rc < 0)
 		return rc;
-	reason_conclude(reason, stat, wanted > 0 ? wanted : 1);
+	reason_conclude(reason, stat, wanted);
 	return 0;
-}
-
-int
-reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason)
-{
-	return look_at(sem, wanted, stat, reason);
 }
 
 int
 reason_of_use(tsem *sem, struct tsem_stat *stat, struct reason *reason)
 {
-	const int rc = look_at(sem, 0, stat, reason);
+	const int rc = reason_of(sem, 0, stat, reason);
 	if (rc < 0 || stat->held == 0)
 		return rc;
 	reason->free = 0;
@@ -319,14 +320,10 @@ hint_to_recover(const struct telling *t)
 static void
 tell_holders_compactly(const struct telling *t)
 {
-	static const char *const states[] = {
-		[HOLDER_RUNS] = "",       [HOLDER_ELSEWHERE] = "", [HOLDER_UNKNOWN] = ", dead?", [HOLDER_STOPPED] = ", stopped",
-		[HOLDER_DEAD] = ", dead",
-	};
 	const struct tsem_owner *holder = &t->reason->holder;
 	const bool elsewhere = process_is_elsewhere(holder);
 	append(t, "held by %d%s%s", (int)(holder->pid_here == 0 ? holder->pid : process_number(holder)),
-	       elsewhere ? " (container)" : "", states[t->reason->state]);
+	       elsewhere ? " (container)" : "", holder_states[t->reason->state].few_words);
 	if (t->reason->holders > 1)
 		append(t, ", +%" PRIu32, t->reason->holders - 1);
 }
@@ -335,17 +332,10 @@ tell_holders_compactly(const struct telling *t)
 static void
 tell_holders(const struct telling *t)
 {
-	static const char *const states[] = {
-		[HOLDER_RUNS] = "",
-		[HOLDER_ELSEWHERE] = "in another container",
-		[HOLDER_UNKNOWN] = "which cannot be checked from here",
-		[HOLDER_STOPPED] = "stopped",
-		[HOLDER_DEAD] = "dead",
-	};
 	const struct reason *reason = t->reason;
 	const struct tsem_owner *holder = &reason->holder;
 	const bool unnumbered = process_is_elsewhere(holder) && holder->pid_here == 0;
-	const char *state = unnumbered && reason->state == HOLDER_ELSEWHERE ? "" : states[reason->state];
+	const char *state = unnumbered && reason->state == HOLDER_ELSEWHERE ? "" : holder_states[reason->state].words;
 	const unsigned long long seconds = holder->elapsed_ns / NS_PER_SECOND;
 	char command[REASON_COMMAND_MAX] = "?";
 	separate(t);
@@ -385,13 +375,6 @@ tell_rest(const struct telling *t)
 	}
 }
 
-static bool
-kind_is_of_holder(enum reason_kind kind)
-{
-	return kind == REASON_DEAD || kind == REASON_STOPPED || kind == REASON_UNKNOWN || kind == REASON_CONTAINER
-	       || kind == REASON_HELD;
-}
-
 void
 reason_to_text(const struct reason *reason, const struct tsem_stat *stat, const char *name,
                const struct reason_form *form, char text[REASON_BYTES_MAX])
@@ -400,8 +383,7 @@ reason_to_text(const struct reason *reason, const struct tsem_stat *stat, const 
 	text[0] = '\0';
 	if (reason->kind == REASON_NONE)
 		return;
-	const bool is_of_holder = kind_is_of_holder(reason->kind);
-	if (form->compact && is_of_holder) {
+	if (form->compact && reason->kind == holder_states[reason->state].kind) {
 		tell_holders_compactly(&t);
 		return;
 	}

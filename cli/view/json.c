@@ -68,44 +68,51 @@ static const struct selection semaphore_keys = {
 	.n = 16,
 };
 
-static bool
-add_value(json_t *json, const struct columns *columns, size_t column, const struct value *value)
+/* Stores what the column says of `arg`. */
+typedef void value_fn(const void *arg, size_t column, struct value *value);
+
+/* An object with the first `n` of the keys; NULL if there is no memory. */
+static json_t *
+object_of(const struct selection *keys, size_t n, value_fn *to_value, const void *arg)
 {
-	return json_object_set_new(json, columns->items[column].key, value_to_json(value)) == 0;
+	json_t *json = json_object();
+	for (size_t i = 0; json != NULL && i < n; i++) {
+		struct value value;
+		to_value(arg, keys->shown[i], &value);
+		if (json_object_set_new(json, keys->columns->items[keys->shown[i]].key, value_to_json(&value)) != 0) {
+			json_decref(json);
+			json = NULL;
+		}
+	}
+	return json;
+}
+
+static void
+value_of_semaphore(const void *arg, size_t column, struct value *value)
+{
+	semaphore_to_value(arg, (enum list_column)column, READER_JSON, value);
+}
+
+static void
+value_of_owner(const void *arg, size_t column, struct value *value)
+{
+	owner_to_value(arg, (enum show_column)column, READER_JSON, value);
 }
 
 json_t *
 semaphore_to_json(const struct semaphore *semaphore, const struct selection *selection)
 {
 	const struct selection *keys = selection == NULL ? &semaphore_keys : selection;
-	json_t *json = json_object();
 	const size_t n = keys == &semaphore_keys && excess_of(semaphore->stat) == 0 ? keys->n - 1 : keys->n;
-	for (size_t i = 0; json != NULL && i < n; i++) {
-		struct value value;
-		semaphore_to_value(semaphore, (enum list_column)keys->shown[i], READER_JSON, &value);
-		if (!add_value(json, keys->columns, keys->shown[i], &value)) {
-			json_decref(json);
-			json = NULL;
-		}
-	}
-	return json;
+	return object_of(keys, n, value_of_semaphore, semaphore);
 }
 
 json_t *
 owner_to_json(const struct tsem_owner *owner, const struct selection *selection)
 {
 	const struct selection *keys = selection != NULL ? selection : owner->position == 0 ? &holder_keys : &waiter_keys;
-	json_t *json = json_object();
 	const size_t n = keys == &holder_keys && owner->slot_count < 2 ? keys->n - 1 : keys->n;
-	for (size_t i = 0; json != NULL && i < n; i++) {
-		struct value value;
-		owner_to_value(owner, (enum show_column)keys->shown[i], READER_JSON, &value);
-		if (!add_value(json, keys->columns, keys->shown[i], &value)) {
-			json_decref(json);
-			json = NULL;
-		}
-	}
-	return json;
+	return object_of(keys, n, value_of_owner, owner);
 }
 
 int
