@@ -28,7 +28,7 @@ declare_cancelled(struct tsem *sem, uint32_t index, uint64_t ticket)
 	const uint32_t count = LOAD_ACQ(&record->count);
 	const bool waits = mark_waiter(sem, record, ticket, STATE_CANCELLED);
 	if (waits)
-		wake_ticket(sem, last_ticket(ticket, count));
+		wake_waiter(sem, ticket, count);
 	return waits;
 }
 
@@ -43,6 +43,6 @@ declare_dead(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, 
 		stir_grants(sem);
 	}
 	recover_declared(sem, index, owner, ticket, permits);
-	wake_ticket(sem, last_ticket(ticket, count)); /* a waiter, enabled or not, that lives and has not noticed */
+	wake_waiter(sem, ticket, count); /* a waiter, enabled or not, that lives and has not noticed */
 	skip_orphans(sem);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "census.h"
+#include "look.h"
 #include "notify.h"
 #include "platform.h"
 #include "protocol.h"
@@ -40,6 +41,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 	struct header *header = sem->segment.header;
 	const uint64_t bit = bit_of(holders_only);
 	uint64_t now;
+	uint64_t due = 0;
 	while ((now = platform.now()) < until) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
 		OR_SEQ(&header->pending, bit);
@@ -47,8 +49,11 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 		int rc = look(sem, holders_only);
 		if (rc != -EAGAIN)
 			return rc;
-		const uint64_t again = recover_if_due(sem, now);
-		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(again, until));
+		if (now >= due) {
+			look_unless_done(sem, now, due != 0 ? due : now - LOOKOUT_EVERY);
+			due = next_multiple(now, TICK);
+		}
+		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(due, until));
 		if (wait_is_interrupted(rc, flags)) {
 			rc = look(sem, holders_only);
 			return rc == -EAGAIN ? -EINTR : rc;

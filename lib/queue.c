@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "extensible.h"
 #include "fast.h"
+#include "platform.h"
 #include "protocol.h"
 #include "record_wait.h"
 #include "record_wake.h"
@@ -143,7 +144,7 @@ claim_until(struct queue_place *place)
 		return rc;
 
 	const struct purpose purpose = purpose_of(place);
-	struct timers timers = wait_timers(waiter->options);
+	struct timers timers = wait_timers(waiter->options, platform.now());
 	do {
 		rc = record_wait(sem, waiter, &timers);
 		if (rc == 0)

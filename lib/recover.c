@@ -6,10 +6,7 @@
 #include "notify.h"
 #include "platform.h"
 #include "protocol.h"
-#include "record_wake.h"
 #include "recover_front.h"
-#include "removal.h"
-#include "wake.h"
 
 #define TRY_LOOK_EVERY (10 * NS_PER_MS)
 
@@ -54,43 +51,6 @@ recover_spare_records(struct tsem *sem)
 		freed += LOAD_RLX(&record->owner) == 0;
 	}
 	return freed;
-}
-
-/* Wakes a waiter for each free record: the process that freed one, or the waiter woken for it, may have died. */
-static void
-serve_record_waiters(struct tsem *sem)
-{
-	if (!record_is_wanted(sem->segment.header))
-		return;
-	recover_spare_records(sem);
-	uint32_t n = 0;
-	const struct record *record;
-	FOR_EACH_RECORD(sem, i, record)
-		n += LOAD_RLX(&record->owner) == 0 && state_kind(LOAD_RLX(&record->state)) == STATE_IDLE;
-	if (n > 0)
-		record_wake(sem->segment.header, n);
-}
-
-uint64_t
-recover_if_due(struct tsem *sem, uint64_t now)
-{
-	_Atomic uint64_t *stamp = &sem->segment.header->scanned;
-	const uint64_t scanned = LOAD_ACQ(stamp);
-	/* In another time namespace the clock may be far ahead or behind: a stamp from the future counts as old. */
-	if (scanned > now)
-		now = platform.now();
-	const uint64_t tick = next_tick(now);
-	const bool recent = scanned <= now && now - scanned < LOOK_EVERY && now < next_tick(scanned);
-	if (recent || !CAS_SEQ(stamp, scanned, now))
-		return tick;
-	const uint64_t grants = LOAD_RLX(&sem->segment.header->grants);
-	recover_all(sem, NULL);
-	serve_record_waiters(sem);
-	wake_overlooked(sem);
-	removal_notice(sem);
-	/* Processes that die together die one after another: if permits have just come back, more may be about to. */
-	const bool moved = LOAD_RLX(&sem->segment.header->grants) != grants;
-	return moved ? earlier_of(now + LOOK_EVERY, tick) : tick;
 }
 
 bool

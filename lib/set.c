@@ -24,7 +24,7 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
 	if (state_kind(state) == STATE_QUEUED && !state_is_declared(state) && counter_diff(ticket, before) < 0
 	    && counter_diff(limit, ticket) >= (int64_t)count
 	    && CAS_SEQ(&record->state, state, state_next(state, STATE_HELD, ticket)))
-		wake_ticket(sem, last_ticket(ticket, count));
+		wake_waiter(sem, ticket, count);
 }
 
 /*

@@ -107,13 +107,14 @@ find_enabled(const struct line *lines, size_t n)
 
 /* wait_check() for every line. `*wake_at`: not later than the next timer. */
 static int
-check_all(struct line *lines, size_t n, uint64_t now, uint64_t *wake_at)
+check_all(struct line *lines, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
 {
 	for (size_t i = 0; i < n; i++) {
-		int rc = wait_check(lines[i].place.sem, &lines[i].place.waiter, now, &lines[i].timers);
+		const struct waiter *waiter = &lines[i].place.waiter;
+		int rc = wait_check(lines[i].place.sem, waiter, now, woken, &lines[i].timers);
 		if (rc < 0)
 			return rc;
-		*wake_at = earlier_of(*wake_at, earlier_of(lines[i].timers.tick, lines[i].timers.progress));
+		*wake_at = wait_until(waiter, &lines[i].timers, *wake_at);
 	}
 	return 0;
 }
@@ -129,6 +130,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
 	uint32_t seen[TSEM_SEMAPHORES_MAX] = {0};
 	struct posted posted[TSEM_SEMAPHORES_MAX] = {{.word = 0}};
+	bool woken = false;
 	for (size_t i = 0; i < n; i++)
 		words[i] = wait_word(lines[i].place.sem, &lines[i].place.waiter);
 	while ((*first = find_enabled(lines, n)) == n) {
@@ -139,7 +141,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 			watch_grants(lines[i].place.sem);
 			wake_at = earlier_of(wake_at, wait_posted(&lines[i].place.waiter, seen[i], now, &posted[i]));
 		}
-		int rc = check_all(lines, n, now, &wake_at);
+		int rc = check_all(lines, n, now, woken, &wake_at);
 		if (rc < 0)
 			return rc;
 		if ((*first = find_enabled(lines, n)) < n)
@@ -147,6 +149,7 @@ sleep_until_any(struct line *lines, size_t n, const struct tsem_wait *options, s
 		if (now >= until)
 			return -ETIMEDOUT;
 		rc = platform.sleep_any(words, seen, n, wake_at);
+		woken = rc == 0;
 		if (wait_is_interrupted(rc, options->flags))
 			return (*first = find_enabled(lines, n)) < n ? 0 : -EINTR;
 	}
@@ -223,8 +226,9 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 	if (rc != -EAGAIN)
 		return rc;
 
+	const uint64_t now = platform.now();
 	for (size_t i = 0; i < n; i++) {
-		lines[i].timers = wait_timers(lines[i].place.waiter.options);
+		lines[i].timers = wait_timers(lines[i].place.waiter.options, now);
 		/* Not waiting for a record: such a wait would keep this thread from what the other lines grant. */
 		rc = queue_join_at_once(&lines[i].place);
 		if (rc < 0) {

@@ -141,9 +141,8 @@ struct tsem_config {
  * How to wait. The waiting thread calls `progress`, if it is not NULL, with the waiter's place in the queue; 1 is next.
  * If it returns non-zero, the wait fails with ECANCELED.
  *
- * With `every_ms` above 0 the call comes about every `every_ms` milliseconds. With 0 it comes whenever the waiter wakes
- * up to look around: at least every 800 ms, and every 400 ms while few wait. Then the place is not looked up, and is
- * given as 0. The place is also 0 while the waiter has none, because all records are in use.
+ * With `every_ms` above 0 the call comes about every `every_ms` milliseconds. With 0 it comes every 800 ms, and the place
+ * is not looked up, and is given as 0. The place is also 0 while the waiter has none, because all records are in use.
  */
 struct tsem_wait {
 	size_t size; /* sizeof(struct tsem_wait) */

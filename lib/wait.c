@@ -6,9 +6,9 @@
 
 #include "cancellation.h"
 #include "census.h"
+#include "look.h"
 #include "platform.h"
 #include "protocol.h"
-#include "recover.h"
 #include "removal.h"
 #include "ticket_word.h"
 #include "wake.h"
@@ -25,6 +25,8 @@ enum {
 	ROUNDS_WORTH_IT = 16,   /* a smaller budget means that spins were in vain */
 	ROUNDS_OF_BACKOFF = 64, /* a microsecond or two */
 };
+
+#define REPORT_EVERY (800 * NS_PER_MS) /* as tsem.h says */
 
 uint32_t
 wait_spin_ceiling(void)
@@ -88,44 +90,67 @@ wait_spinning(struct tsem *sem, const struct waiter *waiter)
 
 /* ---- what a waiter does beside sleeping ---- */
 
-bool
-wait_report_progress(struct tsem *sem, const struct waiter *waiter)
+/* Without a pace, all waiters report at the same moments. */
+static uint64_t
+next_report(const struct tsem_wait *options, uint64_t now)
+{
+	return options->every_ms != 0 ? now + options->every_ms * NS_PER_MS : next_multiple(now, REPORT_EVERY);
+}
+
+/* True: the function ends the wait. */
+static bool
+report_progress(struct tsem *sem, const struct waiter *waiter)
 {
 	const struct tsem_wait *options = waiter->options;
-	if (options->progress == NULL)
-		return false;
 	NO_CANCELLATION;
-	/* If every_ms is 0, reports come at each tick: too often for a position, which is a look at every record. */
+	/* Without a pace, the position is not worth a look at every record. */
 	const bool tells_position = options->every_ms != 0 && waiter->record != NULL;
 	const uint32_t position = !tells_position ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
 }
 
 struct timers
-wait_timers(const struct tsem_wait *options)
+wait_timers(const struct tsem_wait *options, uint64_t now)
 {
-	struct timers timers = {.tick = 0, .progress = NS_FOREVER};
-	if (options->progress != NULL && options->every_ms != 0)
-		timers.progress = platform.now() + options->every_ms * NS_PER_MS;
+	struct timers timers = {.began = now, .look = 0, .progress = NS_FOREVER};
+	if (options->progress != NULL)
+		timers.progress = next_report(options, now);
 	return timers;
 }
 
-/*
- * The first tick from `tick` on at which this waiter wakes up: in the middle of a long queue every second one,
- * neighbours in turns. The ticket is divided by the count because the tickets of neighbours differ by the count.
- */
+/* The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. */
+static uint32_t
+count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
+{
+	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
+	if (counter_diff(issued, waiter->ticket) <= (int64_t)waiter->count)
+		return 0;
+	uint32_t n = 0;
+	const struct record *record;
+	FOR_EACH_RECORD(sem, i, record) {
+		const uint64_t state = LOAD_ACQ(&record->state);
+		n += state_kind(state) == STATE_QUEUED && counter_diff(state_value(state), waiter->ticket) > 0
+		     && owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_PROCESS;
+		if (n == most)
+			break;
+	}
+	return n;
+}
+
+/* At the multiples of which time this waiter looks at present: see look.h. */
 static uint64_t
-own_tick(const struct tsem *sem, const struct waiter *waiter, uint64_t tick)
+look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 {
 	if (waiter->record == NULL) /* no ticket either */
-		return tick;
-	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
-	const int64_t ahead = counter_diff(waiter->ticket, enabled_limit(sem));
-	const int64_t behind = counter_diff(issued, waiter->ticket) - (int64_t)waiter->count;
-	if (ahead < TICKETS_NEAR || behind < TICKETS_NEAR || tick % TICK != 0)
-		return tick;
-	const uint64_t turn = waiter->ticket / waiter->count;
-	return (tick / TICK - turn) % 2 == 0 ? tick : tick + TICK;
+		return TICK;
+	const uint32_t behind = count_behind(sem, waiter, DEPUTIES + 1);
+	if (behind <= DEPUTIES)
+		return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
+	/* Each waiter has at least one ticket, and a record. */
+	const struct header *header = sem->segment.header;
+	const int64_t tickets = counter_diff(counter_value(LOAD_RLX(&header->tickets)), enabled_limit(sem));
+	const uint64_t waiters = earlier_of((uint64_t)tickets, LOAD_RLX(&header->reserved));
+	return SLOW_TICK * (waiters / (SLOW_LINE + 1) + 1);
 }
 
 int
@@ -144,28 +169,27 @@ must_give_up(uint64_t state)
 }
 
 int
-wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers)
+wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool woken, struct timers *timers)
 {
-	const bool first = timers->tick == 0;
-	const bool ticked = now >= timers->tick;
-	if (ticked)
-		timers->tick = own_tick(sem, waiter, recover_if_due(sem, now));
-	const int rc = wait_has_ended(sem, waiter);
-	/*
-	 * This waiter learnt of the end at its tick. The process that ended the waits may have died before it woke them
-	 * all.
-	 */
-	if (rc < 0 && ticked && !first)
+	const bool first = timers->look == 0;
+	const bool due = now >= timers->look;
+	int rc = wait_has_ended(sem, waiter);
+	if (rc == 0 && (due || woken)) {
+		look_unless_done(sem, now, due && !first ? timers->look : now - LOOKOUT_EVERY);
+		timers->look = next_multiple(now, look_period(sem, waiter, now - timers->began));
+		rc = wait_has_ended(sem, waiter);
+	}
+	/* The process that ended the waits may have died before it woke the waiters: this one has learnt of it by chance. */
+	if (rc < 0 && due && !first)
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
 	if (waiter->record != NULL && must_give_up(LOAD_SEQ(&waiter->record->state)))
 		return -ECANCELED;
-	const uint32_t every_ms = waiter->options->every_ms;
-	const bool due = every_ms == 0 ? ticked && !first : now >= timers->progress;
-	if (due && every_ms != 0)
-		timers->progress = now + every_ms * NS_PER_MS;
-	return due && wait_report_progress(sem, waiter) ? -ECANCELED : 0;
+	if (now < timers->progress)
+		return 0;
+	timers->progress = next_report(waiter->options, now);
+	return report_progress(sem, waiter) ? -ECANCELED : 0;
 }
 
 /* ---- sleeping ---- */
@@ -221,55 +245,20 @@ wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t annou
 		CAS_SEQ32(word, now, word_next_sequence(now) & ~WORD_SLEEPERS);
 }
 
-/*
- * At a tick: if another process has just looked on behalf of all, and nothing is new to this waiter, moves the timer to
- * the waiter's next tick and returns true. The waiter reads only words that all waiters share here. After so long a
- * sleep, its record and the clock's page are in no cache. The tick of a thousand waiters costs a seventh more if they
- * read these, too.
- *
- * The waiter's record need not be read: the setter that made it HELD wakes the waiter, or the process that looks does.
- */
-static bool
-postpone_tick(const struct tsem *sem, const struct waiter *waiter, struct timers *timers)
-{
-	const uint64_t scanned = LOAD_ACQ(&sem->segment.header->scanned);
-	if (scanned - timers->tick >= LOOK_EVERY) /* unsigned, so also if it was before the tick */
-		return false;
-	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_has_ended(sem, waiter) < 0)
-		return false;
-	timers->tick = own_tick(sem, waiter, next_tick(scanned));
-	return true;
-}
-
-/* Sleeps until there may be something to do, or until `again`. As platform.sleep(), or -ECANCELED. */
-static int
-sleep_through_ticks(struct tsem *sem, const struct waiter *waiter, _Atomic uint32_t *word, uint32_t seen,
-                    uint64_t again, struct timers *timers)
-{
-	for (;;) {
-		const uint64_t wake_at =
-			earlier_of(earlier_of(waiter->until, again), earlier_of(timers->tick, timers->progress));
-		const int rc = platform.sleep(word, seen, word_bit(waiter_last_ticket(waiter)), wake_at);
-		if (rc != -ETIMEDOUT || wake_at != timers->tick || !postpone_tick(sem, waiter, timers))
-			return rc;
-		if (waiter->options->every_ms == 0 && wait_report_progress(sem, waiter))
-			return -ECANCELED;
-	}
-}
-
 static int
 sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
 {
 	_Atomic uint32_t *const word = wait_word(sem, waiter);
 	const struct tsem_wait *options = waiter->options;
-	struct timers timers = wait_timers(options);
+	struct timers timers = wait_timers(options, *now);
 	struct posted posted = {.word = 0};
 	uint32_t seen = 0;
+	bool woken = false;
 
 	while (!wait_is_over(sem, waiter)) {
 		seen = wait_announce(word, seen);
 		watch_grants(sem);
-		int rc = wait_check(sem, waiter, *now, &timers);
+		int rc = wait_check(sem, waiter, *now, woken, &timers);
 		if (rc < 0)
 			return rc;
 		if (wait_is_over(sem, waiter))
@@ -278,10 +267,9 @@ sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now
 			return -ETIMEDOUT;
 
 		const uint64_t again = wait_posted(waiter, seen, *now, &posted);
-		rc = sleep_through_ticks(sem, waiter, word, seen, again, &timers);
+		rc = platform.sleep(word, seen, word_bit(waiter_last_ticket(waiter)), wait_until(waiter, &timers, again));
 		*now = platform.now();
-		if (rc == -ECANCELED)
-			return rc;
+		woken = rc == 0;
 		if (wait_is_interrupted(rc, options->flags))
 			return wait_is_over(sem, waiter) ? 0 : -EINTR;
 	}

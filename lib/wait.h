@@ -5,15 +5,14 @@
  *
  * All sleeps of the library, which platform.sleep() and platform.sleep_any() do:
  *
- *     wait.c          sleep_until_enabled()   for one ticket            wait_check(), or postpone_tick() at a tick
+ *     wait.c          sleep_until_enabled()   for one ticket            wait_check()
  *     several.c       sleep_until_any()       for one of several        wait_check()
- *     record_wait.c   record_wait()           for a free record         wait_check(), or postpone_tick() at a tick
- *     idle.c          sleep_until_idle()      for idleness              recover_if_due()
+ *     record_wait.c   record_wait()           for a free record         wait_check()
+ *     idle.c          sleep_until_idle()      for idleness              look_unless_done()
  *     record_wait.c   record_wait_yield()     1 ms, to let those go first that were woken earlier
  *     removal.c       sleep_for()             for another remover, a second at most
  *
- * The last column names the function that runs when the sleep times out. A change of what a process does after a
- * time-out has to be made in every function of the last column.
+ * The last column names the function that runs when the sleep times out; look.h says when that is.
  * (shm/attach.c also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
@@ -21,15 +20,8 @@
 
 #include <errno.h>
 
+#include "clock.h"
 #include "handle.h"
-
-/*
- * A wake-up at a tick is what a sleeping waiter costs. So in a long queue only the waiters near the front and near the
- * end wake up at every tick: those fewer than TICKETS_NEAR tickets away when they fall asleep. The others wake up at
- * every second tick, neighbours in turns. If only waiters from the middle survive, and all have the same turn, they may
- * look for dead owners one tick late.
- */
-enum { TICKETS_NEAR = 64 };
 
 /* The most rounds that a waiter spins. */
 enum { SPIN_MAX = 2000 };
@@ -52,8 +44,9 @@ wait_is_interrupted(int rc, unsigned flags)
 
 /* When a sleeping waiter has to wake up by itself. */
 struct timers {
-	uint64_t tick;     /* to look for dead owners; 0: it has not looked yet */
-	uint64_t progress; /* to report; NS_FOREVER if reports come with the ticks (every_ms is 0), or if there are none */
+	uint64_t began;
+	uint64_t look;     /* 0: it has not looked yet */
+	uint64_t progress; /* to report; NS_FOREVER if there is nobody to report to */
 };
 
 /* ---- before the queue ---- */
@@ -90,24 +83,27 @@ void wait_count(struct tsem *sem, uint64_t ns);
 
 /* ---- the parts of a sleep, for the loops above ---- */
 
-struct timers wait_timers(const struct tsem_wait *options);
+/* Of a wait that begins now. */
+struct timers wait_timers(const struct tsem_wait *options, uint64_t now);
+
+/* The time at which the waiter has to wake up: its deadline, a timer, or `again`. */
+static inline uint64_t
+wait_until(const struct waiter *waiter, const struct timers *timers, uint64_t again)
+{
+	return earlier_of(earlier_of(waiter->until, again), earlier_of(timers->look, timers->progress));
+}
 
 /* -EIDRM, -ECANCELED: the wait ends without a permit. */
 int wait_has_ended(const struct tsem *sem, const struct waiter *waiter);
 
 /*
- * What a waiter does before each sleep, except one that follows postpone_tick(): recovers if a tick has passed, reports
- * progress, and sets the timers. 0, or as wait_has_ended(). If a waiter learns only at a tick that the semaphore was
- * removed or that all waits were cancelled, it wakes the other waiters, because the process that did so may have died
- * before it woke them.
+ * What a waiter does before each sleep: looks for dead owners if it is time to, or if it was woken, reports progress,
+ * and sets the timers. 0, or as wait_has_ended(); -ECANCELED also if the progress function says so. `woken`: another
+ * process has ended the last sleep, and yet the wait is not over. If a waiter learns only when it looks that the
+ * semaphore was removed or that all waits were cancelled, it wakes the other waiters, because the process that did so
+ * may have died before it woke them.
  */
-int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, struct timers *timers);
-
-/*
- * Calls the waiter's progress function, if it has one, with pthread_cancel() disabled. True: the function ends the
- * wait.
- */
-bool wait_report_progress(struct tsem *sem, const struct waiter *waiter);
+int wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool woken, struct timers *timers);
 
 /* The word that the waiter sleeps on. */
 _Atomic uint32_t *wait_word(struct tsem *sem, const struct waiter *waiter);

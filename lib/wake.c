@@ -67,24 +67,23 @@ may_oversleep(const struct tsem *sem, const struct record *record, uint64_t *tic
 }
 
 void
+wake_waiter(struct tsem *sem, uint64_t ticket, uint32_t count)
+{
+	const uint64_t last = last_ticket(ticket, count);
+	const uint64_t issued = counter_value(LOAD_SEQ(&sem->segment.header->tickets));
+	wake_on_word(sem, last, counter_diff(issued, last) > ARRAY_WORDS);
+}
+
+void
 wake_overlooked(struct tsem *sem)
 {
 	uint64_t ticket;
 	uint32_t count;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		if (!may_oversleep(sem, record, &ticket, &count))
-			continue;
-		const uint64_t last = last_ticket(ticket, count);
-		const uint64_t issued = counter_value(LOAD_SEQ(&sem->segment.header->tickets));
-		wake_on_word(sem, last, counter_diff(issued, last) > ARRAY_WORDS);
+		if (may_oversleep(sem, record, &ticket, &count))
+			wake_waiter(sem, ticket, count);
 	}
-}
-
-void
-wake_ticket(struct tsem *sem, uint64_t ticket)
-{
-	wake_on_word(sem, ticket, false);
 }
 
 void

@@ -14,8 +14,8 @@ void wake_enabled(struct tsem *sem, const struct grant *grant);
  */
 void wake_overlooked(struct tsem *sem);
 
-/* Wakes the waiters on the word of this ticket, to look again. */
-void wake_ticket(struct tsem *sem, uint64_t ticket);
+/* Wakes the waiter that has these tickets, to look again. In a queue of over 4,096 tickets another one may wake, too. */
+void wake_waiter(struct tsem *sem, uint64_t ticket, uint32_t count);
 
 /* Wakes every waiter, to look again: the capacity was raised, the semaphore removed, or all waits were cancelled. */
 void wake_all(struct tsem *sem);

@@ -49,7 +49,7 @@
  *     waiting-array word         what a waiter sleeps on: a sequence number, which changes with each wake-up, and
  *                                `posted`, by which a post says beforehand that it enables a ticket
  *     presence lock              by which other PID namespaces notice a process's death (lib/presence.h)
- *     tick                       a time at which sleeping waiters look for dead owners (lib/recover.h)
+ *     look                       what a sleeping process does from time to time: it looks for dead owners (lib/look.h)
  *
  * T and G contain a tag, mostly that of the record that moved them last:
  *
@@ -119,6 +119,7 @@ enum {
 	ARRAY_WORDS = 4096,
 	SLOTS_MAX = 1024,
 	RECORDS_MAX = 32766,
+	LOOKS = 4,
 	RECORDS_PER_PAGE = PAGE_BYTES / LINE_BYTES,
 	HISTOGRAM_BINS = 48,
 	NO_RECORD = RECORDS_MAX,
@@ -504,6 +505,32 @@ pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 	return counter_word_make(ticket, low);
 }
 
+/* ---- looks and called ---- */
+
+/*
+ * `looks` tells processes of a PID namespace that one of them has looked for dead owners: the number of the namespace in
+ * the upper half, and in the lower half when the look began, in ms of CLOCK_MONOTONIC, modulo 2^32. A namespace has
+ * entry number % LOOKS. `called` is a word of counter_word_make(): the time in units of TICK (lib/look.h), and the
+ * record after that of the first waiter that was woken then.
+ */
+static inline uint64_t
+look_make(uint32_t pid_ns, uint32_t ms)
+{
+	return (uint64_t)pid_ns << 32 | ms;
+}
+
+static inline uint32_t
+look_namespace(uint64_t look)
+{
+	return (uint32_t)(look >> 32);
+}
+
+static inline uint32_t
+look_ms(uint64_t look)
+{
+	return (uint32_t)look;
+}
+
 /* ---- until ---- */
 
 /*
@@ -604,8 +631,9 @@ struct header {
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
 	_Atomic uint64_t pending;
-	_Atomic uint64_t scanned; /* CLOCK_MONOTONIC ns of the last look for dead owners */
-	uint32_t pad2[10];
+	_Atomic uint64_t called;       /* when a waiter was last woken to judge an owner, and where to go on */
+	_Atomic uint64_t looks[LOOKS]; /* for dead owners: the last ones that are complete */
+	uint32_t pad2[2];
 
 	/* Events. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: processes wait until no process holds */
@@ -655,8 +683,9 @@ struct header {
 	X(header, free_hint, 128)       \
 	X(header, reserved, 132)        \
 	X(header, pending, 136)         \
-	X(header, scanned, 144)         \
-	X(header, pad2, 152)            \
+	X(header, called, 144)          \
+	X(header, looks, 152)           \
+	X(header, pad2, 184)            \
 	X(header, idle, 192)            \
 	X(header, cancels, 196)         \
 	X(header, removed, 200)         \

@@ -88,7 +88,9 @@ fixture_reset_hints(struct tsem *sem)
 	struct header *header = sem->segment.header;
 	STORE_RLX(&header->reserved, RECORDS_FEW);
 	STORE_RLX(&header->free_hint, 0);
-	STORE_RLX(&header->scanned, 0);
+	STORE_RLX(&header->called, 0);
+	for (uint32_t i = 0; i < LOOKS; i++)
+		STORE_RLX(&header->looks[i], 0);
 	STORE_RLX(&header->abandoned, 0);
 	STORE_RLX(&header->pid_ns, 0);
 	STORE_RLX(&header->mixed_pid_ns, 0);

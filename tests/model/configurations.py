@@ -20,6 +20,7 @@ CONFIGURATIONS = [
     "slots", "abandoned",
     "locked", "locked-closed", "locked-adopt",
     "declared", "declared-cached", "declared-taker",
+    "look", "look-dead", "look-dies",
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
@@ -43,6 +44,7 @@ PROPERTIES = {
     "death_is_told": "no holder told of a death",
     "records_of_the_dead_freed": "record of a dead owner left",
     "books_balance": "permits lost or doubled",
+    "recovered_in_time": "recovered too late",
     "none_stuck": "process stuck",
 }
 
@@ -146,4 +148,10 @@ MUTANTS = {
     "DECLARED_AS_RELEASED_BY_OWNER": "declared",
     "TAG_WITHOUT_PHASE": "declared-cached",
     "TAKEN_BY_STORE": "declared-taker",
+    # Which waiter looks, and when (lib/look.h).
+    "LOOKS_SHARED_BY_ALL": "look",
+    "JUDGE_NOT_CALLED": "look",
+    "SAME_JUDGE_CALLED": "look-dead",
+    "LOOK_COUNTS_AT_ONCE": "look-dies",
+    "LOOK_COUNTS_FROM_ITS_END": "look-dies",
 }

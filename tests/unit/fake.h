@@ -21,7 +21,7 @@ struct fake {
 
 	uint64_t sleeps;
 	uint64_t timed_out; /* sleeps that only the time ended */
-	uint64_t slept_until[64];
+	uint64_t slept_until[256];
 	uint32_t slept_bits;
 	uint64_t at_sleep; /* the sleep with this number does not sleep, and returns `sleep_result` */
 	int sleep_result;

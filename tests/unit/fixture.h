@@ -14,9 +14,10 @@
 #include "fake.h"
 #include "fast.h"
 #include "grant.h"
-#include "liveness.h"
 #include "hold.h"
 #include "identity.h"
+#include "liveness.h"
+#include "look.h"
 #include "notify.h"
 #include "owner.h"
 #include "platform.h"
@@ -80,12 +81,13 @@ int set_up_held(void **state);
 
 #define TEST_HELD(function) TEST_WITH(set_up_held, function)
 
-#define TICK_MAX TICK
-
 /* The time `ms` after `began`. */
 struct timespec clock_after(uint64_t ms);
 
 void peer_posts(void);
+
+/* A process of this PID namespace has completed a look that began at that time of the fake clock. */
+void peer_has_looked(uint64_t at);
 void peer_posts_and_dies_before_waking(void);
 void peer_cancels_and_dies_before_waking(void);
 

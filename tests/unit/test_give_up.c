@@ -17,7 +17,7 @@ a_wait_ends_at_its_deadline(void **state)
 		tsem_hold hold;
 		assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 		assert_int_equal(fake.clock - began, ms[i] * NS_PER_MS);
-		assert_in_range(fake.sleeps, 1, ms[i] / 400 + 2);
+		assert_in_range(fake.sleeps, 1, ms[i] / 50 + 2);
 		assert_int_equal(stat_of(sem).timeouts, timeouts + 1);
 		assert_int_equal(records_in_use(sem), 1);
 		assert_int_equal(stat_of(sem).waiting, 0);
@@ -59,25 +59,13 @@ static void
 a_waiter_enabled_at_its_deadline_acquires(void **state)
 {
 	(void)state;
-	const struct timespec deadline = clock_after(100);
+	const struct timespec deadline = clock_after(40);
 	tsem_hold hold;
 	fake.peer = peer_posts_and_dies_before_waking; /* so the sleep ends by its time */
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
-	assert_int_equal(fake.clock - began, 100 * NS_PER_MS);
+	assert_int_equal(fake.clock - began, 40 * NS_PER_MS);
 	assert_int_equal(tsem_release(&hold), 0);
 	assert_int_equal(stat_of(sem).available, 1);
-}
-
-static void
-a_waiter_wakes_up_at_each_tick(void **state)
-{
-	(void)state;
-	const struct timespec deadline = clock_after(60000);
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
-	assert_in_range(fake.sleeps, 150, 152);
-	for (size_t i = 1; i < 60; i++)
-		assert_in_range(fake.slept_until[i] - fake.slept_until[i - 1], 1, TICK_MAX);
 }
 
 static void
@@ -87,7 +75,7 @@ a_signal_does_not_cost_the_ticket(void **state)
 	tsem_hold hold;
 	fake.sleep_result = -EINTR;
 	fake.at_sleep = 1;
-	const struct timespec deadline = clock_after(100);
+	const struct timespec deadline = clock_after(40);
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_int_equal(fake.sleeps, 2);
 	assert_int_equal(tickets_of(sem), 2); /* one arrival, not two */
@@ -227,7 +215,7 @@ a_deleted_file_is_noticed_at_the_next_tick(void **state)
 	tsem_hold hold;
 	fake.peer = peer_deletes_the_file;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
-	assert_in_range(fake.clock - began, 1, TICK_MAX);
+	assert_in_range(fake.clock - began, 1, TICK);
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
 }
 
@@ -273,7 +261,6 @@ main(void)
 		TEST_HELD(a_deadline_in_the_past_is_a_try),
 		TEST_HELD(a_deadline_beyond_all_time_does_not_overflow),
 		TEST_HELD(a_waiter_enabled_at_its_deadline_acquires),
-		TEST_HELD(a_waiter_wakes_up_at_each_tick),
 		TEST_HELD(a_signal_does_not_cost_the_ticket),
 		TEST_HELD(a_signal_ends_an_interruptible_wait),
 		TEST_HELD(a_cancellation_ends_the_waits_of_that_moment),

@@ -104,7 +104,7 @@ a_record_freed_at_any_instant_is_noticed(void **state)
 static void
 peer_looks_at_each_tick(void)
 {
-	STORE_SEQ(&sem->segment.header->scanned, fake.slept_until[fake.sleeps - 1]);
+	peer_has_looked(fake.slept_until[fake.sleeps - 1]);
 	fake.peer = peer_looks_at_each_tick;
 }
 
@@ -119,7 +119,7 @@ a_waiter_wakes_up_at_the_ticks_only(void **state)
 	assert_int_equal(fake.clock - began, 60 * NS_PER_SECOND);
 	assert_in_range(fake.sleeps, 150, 152);
 	for (size_t i = 0; i < 60; i++)
-		assert_int_equal(fake.slept_until[i] % TICK_MAX, 0);
+		assert_int_equal(fake.slept_until[i] % TICK, 0);
 }
 
 /* It scans the records where the wait begins and ends, and not in between. */
@@ -134,7 +134,7 @@ a_waiter_searches_only_when_woken(void **state)
 	fake.peer = NULL;
 	assert_in_range(fake.sleeps, TICKS, TICKS + 1);
 	assert_in_range(scans, 1, 20);
-	assert_in_range(fake.calls - fake.sleeps, 1, 3 * records);
+	assert_in_range(fake.calls - fake.sleeps, 1, TICKS + 3 * records);
 }
 
 /* ---- lost wakes ---- */
@@ -155,7 +155,7 @@ a_tick_finds_records_freed_by_a_process_that_died_before_waking(void **state)
 	tsem_hold hold;
 	fake.peer = peer_frees_three_and_dies;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	assert_in_range(fake.clock - began, 1, TICK_MAX);
+	assert_in_range(fake.clock - began, 1, TICK);
 	assert_in_range(most_woken(0), 2, 3);
 }
 
@@ -333,7 +333,7 @@ progress_is_reported_at_its_pace(void **state)
 {
 	static const struct {
 		uint32_t every_ms, least, most;
-	} cases[] = {{0, TICKS - 1, TICKS + 1}, {50, 198, 201}, {1000, 9, 11}};
+	} cases[] = {{0, 12, 13}, {50, 198, 201}, {1000, 9, 11}};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		set_up(state);
 		const struct timespec deadline = clock_after(DEADLINE_MS);
@@ -361,7 +361,7 @@ progress_may_give_up(void **state)
 	progress_calls = 0;
 	fake.peer = peer_looks_at_each_tick;
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ECANCELED);
-	assert_in_range(fake.clock - began, 2 * TICK_MAX, 4 * TICK_MAX);
+	assert_in_range(fake.clock - began, 4 * TICK, 6 * TICK);
 }
 
 int

@@ -134,7 +134,7 @@ the_line_has_the_place_in_the_queue(void **state)
 static void
 peer_looks_at_each_tick(void)
 {
-	STORE_SEQ(&sem->segment.header->scanned, (fake.clock / TICK + 1) * TICK);
+	peer_has_looked((fake.clock / LOOKOUT_EVERY + 1) * LOOKOUT_EVERY);
 	fake.peer = peer_looks_at_each_tick;
 }
 
@@ -154,7 +154,7 @@ a_waiter_that_is_admitted_later_has_printed_one_line(void **state)
 	(void)state;
 	const struct options o = {.name = sem_name, .count = 1};
 	fake.peer = peer_posts;
-	fake.peer_from_sleep = 200;
+	fake.peer_from_sleep = 700;
 	assert_int_equal(print(acquire, &o), 0);
 	assert_true(fake.clock - began > 60 * NS_PER_SECOND);
 	assert_int_equal(lines(), 1);
@@ -167,7 +167,7 @@ the_line_comes_once_although_the_place_changes(void **state)
 	set_counters(sem, 2, 0);
 	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
 	fake.peer = peer_posts;
-	fake.peer_from_sleep = 200;
+	fake.peer_from_sleep = 700;
 	expect_lines(acquire, options_until(3600 * 1000), 1);
 	expect_printed(", place 2, waiting for 60 s");
 	assert_null(fake.peer);

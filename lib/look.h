@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which sleeping process looks for dead owners, and when.
+ *
+ *     sleep                                       looks at each multiple of
+ *     for a ticket (acquire, take, all, any)
+ *         of the last waiter in line              LOOKOUT_EVERY; TICK after LOOKOUT_FOR
+ *         of the DEPUTIES before it               TICK
+ *         of any other waiter                     SLOW_TICK for each SLOW_LINE waiters in line or part of them
+ *     for a free record, for idleness             TICK
+ *
+ * Semaphores in a program's own memory are no exception. At such a time, a process looks unless a process of its PID
+ * namespace has completed a look that began there: so a process that cannot judge an owner, and one that is killed or
+ * stopped in its look, take nothing away from the others. A waiter looks as well when it begins to sleep, and when it is
+ * woken without being enabled, unless a look of its namespace began within LOOKOUT_EVERY before.
+ *
+ * The last waiter is the one that looks often, because it knows from T alone that it is the last, without being told;
+ * and because a waiter only ever moves away from the end while others arrive. What it sees serves all: it recovers the
+ * dead, and wakes the waiters that a dead process should have woken. If it cannot judge an owner, it wakes a waiter that
+ * can. If all of the last ones die together, another waiter looks within its longer time.
+ */
+#ifndef TSEM_LIB_LOOK_H
+#define TSEM_LIB_LOOK_H
+
+#include "clock.h"
+#include "handle.h"
+
+#define LOOKOUT_EVERY (50 * NS_PER_MS)
+#define LOOKOUT_FOR (30 * NS_PER_SECOND) /* of waiting. Many semaphores may each have a last waiter */
+#define TICK (400 * NS_PER_MS)
+#define SLOW_TICK (3500 * NS_PER_MS)
+
+enum { DEPUTIES = 7, SLOW_LINE = 1000 };
+
+static inline uint64_t
+next_multiple(uint64_t now, uint64_t period)
+{
+	return (now / period + 1) * period;
+}
+
+/*
+ * Looks, unless a process of this PID namespace has completed a look that began within TICK after `since`. A look
+ * recovers all owners that this process can judge, notices a removal, wakes overlooked waiters, frees records for
+ * waiters that want one, and calls waiters that can judge the other owners. `now` may be a little behind the clock.
+ */
+void look_unless_done(struct tsem *sem, uint64_t now, uint64_t since);
+
+#endif
