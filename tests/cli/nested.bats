@@ -184,7 +184,7 @@ expect_told() {
   tsem create "$SEM"
   tsem create -j 2 "$SEM.other"
   start tsem run "$SEM.other" sleep 1000
-  eventually test "$(tsem show -J "$SEM.other" | jq .held)" = 1
+  SEM=$SEM.other eventually is_shown .held 1
   start tsem run "$SEM" sh -c ': >one; until test -e go; do sleep 0.02; done; tsem run -v "$SEM.other" true 2>said; :'
   start tsem run "$SEM.other" sh -c ': >two; until test -e go; do sleep 0.02; done; tsem run -v "$SEM" true 2>also; :'
   eventually test -e one -a -e two
