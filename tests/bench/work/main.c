@@ -14,8 +14,9 @@ const struct workload all_workloads[] = {
 	{"semabench", run_semabench}, {"fairness", run_fairness},
 	{"hand-over", run_hand_over}, {"post", run_post},
 	{"idle", run_idle},           {"memory", run_memory},
-	{"recovery", run_recovery},   {"wrapper", run_wrapper},
-	{"drain", run_drain},         {NULL, NULL},
+	{"recovery", run_recovery},   {"mixes", run_mixes},
+	{"wrapper", run_wrapper},     {"drain", run_drain},
+	{NULL, NULL},
 };
 
 void

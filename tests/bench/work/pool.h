@@ -6,42 +6,57 @@
 #ifndef TSEM_BENCH_POOL_H
 #define TSEM_BENCH_POOL_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "workload.h"
 
-enum { POOL_MAX = 20000 };
+enum { POOL_MAX = 20000, SUBJECTS_MAX = 1000 };
 
 /* What a worker does when it has the permit. */
 enum errand { PASS_ON, KEEP };
+
+/* In place of a subject: each worker queues up on the one that has the worker's number. */
+#define OWN_SUBJECT UINT_MAX
 
 struct subject {
 	const struct peer *peer;
 	void *semaphore;
 };
 
-struct pool_control {
-	atomic_uint round;
-	/* The current round. */
+struct job {
 	unsigned subject;
-	unsigned from;
+	unsigned from; /* the workers that do it */
 	unsigned to;
 	enum errand errand;
+};
+
+struct pool_control {
+	atomic_uint round; /* odd: the job is being written */
+	struct job job;    /* of this round */
 	_Alignas(64) atomic_uint queueing; /* about to take */
 	_Alignas(64) atomic_uint admitted; /* of this round */
 	_Alignas(64) atomic_uint done;
+	atomic_uint latest;                  /* the worker that was admitted last */
 	_Atomic uint64_t stamps[POOL_MAX]; /* the times, in the order of admission */
+	pid_t pids[POOL_MAX];              /* 0: not created */
 };
 
 struct pool {
 	struct pool_control *control;
-	struct subject subjects[PEERS_MAX];
+	struct subject subjects[SUBJECTS_MAX];
 	unsigned size;
-	pid_t pids[POOL_MAX];
 };
 
-/* Creates `size` workers for the subjects, which must exist. False: the machine does not allow as many. */
+/*
+ * Creates `size` workers for the subjects, which must exist. False: the machine does not allow as many; pool_end() ends
+ * those that there are.
+ */
 bool pool_start(struct pool *pool, unsigned size);
+
+/* The same in two steps. pool_fork() creates one worker, as a child of any process that was forked in between. */
+void pool_create(struct pool *pool, unsigned size);
+bool pool_fork(struct pool *pool, unsigned index);
 
 /* Lets the workers `from` to `to` queue up on the subject. Returns when all of them sleep in the queue. */
 void pool_queue(struct pool *pool, unsigned subject, unsigned from, unsigned to, enum errand errand);

@@ -8,11 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "moment.h"
 #include "pool.h"
 
 static struct pool pool;
-
-enum { STUCK_SECONDS = 10 };
 
 static pid_t
 start_holder(const struct subject *subject)

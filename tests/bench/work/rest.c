@@ -15,7 +15,7 @@ time_on_cpu(void)
 	for (unsigned i = 0; i < pool.size; i++) {
 		char path[48];
 		unsigned long long ns;
-		snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pool.pids[i]);
+		snprintf(path, sizeof(path), "/proc/%ld/schedstat", (long)pool.control->pids[i]);
 		FILE *file = fopen(path, "re");
 		if (file == NULL || fscanf(file, "%llu", &ns) != 1)
 			die(path);

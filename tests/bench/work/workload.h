@@ -40,6 +40,7 @@ void run_post(const struct options *options);
 void run_idle(const struct options *options);
 void run_memory(const struct options *options);
 void run_recovery(const struct options *options);
+void run_mixes(const struct options *options);
 void run_wrapper(const struct options *options);
 void run_drain(const struct options *options);
 
