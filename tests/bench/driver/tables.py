@@ -21,6 +21,8 @@ def cell(results, workload, metric, participants, peer, reference):
     if figure is None:
         return "-"
     text = f"{number(figure.median)} ({number(figure.low)} to {number(figure.high)})"
+    if any(known.key == workload and known.longest for known in WORKLOADS):
+        text += f", longest {number(figure.most)}"
     ours = results.figure(workload, metric, participants, reference) if peer not in REFERENCE else None
     times = advantage(metric, ours.median, figure.median) if ours else None
     return f"{text} **{times:.2f}**" if times is not None else text

@@ -17,6 +17,7 @@ enum trait {
 	LOCK = 4,         /* one permit, and only its taker gives it back */
 	HERD = 8,         /* a give wakes all waiters: not with thousands of them */
 	RECOVERS = 16,    /* the permit of a killed process comes back */
+	LOOKS = 32,       /* a sleeping waiter wakes up by itself from time to time */
 };
 
 struct peer {
@@ -48,6 +49,10 @@ extern const struct peer peer_tsem, peer_tsem_owned, peer_glibc, peer_sysv, peer
 	peer_ticket_semaphore, peer_twa_semaphore, peer_chains, peer_key_wait;
 
 extern const struct peer *const all_peers[];
+
+/* Of a semaphore of tsem: its name, and the number of processes that hold or wait. */
+const char *tsem_peer_name(const void *semaphore);
+unsigned tsem_peer_users(void *semaphore);
 
 /* NULL: there is none of this name. */
 const struct peer *peer_find(const char *name);

@@ -90,11 +90,26 @@ tsem_peer_bytes(void *semaphore)
 	return (size_t)status.st_blocks * 512;
 }
 
+const char *
+tsem_peer_name(const void *semaphore)
+{
+	return ((const struct named *)semaphore)->name;
+}
+
+unsigned
+tsem_peer_users(void *semaphore)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	check(tsem_stat(((struct named *)semaphore)->handle, &stat), "tsem_stat");
+	return (unsigned)(stat.held + stat.waiting);
+}
+
 DEFINE_PAIRS(anonymous)
 DEFINE_PAIRS(owned)
 
 const struct peer peer_tsem = {
 	.name = "tsem",
+	.traits = LOOKS,
 	.create = tsem_peer_create,
 	.destroy = tsem_peer_destroy,
 	.take = anonymous_take,
@@ -106,7 +121,7 @@ const struct peer peer_tsem = {
 
 const struct peer peer_tsem_owned = {
 	.name = "tsem-owned",
-	.traits = LOCK | RECOVERS,
+	.traits = LOCK | RECOVERS | LOOKS,
 	.create = tsem_peer_create,
 	.destroy = tsem_peer_destroy,
 	.take = owned_take,

@@ -9,13 +9,20 @@
 #include "workload.h"
 
 const struct workload all_workloads[] = {
-	{"pair", run_pair},           {"contend", run_contend},
-	{"ping-pong", run_ping_pong}, {"ping-pong-one-cpu", run_ping_pong_one_cpu},
-	{"semabench", run_semabench}, {"fairness", run_fairness},
-	{"hand-over", run_hand_over}, {"post", run_post},
-	{"idle", run_idle},           {"memory", run_memory},
-	{"recovery", run_recovery},   {"mixes", run_mixes},
-	{"wrapper", run_wrapper},     {"drain", run_drain},
+	{"pair", run_pair},
+	{"contend", run_contend},
+	{"ping-pong", run_ping_pong},
+	{"ping-pong-one-cpu", run_ping_pong_one_cpu},
+	{"semabench", run_semabench},
+	{"fairness", run_fairness},
+	{"hand-over", run_hand_over},
+	{"post", run_post},
+	{"idle", run_idle},
+	{"memory", run_memory},
+	{"recovery", run_recovery},
+	{"mixes", run_mixes},
+	{"wrapper", run_wrapper},
+	{"drain", run_drain},
 	{NULL, NULL},
 };
 

@@ -37,7 +37,7 @@ struct trial {
 	struct shared {
 		pid_t owner; /* 0: there is none */
 		atomic_bool holds;
-	} *shared;
+	} * shared;
 };
 
 static struct pool pool;

@@ -32,12 +32,12 @@ struct job {
 };
 
 struct pool_control {
-	atomic_uint round; /* odd: the job is being written */
-	struct job job;    /* of this round */
+	atomic_uint round;                 /* odd: the job is being written */
+	struct job job;                    /* of this round */
 	_Alignas(64) atomic_uint queueing; /* about to take */
 	_Alignas(64) atomic_uint admitted; /* of this round */
 	_Alignas(64) atomic_uint done;
-	atomic_uint latest;                  /* the worker that was admitted last */
+	atomic_uint latest;                /* the worker that was admitted last */
 	_Atomic uint64_t stamps[POOL_MAX]; /* the times, in the order of admission */
 	pid_t pids[POOL_MAX];              /* 0: not created */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The cost of semaphores at rest: the CPU time of sleeping waiters, and memory. */
 #include <stdio.h>
-#include <time.h>
 
+#include "moment.h"
 #include "pool.h"
 
 static struct pool pool;
@@ -28,13 +28,25 @@ time_on_cpu(void)
 static double
 percent_of_a_core(double seconds)
 {
-	const struct timespec while_asleep = {.tv_sec = (time_t)seconds,
-	                                      .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
 	const uint64_t began = now_ns();
 	const uint64_t before = time_on_cpu();
-	nanosleep(&while_asleep, NULL);
+	sleep_for(seconds);
 	const uint64_t after = time_on_cpu();
 	return 100.0 * (double)(after - before) / (double)(now_ns() - began);
+}
+
+/*
+ * How long to measure. In a long queue, most waiters of tsem look for dead owners every 3.5 s, or 35 s if there are
+ * 10,000 of them, and as many looks as possible should fall into each measurement. Others sleep until they are woken.
+ */
+static double
+window(const struct options *options, const struct peer *peer, unsigned waiters)
+{
+	if (options->seconds > 0)
+		return options->seconds;
+	if ((peer->traits & LOOKS) == 0)
+		return 2;
+	return waiters > 2000 ? 0.007 * waiters : 14;
 }
 
 static void
@@ -47,9 +59,32 @@ idle_once(const struct options *options, const struct peer *peer, unsigned waite
 	if (!pool_start(&pool, waiters))
 		die("fork");
 	pool_queue(&pool, 0, 0, waiters, PASS_ON);
-	say(peer->name, waiters, "CPU", "% of a core", percent_of_a_core(options->seconds));
+	say(peer->name, waiters, "CPU", "% of a core", percent_of_a_core(window(options, peer, waiters)));
 	pool_end(&pool);
 	peer->destroy(semaphore);
+}
+
+/* A waiter that has waited for this long looks less often. */
+enum { LONG_WAIT_SECONDS = 30 };
+
+/* Each waiter is alone on a semaphore of its own. */
+static void
+idle_alone(const struct options *options, const struct peer *peer, unsigned waiters)
+{
+	static tsem_hold holds[SUBJECTS_MAX];
+	for (unsigned i = 0; i < waiters; i++) {
+		pool.subjects[i] = (struct subject){.peer = peer, .semaphore = peer->create(1)};
+		peer->take(pool.subjects[i].semaphore, &holds[i]);
+	}
+	if (!pool_start(&pool, waiters))
+		die("fork");
+	pool_queue(&pool, OWN_SUBJECT, 0, waiters, PASS_ON);
+	sleep_for(LONG_WAIT_SECONDS);
+	say(peer->name, waiters, "CPU, a semaphore for each", "% of a core",
+	    percent_of_a_core(window(options, peer, waiters)));
+	pool_end(&pool);
+	for (unsigned i = 0; i < waiters; i++)
+		peer->destroy(pool.subjects[i].semaphore);
 }
 
 void
@@ -57,9 +92,14 @@ run_idle(const struct options *options)
 {
 	for (const unsigned *waiters = options->participants; *waiters != 0; waiters++)
 		for (unsigned repetition = 0; repetition < options->repetitions; repetition++)
-			for (const struct peer *const *peer = options->peers; *peer != NULL; peer++)
-				if (fits(*peer, SPINS, *waiters, options))
-					idle_once(options, *peer, *waiters);
+			for (const struct peer *const *peer = options->peers; *peer != NULL; peer++) {
+				if (!fits(*peer, SPINS, *waiters, options))
+					continue;
+				idle_once(options, *peer, *waiters);
+				const bool looks_for_owner = ((*peer)->traits & (LOOKS | RECOVERS)) == (LOOKS | RECOVERS);
+				if (repetition == 0 && looks_for_owner && *waiters <= SUBJECTS_MAX)
+					idle_alone(options, *peer, *waiters);
+			}
 }
 
 /* Before the first use, and with waiters. */
