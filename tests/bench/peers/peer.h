@@ -50,9 +50,9 @@ extern const struct peer peer_tsem, peer_tsem_owned, peer_glibc, peer_sysv, peer
 
 extern const struct peer *const all_peers[];
 
-/* Of a semaphore of tsem: its name, and the number of processes that hold or wait. */
+/* Of a semaphore of tsem: its name, and how often a process came, to get the permit or to wait. */
 const char *tsem_peer_name(const void *semaphore);
-unsigned tsem_peer_users(void *semaphore);
+uint64_t tsem_peer_arrivals(void *semaphore);
 
 /* NULL: there is none of this name. */
 const struct peer *peer_find(const char *name);

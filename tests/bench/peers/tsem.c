@@ -96,12 +96,12 @@ tsem_peer_name(const void *semaphore)
 	return ((const struct named *)semaphore)->name;
 }
 
-unsigned
-tsem_peer_users(void *semaphore)
+uint64_t
+tsem_peer_arrivals(void *semaphore)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	check(tsem_stat(((struct named *)semaphore)->handle, &stat), "tsem_stat");
-	return (unsigned)(stat.held + stat.waiting);
+	return stat.ticket;
 }
 
 DEFINE_PAIRS(anonymous)

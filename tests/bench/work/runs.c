@@ -31,22 +31,22 @@ become_run(const struct runs *runs)
 	_exit(127);
 }
 
-struct growth {
+struct arrival {
 	void *semaphore;
-	unsigned before;
+	uint64_t before;
 };
 
 static bool
-has_grown(void *arg)
+has_arrived(void *arg)
 {
-	const struct growth *growth = arg;
-	return tsem_peer_users(growth->semaphore) > growth->before;
+	const struct arrival *arrival = arg;
+	return tsem_peer_arrivals(arrival->semaphore) > arrival->before;
 }
 
 void
 runs_add(struct runs *runs)
 {
-	struct growth growth = {.semaphore = runs->semaphore, .before = tsem_peer_users(runs->semaphore)};
+	struct arrival arrival = {.semaphore = runs->semaphore, .before = tsem_peer_arrivals(runs->semaphore)};
 	if (runs->size == RUNS_MAX)
 		die("too many repetitions");
 	const pid_t pid = fork();
@@ -56,7 +56,7 @@ runs_add(struct runs *runs)
 		become_run(runs);
 	setpgid(pid, pid); /* both processes: the one that comes first has to succeed */
 	runs->pids[runs->size++] = pid;
-	await(has_grown, &growth, runs->program);
+	await(has_arrived, &arrival, runs->program);
 }
 
 void
