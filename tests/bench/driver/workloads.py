@@ -55,9 +55,10 @@ WORKLOADS = (
     Workload("memory", "memory", "Memory of a semaphore", 0, 1, (1000,), peers=PROCESS_PEERS + THREAD_PEERS),
     Workload("recovery", "recovery", "From a SIGKILL to the next admission, by number of waiters", 0, 15, (40, 1000),
              peers=("tsem-owned", "sysv-undo", "tsem run"), longest=True,
-             note="Holders die at random moments, about a second apart. A killed `tsem run` dies together with its command. "
+             note="Holders die at random moments, about a second apart. With 0 waiters, a process comes 20 ms later, and the time "
+                  "is from then on. A killed `tsem run` dies together with its command. "
                   "The other peers do not recover: a permit of a killed process is lost for good."),
-    Workload("mixes", "mixes", "From a SIGKILL to the next admission, if only some waiters can judge the dead owner", 1, 6, peers=(),
+    Workload("mixes", "mixes", "From a SIGKILL to the next admission, if only some waiters can judge the dead owner", 0.8, 6, peers=(),
              longest=True,
              note="A letter is a waiter, in the order of the queue: h is in the owner's PID namespace, c is in another. The owner "
                   "has no presence lock."),

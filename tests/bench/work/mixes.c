@@ -30,14 +30,17 @@ static const struct way {
 	{"acquire --owner, in a container", true, true},
 };
 
+/* What the keeper of the container shares with this process. */
+struct shared {
+	pid_t owner; /* 0: there is none */
+	atomic_bool holds;
+};
+
 struct trial {
 	const char *mix;
 	const struct way *way;
 	struct subject subject;
-	struct shared {
-		pid_t owner; /* 0: there is none */
-		atomic_bool holds;
-	} * shared;
+	struct shared *shared;
 };
 
 static struct pool pool;

@@ -16,7 +16,8 @@ void nap(void);
 
 /*
  * Sleeps between `least` and `most` seconds. The waiters of tsem look at multiples of a tick, so a death after the same
- * time in each repetition could fall just before a look, or just after it. The sequence is the same in each run.
+ * time in each repetition could fall just before a look, or just after it. If the two differ by a multiple of the
+ * tick, no part of it is hit more often. The sequence is the same in each run.
  */
 void sleep_randomly(double least, double most);
 
