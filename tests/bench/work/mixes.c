@@ -144,8 +144,8 @@ time_admission(const struct trial *trial)
 	if (!done)
 		say_missing(trial->mix, 0, "the first waiter was not admitted within 10 s");
 	const double ms = done ? milliseconds_between(began, pool.control->stamps[0]) : STUCK_SECONDS * 1e3;
-	say(trial->mix, 0, trial->way->label, "ms", ms);
 	say("all mixes", 0, "each way", "ms", ms);
+	say(trial->mix, 0, trial->way->label, "ms", ms);
 }
 
 /* Returns 0, or an errno: there are no containers here. */
