@@ -141,7 +141,8 @@ all_but_the_last_die(const struct peer *peer, unsigned waiters)
 	pool_queue(&pool, 0, 1, 1 + waiters, KEEP);
 	pool_queue(&pool, 0, 1 + waiters, 1 + waiters + 1, KEEP);
 	sleep_randomly(0.05, 0.85);
-	pool_kill(&pool, 0, 1 + waiters);
+	pool_kill(&pool, 1, 1 + waiters);
+	pool_kill(&pool, 0, 1); /* last, so that no waiter is admitted that has yet to die */
 	say_admission(peer->name, waiters, ALL_DIE, now_ns());
 	end_pool();
 }
