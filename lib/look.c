@@ -148,12 +148,12 @@ serve_record_waiters(struct tsem *sem)
 		record_wake(sem->segment.header, n);
 }
 
-void
+bool
 look_unless_done(struct tsem *sem, uint64_t now, uint64_t since)
 {
 	const uint32_t pid_ns = our_namespace();
 	if (is_done(sem, pid_ns, since))
-		return;
+		return false;
 	recover_all(sem, NULL);
 	serve_record_waiters(sem);
 	wake_overlooked(sem);
@@ -161,4 +161,5 @@ look_unless_done(struct tsem *sem, uint64_t now, uint64_t since)
 	call_judges(sem, pid_ns, now);
 	/* Only now: a look that a death cuts short counts for no other process. */
 	STORE_REL(look_of(sem, pid_ns), look_make(pid_ns, in_ms(now)));
+	return true;
 }

@@ -42,7 +42,8 @@ next_multiple(uint64_t now, uint64_t period)
  * Looks, unless a process of this PID namespace has completed a look that began within TICK after `since`. A look
  * recovers all owners that this process can judge, notices a removal, wakes overlooked waiters, frees records for
  * waiters that want one, and calls waiters that can judge the other owners. `now` may be a little behind the clock.
+ * True: it looked.
  */
-void look_unless_done(struct tsem *sem, uint64_t now, uint64_t since);
+bool look_unless_done(struct tsem *sem, uint64_t now, uint64_t since);
 
 #endif

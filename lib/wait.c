@@ -175,8 +175,10 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 	const bool due = now >= timers->look;
 	int rc = wait_has_ended(sem, waiter);
 	if (rc == 0 && (due || woken)) {
-		look_unless_done(sem, now, due && !first ? timers->look : now - LOOKOUT_EVERY);
-		timers->look = next_multiple(now, look_period(sem, waiter, now - timers->began));
+		/* In a long line, only a waiter that had to look finds out whether it is near the end by now. */
+		if (look_unless_done(sem, now, due && !first ? timers->look : now - LOOKOUT_EVERY) || timers->period <= TICK)
+			timers->period = look_period(sem, waiter, now - timers->began);
+		timers->look = next_multiple(now, timers->period);
 		rc = wait_has_ended(sem, waiter);
 	}
 	/* The process that ended the waits may have died before it woke the waiters: this one has learnt of it by chance. */
