@@ -14,40 +14,77 @@
 
 #define SHORT_SLEEP_NS (4 * NS_PER_MS)
 
+static uint64_t (*clock_of_library)(void);
+
 static int (*sleep_of_library)(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until);
 
 static int (*sleep_any_of_library)(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n,
                                    uint64_t until);
 
+/*
+ * A clock that goes only while the process sleeps. Stepping through one look for dead owners takes so long that by the
+ * real clock the next look would be due at its end.
+ */
+static uint64_t slept_until;
+
+static uint64_t
+clock_of_sleeps(void)
+{
+	return slept_until;
+}
+
+static uint64_t
+in_real_time(uint64_t until, uint64_t now)
+{
+	return until == NS_FOREVER ? until : now + (until > slept_until ? until - slept_until : 0);
+}
+
+static int
+sleep_by_clock(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
+{
+	const uint64_t began = clock_of_library();
+	const int rc = sleep_of_library(word, expected, bits, in_real_time(until, began));
+	slept_until += clock_of_library() - began;
+	return rc;
+}
+
+static int
+sleep_any_by_clock(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
+{
+	const uint64_t began = clock_of_library();
+	const int rc = sleep_any_of_library(words, expected, n, in_real_time(until, began));
+	slept_until += clock_of_library() - began;
+	return rc;
+}
+
 static int
 sleep_any_shortly(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
 {
 	const uint64_t soon = platform.now() + SHORT_SLEEP_NS;
-	return sleep_any_of_library(words, expected, n, until < soon ? until : soon);
+	return sleep_any_by_clock(words, expected, n, until < soon ? until : soon);
 }
 
 static int
 sleep_any_until_woken(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
 {
 	(void)until;
-	return sleep_any_of_library(words, expected, n, NS_FOREVER);
+	return sleep_any_by_clock(words, expected, n, NS_FOREVER);
 }
 
 static int
 sleep_shortly(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
 	const uint64_t soon = platform.now() + SHORT_SLEEP_NS;
-	return sleep_of_library(word, expected, bits, until < soon ? until : soon);
+	return sleep_by_clock(word, expected, bits, until < soon ? until : soon);
 }
 
 static int
 sleep_until_woken(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
 	(void)until;
-	return sleep_of_library(word, expected, bits, NS_FOREVER);
+	return sleep_by_clock(word, expected, bits, NS_FOREVER);
 }
 
-static uint64_t (*clock_of_library)(void);
 static uint64_t clock_ahead;
 
 static uint64_t
@@ -70,6 +107,11 @@ choose_sleep_mode(enum sleep_mode sleep_mode)
 {
 	sleep_of_library = platform.sleep;
 	sleep_any_of_library = platform.sleep_any;
+	clock_of_library = platform.now;
+	slept_until = clock_of_library();
+	platform.now = clock_of_sleeps;
+	platform.sleep = sleep_by_clock;
+	platform.sleep_any = sleep_any_by_clock;
 	if (sleep_mode == SLEEP_SHORT) {
 		platform.sleep = sleep_shortly;
 		platform.sleep_any = sleep_any_shortly;
@@ -79,7 +121,6 @@ choose_sleep_mode(enum sleep_mode sleep_mode)
 	}
 	if (sleep_mode != SLEEP_CLOCK_JUMP)
 		return;
-	clock_of_library = platform.now;
 	platform.now = jumping_clock;
 	platform.sleep = sleep_and_jump;
 }

@@ -11,6 +11,7 @@
 #include "fast.h"
 #include "hold.h"
 #include "platform.h"
+#include "presence.h"
 #include "storm.h"
 
 static struct storm *storm;
@@ -31,6 +32,15 @@ sleep_as_waiter(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64
 		atomic_fetch_add(&storm->waits[used], 1);
 	}
 	return sleep_of_library(word, expected, bits, until);
+}
+
+uint64_t __real_presence_owner(struct tsem *sem, const struct identity *identity);
+uint64_t __wrap_presence_owner(struct tsem *sem, const struct identity *identity);
+
+uint64_t
+__wrap_presence_owner(struct tsem *sem, const struct identity *identity)
+{
+	return storm != NULL && storm_is_lockless(storm, self) ? identity->owner : __real_presence_owner(sem, identity);
 }
 
 void
