@@ -59,6 +59,14 @@ record_at(struct tsem *sem, uint32_t index)
 	return index < LOAD_ACQ(&sem->segment.header->reserved) && record_find(sem, index, &record) ? record : NULL;
 }
 
+/* The number of records that exist. A peer may have scribbled on it, so it is bounded here. */
+static inline uint32_t
+record_limit(const struct tsem *sem)
+{
+	const uint32_t reserved = LOAD_ACQ(&sem->segment.header->reserved);
+	return reserved < RECORDS_MAX ? reserved : RECORDS_MAX;
+}
+
 /* A record that the calling process owns. */
 struct claim {
 	uint32_t index;
@@ -130,6 +138,14 @@ static inline bool
 hold_is_lent(const struct hold *hold)
 {
 	return (hold->flags & HOLD_LENT) != 0;
+}
+
+/* Whether a process has a ticket in this record and has not given it up, enabled or not; stores its state. */
+static inline bool
+record_is_queued(const struct record *record, uint64_t *state)
+{
+	*state = LOAD_ACQ(&record->state);
+	return state_kind(*state) == STATE_QUEUED && owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_PROCESS;
 }
 
 /* Whether the record is still HELD under the ticket; stores its state. */

@@ -163,6 +163,13 @@ identity_get(struct identity *identity)
 	return 0;
 }
 
+uint32_t
+identity_pid_ns(void)
+{
+	struct identity self;
+	return identity_get(&self) == 0 ? self.pid_ns : 0;
+}
+
 bool
 identity_has_one_pid(void)
 {

@@ -69,6 +69,9 @@ identity_is(uint64_t owner)
 /* Returns the identity from the cache, which it fills as identity_prepare() does. Same errors. */
 int identity_get(struct identity *identity);
 
+/* The inode number of the calling process's PID namespace; 0: not known. */
+uint32_t identity_pid_ns(void);
+
 /* Fills the cache if it is empty. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
 int identity_prepare(void);
 

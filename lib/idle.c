@@ -50,7 +50,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 		if (rc != -EAGAIN)
 			return rc;
 		if (now >= due) {
-			look_unless_done(sem, now, due != 0 ? due : now - LOOKOUT_EVERY);
+			look_unless_done(sem, now, due);
 			due = next_multiple(now, TICK);
 		}
 		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(due, until));

@@ -131,13 +131,6 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 
 /* ---- owners ---- */
 
-static uint32_t
-record_limit(const struct tsem *sem)
-{
-	const uint32_t reserved = LOAD_ACQ(&sem->segment.header->reserved);
-	return reserved < RECORDS_MAX ? reserved : RECORDS_MAX;
-}
-
 /* What is sorted. The distance is from a fixed point, so that nonsense in a segment has an order, too. */
 struct seen {
 	int64_t distance;
@@ -173,7 +166,7 @@ _Static_assert((int)TSEM_UNKNOWN == (int)LIVENESS_UNKNOWN, "owner_liveness() is 
 static struct tsem_owner
 describe(const struct tsem *sem, const struct sighting *s)
 {
-	struct identity self;
+	const uint32_t our_pid_ns = identity_pid_ns();
 	const uint64_t now = platform.now();
 	struct tsem_owner owner = {
 		.size = sizeof(owner),
@@ -183,7 +176,7 @@ describe(const struct tsem *sem, const struct sighting *s)
 		.alive = (enum tsem_alive)owner_liveness(sem, &sem->segment.records[s->index], s->owner),
 		.owned = s->use != USE_TAKE,
 		.handed_over = owner_kind(s->owner) == OWNER_KIND_HANDED,
-		.foreign_pid = identity_get(&self) < 0 || self.pid_ns == 0 || s->pid_ns != self.pid_ns,
+		.foreign_pid = our_pid_ns == 0 || s->pid_ns != our_pid_ns,
 		.ticket = s->ticket,
 		.elapsed_ns = now > s->since ? now - s->since : 0, /* the clocks of time namespaces differ */
 		.remaining_ns = -1,

@@ -11,13 +11,6 @@
 
 /* ---- looks that count for others ---- */
 
-static uint32_t
-our_namespace(void)
-{
-	struct identity self;
-	return identity_get(&self) == 0 ? self.pid_ns : 0;
-}
-
 /* A number that repeats after 49 days. */
 static uint32_t
 in_ms(uint64_t ns)
@@ -32,8 +25,8 @@ look_of(const struct tsem *sem, uint32_t pid_ns)
 }
 
 /*
- * In another time namespace the clock may be far ahead or behind: only a look within TICK counts, so a wrong one cannot
- * count for long.
+ * Whether a process of that PID namespace has completed a look that began at `since` or later. In another time namespace
+ * the clock may be far ahead or behind: only a look within TICK counts, so a wrong one cannot count for long.
  */
 static bool
 is_done(const struct tsem *sem, uint32_t pid_ns, uint64_t since)
@@ -73,13 +66,6 @@ needs_judge(struct tsem *sem, uint32_t index, const struct record *record, uint3
 }
 
 static bool
-is_sleeper(const struct record *record)
-{
-	return owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_PROCESS
-	       && state_kind(LOAD_ACQ(&record->state)) == STATE_QUEUED;
-}
-
-static bool
 has_owner_to_judge(struct tsem *sem, uint32_t pid_ns)
 {
 	const struct record *record;
@@ -105,7 +91,7 @@ static void
 call_judges(struct tsem *sem, uint32_t pid_ns, uint64_t now)
 {
 	struct header *header = sem->segment.header;
-	uint64_t called = LOAD_ACQ(&header->called);
+	const uint64_t called = LOAD_ACQ(&header->called);
 	const uint64_t round = now / TICK & COUNTER_MASK;
 	if (LOAD_SEQ(&header->mixed_pid_ns) == 0 || counter_value(called) == round)
 		return;
@@ -114,20 +100,21 @@ call_judges(struct tsem *sem, uint32_t pid_ns, uint64_t now)
 	if (!CAS_SEQ(&header->called, called, begun))
 		return;
 
-	uint32_t records = LOAD_ACQ(&header->reserved);
-	records = records < RECORDS_MAX ? records : RECORDS_MAX;
+	const uint32_t records = record_limit(sem);
 	uint64_t done = namespace_bit(pid_ns, round);
+	uint64_t state;
 	for (uint32_t i = 0; i < records; i++) {
 		const uint32_t index = (from + i) % records;
 		const struct record *record = record_at(sem, index);
-		if (record == NULL || !is_sleeper(record) || (done & namespace_bit(LOAD_ACQ(&record->pid_ns), round)) != 0)
+		if (record == NULL || !record_is_queued(record, &state))
 			continue;
 		const uint32_t its_namespace = LOAD_ACQ(&record->pid_ns);
-		done |= namespace_bit(its_namespace, round);
-		if (!has_owner_to_judge(sem, its_namespace))
-			continue;
-		CAS_SEQ(&header->called, begun, counter_word_make(round, index + 1));
-		wake_waiter(sem, state_value(LOAD_ACQ(&record->state)), LOAD_ACQ(&record->count));
+		const uint64_t bit = namespace_bit(its_namespace, round);
+		if ((done & bit) == 0 && has_owner_to_judge(sem, its_namespace)) {
+			CAS_SEQ(&header->called, begun, counter_word_make(round, index + 1));
+			wake_waiter(sem, state_value(state), LOAD_ACQ(&record->count));
+		}
+		done |= bit;
 	}
 }
 
@@ -149,10 +136,10 @@ serve_record_waiters(struct tsem *sem)
 }
 
 bool
-look_unless_done(struct tsem *sem, uint64_t now, uint64_t since)
+look_unless_done(struct tsem *sem, uint64_t now, uint64_t due)
 {
-	const uint32_t pid_ns = our_namespace();
-	if (is_done(sem, pid_ns, since))
+	const uint32_t pid_ns = identity_pid_ns();
+	if (is_done(sem, pid_ns, due != 0 ? due : now - LOOKOUT_EVERY))
 		return false;
 	recover_all(sem, NULL);
 	serve_record_waiters(sem);

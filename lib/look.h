@@ -39,11 +39,12 @@ next_multiple(uint64_t now, uint64_t period)
 }
 
 /*
- * Looks, unless a process of this PID namespace has completed a look that began within TICK after `since`. A look
- * recovers all owners that this process can judge, notices a removal, wakes overlooked waiters, frees records for
- * waiters that want one, and calls waiters that can judge the other owners. `now` may be a little behind the clock.
- * True: it looked.
+ * Looks, unless another look is enough: see above. `due`: the time at which the look was due; 0: the caller begins to
+ * sleep or was woken. `now` may be a little behind the clock. True: it looked.
+ *
+ * A look recovers all owners that this process can judge, notices a removal, wakes overlooked waiters, frees records for
+ * waiters that want one, and calls waiters that can judge the other owners.
  */
-bool look_unless_done(struct tsem *sem, uint64_t now, uint64_t since);
+bool look_unless_done(struct tsem *sem, uint64_t now, uint64_t due);
 
 #endif

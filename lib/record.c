@@ -73,9 +73,7 @@ static int
 search(struct tsem *sem, uint64_t owner, struct claim *claim)
 {
 	struct header *header = sem->segment.header;
-	uint32_t limit = LOAD_RLX(&header->reserved);
-	if (limit > RECORDS_MAX)
-		limit = RECORDS_MAX;
+	const uint32_t limit = record_limit(sem);
 	uint32_t at = LOAD_RLX(&header->free_hint);
 	for (uint32_t i = 0; i < limit; i++, at++) {
 		if (at >= limit)

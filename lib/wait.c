@@ -126,11 +126,10 @@ count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 	if (counter_diff(issued, waiter->ticket) <= (int64_t)waiter->count)
 		return 0;
 	uint32_t n = 0;
+	uint64_t state;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		const uint64_t state = LOAD_ACQ(&record->state);
-		n += state_kind(state) == STATE_QUEUED && counter_diff(state_value(state), waiter->ticket) > 0
-		     && owner_kind(LOAD_ACQ(&record->owner)) == OWNER_KIND_PROCESS;
+		n += record_is_queued(record, &state) && counter_diff(state_value(state), waiter->ticket) > 0;
 		if (n == most)
 			break;
 	}
@@ -147,9 +146,9 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	if (behind <= DEPUTIES)
 		return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
 	/* Each waiter has at least one ticket, and a record. */
-	const struct header *header = sem->segment.header;
-	const int64_t tickets = counter_diff(counter_value(LOAD_RLX(&header->tickets)), enabled_limit(sem));
-	const uint64_t waiters = earlier_of((uint64_t)tickets, LOAD_RLX(&header->reserved));
+	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
+	const int64_t tickets = counter_diff(issued, enabled_limit(sem));
+	const uint64_t waiters = earlier_of((uint64_t)tickets, record_limit(sem));
 	return SLOW_TICK * (waiters / (SLOW_LINE + 1) + 1);
 }
 
@@ -176,7 +175,7 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 	int rc = wait_has_ended(sem, waiter);
 	if (rc == 0 && (due || woken)) {
 		/* In a long line, only a waiter that had to look finds out whether it is near the end by now. */
-		if (look_unless_done(sem, now, due && !first ? timers->look : now - LOOKOUT_EVERY) || timers->period <= TICK)
+		if (look_unless_done(sem, now, due ? timers->look : 0) || timers->period <= TICK)
 			timers->period = look_period(sem, waiter, now - timers->began);
 		timers->look = next_multiple(now, timers->period);
 		rc = wait_has_ended(sem, waiter);

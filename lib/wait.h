@@ -47,7 +47,7 @@ struct timers {
 	uint64_t began;
 	uint64_t period; /* of its looks; 0, and `look` too: it has not looked yet */
 	uint64_t look;
-	uint64_t progress; /* to report; NS_FOREVER if there is nobody to report to */
+	uint64_t progress; /* to report; NS_FOREVER: the wait has no progress function */
 };
 
 /* ---- before the queue ---- */
