@@ -10,8 +10,10 @@
 #define TICK 2
 #define SLOW_TICK 7
 #define DEPUTIES 1
-#ifndef DEATH_BEFORE
-#define DEATH_BEFORE SLOW_TICK /* of the holder */
+/* When the holder dies. Before, no waiter dies or is stopped. */
+#ifndef DEATH_FROM
+#define DEATH_FROM 0
+#define DEATH_BEFORE SLOW_TICK
 #endif
 #define END_OF_TIME (DEATH_BEFORE + SLOW_TICK + 1)
 
@@ -48,7 +50,7 @@ byte call_next;
 /* A step, before which the waiter may die, or be stopped for any time. */
 #define STEP(statement) \
 	if \
-	:: d_step { faults > 0 -> faults--; idle[me] = true }; \
+	:: d_step { faults > 0 && clock >= DEATH_FROM -> faults--; idle[me] = true }; \
 		if \
 		:: goto gone \
 		:: d_step { idle[me] = false; statement } \
@@ -148,7 +150,7 @@ gone:
 proctype holder()
 {
 	if
-	:: d_step { clock < DEATH_BEFORE -> holder_is_dead = true }
+	:: d_step { clock >= DEATH_FROM && clock < DEATH_BEFORE -> holder_is_dead = true }
 	:: clock >= DEATH_BEFORE
 	fi
 }

@@ -3,6 +3,7 @@
 #define WAITERS 3
 #define FAULTS 2
 #define ARRIVE_AT_ONCE
-#define DEATH_BEFORE (1 + TICK)
+#define DEATH_FROM (SLOW_TICK - 2)
+#define DEATH_BEFORE (SLOW_TICK + 1)
 #define OVERDUE_MAX SLOW_TICK
 #include "../look.pml"
