@@ -22,21 +22,21 @@ static int (*sleep_any_of_library)(_Atomic uint32_t *const words[], const uint32
                                    uint64_t until);
 
 /*
- * A clock that goes only while the process sleeps. Stepping through one look for dead owners takes so long that by the
+ * This clock goes only while the process sleeps. Stepping through one look for dead owners takes so long that by the
  * real clock the next look would be due at its end.
  */
-static uint64_t slept_until;
+static uint64_t sleep_clock;
 
 static uint64_t
 clock_of_sleeps(void)
 {
-	return slept_until;
+	return sleep_clock;
 }
 
 static uint64_t
 in_real_time(uint64_t until, uint64_t now)
 {
-	return until == NS_FOREVER ? until : now + (until > slept_until ? until - slept_until : 0);
+	return until == NS_FOREVER ? until : now + (until > sleep_clock ? until - sleep_clock : 0);
 }
 
 static int
@@ -44,7 +44,7 @@ sleep_by_clock(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_
 {
 	const uint64_t began = clock_of_library();
 	const int rc = sleep_of_library(word, expected, bits, in_real_time(until, began));
-	slept_until += clock_of_library() - began;
+	sleep_clock += clock_of_library() - began;
 	return rc;
 }
 
@@ -53,7 +53,7 @@ sleep_any_by_clock(_Atomic uint32_t *const words[], const uint32_t expected[], s
 {
 	const uint64_t began = clock_of_library();
 	const int rc = sleep_any_of_library(words, expected, n, in_real_time(until, began));
-	slept_until += clock_of_library() - began;
+	sleep_clock += clock_of_library() - began;
 	return rc;
 }
 
@@ -108,7 +108,12 @@ choose_sleep_mode(enum sleep_mode sleep_mode)
 	sleep_of_library = platform.sleep;
 	sleep_any_of_library = platform.sleep_any;
 	clock_of_library = platform.now;
-	slept_until = clock_of_library();
+	if (sleep_mode == SLEEP_CLOCK_JUMP) {
+		platform.now = jumping_clock;
+		platform.sleep = sleep_and_jump;
+		return;
+	}
+	sleep_clock = clock_of_library();
 	platform.now = clock_of_sleeps;
 	platform.sleep = sleep_by_clock;
 	platform.sleep_any = sleep_any_by_clock;
@@ -119,10 +124,6 @@ choose_sleep_mode(enum sleep_mode sleep_mode)
 		platform.sleep = sleep_until_woken;
 		platform.sleep_any = sleep_any_until_woken;
 	}
-	if (sleep_mode != SLEEP_CLOCK_JUMP)
-		return;
-	platform.now = jumping_clock;
-	platform.sleep = sleep_and_jump;
 }
 
 /*

@@ -86,8 +86,8 @@ struct timespec clock_after(uint64_t ms);
 
 void peer_posts(void);
 
-/* A process of this PID namespace has completed a look that began at that time of the fake clock. */
-void peer_has_looked(uint64_t at);
+/* A process of that PID namespace has completed a look that began at that time of the fake clock. */
+void peer_has_looked(uint32_t pid_ns, uint64_t at);
 void peer_posts_and_dies_before_waking(void);
 void peer_cancels_and_dies_before_waking(void);
 

@@ -99,7 +99,7 @@ a_dead_holder_is_found_within_50_ms(void **state)
 	/* At any time relative to the tick and to the last look of another waiter. */
 	for (uint64_t ago = 0; ago < 200; ago++) {
 		began = fake.clock = start + ago * 1077 * NS_PER_MS;
-		peer_has_looked(began - ago * NS_PER_MS);
+		peer_has_looked(identity_pid_ns(), began - ago * NS_PER_MS);
 		set_counters(sem, 1, 0);
 		put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 1);
 		holder_is_dead = false;
@@ -137,7 +137,7 @@ looks_first(uint64_t ago_ms)
 	judged = 0;
 	holder_is_dead = false;
 	platform.judge = judge_the_holder;
-	peer_has_looked(began - ago_ms * NS_PER_MS);
+	peer_has_looked(identity_pid_ns(), began - ago_ms * NS_PER_MS);
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_in_range(judged, 1, 2); /* it always looks at its deadline */
 	return judged == 2;

@@ -21,13 +21,17 @@ peers_queue_up(void)
 	}
 }
 
+/* Chooses the peers of peers_queue_up(), and makes records for them. */
 static void
-make_room(uint32_t n)
+choose_peers(uint32_t n, uint32_t count, uint64_t owner)
 {
 	_Atomic uint32_t *reserved = &sem->segment.header->reserved;
 	assert_int_equal(segment_reserve(&sem->segment, LINE + n), 0);
 	if (LOAD_SEQ(reserved) < LINE + n)
 		STORE_SEQ(reserved, LINE + n);
+	behind = n;
+	behind_count = count;
+	behind_owner = owner;
 }
 
 /*
@@ -35,17 +39,21 @@ make_room(uint32_t n)
  * first sleep.
  */
 static void
-wait_in_line(uint64_t ahead, uint32_t n, uint32_t count, uint64_t ms)
+wait_in_front_of(uint64_t owner, uint64_t ahead, uint32_t n, uint32_t count, uint64_t ms)
 {
 	tsem_hold hold;
 	begin_held(PERMITS);
 	const struct timespec deadline = clock_after(ms);
-	make_room(n);
+	choose_peers(n, count, owner);
 	set_counters(sem, PERMITS + ahead, 0);
-	behind = n;
-	behind_count = count;
 	fake.peer = peers_queue_up;
 	assert_int_equal(tsem_acquire(sem, count, &deadline, &hold), -ETIMEDOUT);
+}
+
+static void
+wait_in_line(uint64_t ahead, uint32_t n, uint32_t count, uint64_t ms)
+{
+	wait_in_front_of(UNUSED_PROCESS, ahead, n, count, ms);
 }
 
 /* From sleep `from` to the sleep before `to`, each ends at the next multiple of `period`. */
@@ -65,7 +73,6 @@ the_last_waiter_looks_often(void **state)
 {
 	(void)state;
 	static const uint64_t lines[] = {0, 1, 1000, 100000};
-	behind_owner = UNUSED_PROCESS;
 	for (size_t i = 0; i < 4; i++) {
 		for (uint32_t count = 1; count <= PERMITS; count++) {
 			wait_in_line(lines[i], 0, count, 10000);
@@ -91,7 +98,6 @@ static void
 the_waiters_near_the_end_look_at_each_tick(void **state)
 {
 	(void)state;
-	behind_owner = UNUSED_PROCESS;
 	for (uint32_t n = 1; n <= DEPUTIES; n++) {
 		for (uint32_t count = 1; count <= PERMITS; count++) {
 			wait_in_line(n, n, count, 10000);
@@ -104,7 +110,6 @@ static void
 the_others_look_seldom(void **state)
 {
 	(void)state;
-	behind_owner = UNUSED_PROCESS;
 	for (uint32_t count = 1; count <= PERMITS; count++) {
 		wait_in_line(0, DEPUTIES + 1, count, 60000);
 		expect_period(1, 10, SLOW_TICK);
@@ -118,7 +123,6 @@ static void
 in_a_long_line_the_others_look_more_seldom(void **state)
 {
 	(void)state;
-	behind_owner = UNUSED_PROCESS;
 	wait_in_line(0, SLOW_LINE - 1, 1, 300000);
 	expect_period(1, 10, SLOW_TICK);
 	wait_in_line(0, SLOW_LINE, 1, 300000);
@@ -134,8 +138,7 @@ static void
 waiters_that_gave_up_do_not_count(void **state)
 {
 	(void)state;
-	behind_owner = owner_orphan(1000);
-	wait_in_line(0, 50, 1, 10000);
+	wait_in_front_of(owner_orphan(1000), 0, 50, 1, 10000);
 	expect_period(1, 60, LOOKOUT_EVERY);
 }
 
@@ -160,10 +163,7 @@ being_first_changes_nothing(void **state)
 	tsem_hold hold;
 	const struct timespec deadline = clock_after(60000);
 	set_counters(sem, 101 + 40, 0);
-	behind = 50;
-	behind_count = 1;
-	behind_owner = UNUSED_PROCESS;
-	make_room(behind);
+	choose_peers(50, 1, UNUSED_PROCESS);
 	fake.peer = peers_queue_up_and_then_the_queue_moves_on;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_int_equal(grants_of(sem), 100);
@@ -182,14 +182,6 @@ judge_alive(const struct process_id *owner)
 	return LIVENESS_ALIVE;
 }
 
-static uint32_t
-our_namespace(void)
-{
-	struct identity self;
-	assert_int_equal(identity_get(&self), 0);
-	return self.pid_ns;
-}
-
 /* How long after the tick the peer begins its look, and where. */
 static int64_t looks_after;
 static uint32_t looks_in;
@@ -198,8 +190,7 @@ static void
 peer_looks_at_each_tick(void)
 {
 	const uint64_t tick = fake.slept_until[fake.sleeps - 1];
-	const uint64_t ms = (tick + (uint64_t)looks_after) / NS_PER_MS;
-	STORE_SEQ(&sem->segment.header->looks[looks_in % LOOKS], look_make(looks_in, (uint32_t)ms));
+	peer_has_looked(looks_in, tick + (uint64_t)looks_after);
 	fake.peer = peer_looks_at_each_tick;
 }
 
@@ -226,7 +217,7 @@ static void
 a_waiter_does_not_look_when_a_process_of_its_namespace_has(void **state)
 {
 	(void)state;
-	const uint32_t here = our_namespace();
+	const uint32_t here = identity_pid_ns();
 	assert_int_equal(looks_of_its_own(0, here), 0);
 	assert_int_equal(looks_of_its_own((int64_t)(TICK - NS_PER_MS), here), 0);
 }
@@ -236,7 +227,7 @@ static void
 a_look_of_another_namespace_does_not_count(void **state)
 {
 	(void)state;
-	const uint32_t here = our_namespace();
+	const uint32_t here = identity_pid_ns();
 	assert_in_range(looks_of_its_own(0, here + 1), LOOKS_IN_TEN_SECONDS - 2, LOOKS_IN_TEN_SECONDS);
 	assert_in_range(looks_of_its_own(0, here + LOOKS), LOOKS_IN_TEN_SECONDS - 2, LOOKS_IN_TEN_SECONDS);
 }
@@ -249,7 +240,7 @@ a_look_at_another_time_does_not_count(void **state)
 	static const int64_t distances[] = {-(int64_t)NS_PER_MS, -100 * (int64_t)NS_PER_MS, (int64_t)TICK,
 	                                    3600 * (int64_t)NS_PER_SECOND};
 	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++)
-		assert_in_range(looks_of_its_own(distances[i], our_namespace()), LOOKS_IN_TEN_SECONDS - 2,
+		assert_in_range(looks_of_its_own(distances[i], identity_pid_ns()), LOOKS_IN_TEN_SECONDS - 2,
 		                LOOKS_IN_TEN_SECONDS);
 }
 
@@ -258,7 +249,7 @@ static uint64_t look_while_judging;
 static uint64_t
 look_of_ours(void)
 {
-	return LOAD_SEQ(&sem->segment.header->looks[our_namespace() % LOOKS]);
+	return LOAD_SEQ(&sem->segment.header->looks[identity_pid_ns() % LOOKS]);
 }
 
 static int
@@ -282,7 +273,7 @@ a_look_counts_when_it_is_complete(void **state)
 	platform.judge = note_the_look;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_int_equal(look_while_judging, 0);
-	assert_int_equal(look_of_ours(), look_make(our_namespace(), (uint32_t)(began / NS_PER_MS)));
+	assert_int_equal(look_of_ours(), look_make(identity_pid_ns(), (uint32_t)(began / NS_PER_MS)));
 }
 
 static void
@@ -299,7 +290,7 @@ a_waiter_enabled_at_a_tick_at_which_another_process_looked_acquires(void **state
 	(void)state;
 	tsem_hold hold;
 	looks_after = 0;
-	looks_in = our_namespace();
+	looks_in = identity_pid_ns();
 	fake.peer = peer_looks_posts_and_dies_before_waking;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(fake.sleeps, 1);
@@ -320,7 +311,7 @@ a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends(void **state)
 	(void)state;
 	tsem_hold hold;
 	looks_after = 0;
-	looks_in = our_namespace();
+	looks_in = identity_pid_ns();
 	fake.peer = peer_looks_and_dies_while_cancelling;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -ECANCELED);
 	assert_int_equal(fake.sleeps, 1);
@@ -359,11 +350,12 @@ begin_queue(uint64_t tickets)
 	set_counters(sem, tickets, 10);
 }
 
+/* Waits in vain, and so looks when it begins to sleep, and then as the last waiter. */
 static void
-look_once(void)
+look_for(uint64_t ms)
 {
 	tsem_hold hold;
-	const struct timespec deadline = clock_after(1);
+	const struct timespec deadline = clock_after(ms);
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 }
 
@@ -378,7 +370,7 @@ a_look_wakes_the_waiters_that_a_dead_process_let_in(void **state)
 	put_sleeper(43, STATE_QUEUED, 13, 1);                     /* next, not enabled */
 	put_sleeper(44, STATE_HELD, 20, 2);                       /* admitted before the capacity was lowered */
 	put_record(sem, 45, UNUSED_PROCESS, STATE_HELD, 0, 9, 1); /* awake */
-	look_once();
+	look_for(1);
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(wakes_of(12), 1);
 	assert_int_equal(wakes_of(21), 1);
@@ -395,7 +387,7 @@ a_look_wakes_the_waiters_that_a_dead_process_was_waking(void **state)
 	put_record(sem, 42, UNUSED_PROCESS, STATE_HELD, 0, 20, 2);
 	OR_SEQ(word_of(10), WORD_SEVERAL);
 	OR_SEQ(word_of(21), WORD_SEVERAL);
-	look_once();
+	look_for(1);
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(wakes_of(21), 1);
 	assert_int_equal(fake.wakes, 2);
@@ -409,7 +401,7 @@ a_look_wakes_no_waiter_that_is_not_enabled(void **state)
 	begin_queue(10 + ARRAY_WORDS + 10);
 	put_sleeper(41, STATE_QUEUED, 10, 1);
 	put_sleeper(42, STATE_QUEUED, 10 + ARRAY_WORDS, 1);
-	look_once();
+	look_for(1);
 	assert_int_equal(wakes_of(10), 1);
 	assert_int_equal(fake.wakes, 1);
 	assert_int_equal(fake.woken_bits[0], word_bit(10));
@@ -461,7 +453,7 @@ put_process(uint32_t index, uint32_t pid_ns, enum state_kind state, uint64_t tic
 static int
 judge_here(const struct process_id *owner)
 {
-	return owner->pid_ns == our_namespace() ? LIVENESS_ALIVE : LIVENESS_UNKNOWN;
+	return owner->pid_ns == identity_pid_ns() ? LIVENESS_ALIVE : LIVENESS_UNKNOWN;
 }
 
 /* A process of `pid_ns` holds. Behind it, three processes sleep here, and three there. */
@@ -469,26 +461,16 @@ static void
 begin_mixed(uint32_t pid_ns)
 {
 	begin_fake(1);
-	make_room(0);
+	choose_peers(0, 0, 0);
 	platform.judge = judge_here;
-	STORE_SEQ(&sem->segment.header->pid_ns, our_namespace());
+	STORE_SEQ(&sem->segment.header->pid_ns, identity_pid_ns());
 	STORE_SEQ(&sem->segment.header->mixed_pid_ns, 1);
 	put_process(40, pid_ns, STATE_HELD, 0);
 	for (uint32_t i = 0; i < 3; i++) {
-		put_process(HERE + i, our_namespace(), STATE_QUEUED, 1 + i);
+		put_process(HERE + i, identity_pid_ns(), STATE_QUEUED, 1 + i);
 		put_process(THERE + i, there, STATE_QUEUED, 4 + i);
 	}
 	set_counters(sem, 7, 0);
-}
-
-static void
-look_for(uint64_t ms)
-{
-	tsem_hold hold;
-	fake.wakes = 0;
-	const struct timespec deadline = {.tv_sec = (time_t)((fake.clock + ms * NS_PER_MS) / NS_PER_SECOND),
-	                                  .tv_nsec = (long)((fake.clock + ms * NS_PER_MS) % NS_PER_SECOND)};
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 }
 
 /* The waiters that are woken look, and announce themselves again. */
@@ -517,7 +499,7 @@ static void
 a_look_wakes_no_waiter_for_an_owner_that_it_can_judge(void **state)
 {
 	(void)state;
-	begin_mixed(our_namespace());
+	begin_mixed(identity_pid_ns());
 	look_for(2000);
 	assert_int_equal(fake.wakes, 0);
 }
@@ -552,7 +534,7 @@ each_namespace_is_served(void **state)
 {
 	(void)state;
 	enum { NAMESPACES = 20, WAITERS = 40 };
-	begin_mixed(our_namespace());
+	begin_mixed(identity_pid_ns());
 	for (uint32_t i = 0; i < NAMESPACES; i++)
 		put_process(i, 5000 + i, STATE_HELD, 0);
 	for (uint32_t i = 0; i < WAITERS; i++)
@@ -608,10 +590,7 @@ a_waiter_that_is_woken_looks(void **state)
 	const struct tsem_wait options = {.size = sizeof(options), .progress = give_up_after_the_call, .every_ms = 1000};
 	called_at = looked_at = 0;
 	platform.judge = note_the_time;
-	make_room(20);
-	behind = 20;
-	behind_count = 1;
-	behind_owner = UNUSED_PROCESS;
+	choose_peers(20, 1, UNUSED_PROCESS);
 	fake.peer = peers_queue_up_and_call;
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ECANCELED);
 	assert_true(called_at > began);

@@ -104,7 +104,7 @@ a_record_freed_at_any_instant_is_noticed(void **state)
 static void
 peer_looks_at_each_tick(void)
 {
-	peer_has_looked(fake.slept_until[fake.sleeps - 1]);
+	peer_has_looked(identity_pid_ns(), fake.slept_until[fake.sleeps - 1]);
 	fake.peer = peer_looks_at_each_tick;
 }
 

@@ -134,7 +134,7 @@ the_line_has_the_place_in_the_queue(void **state)
 static void
 peer_looks_at_each_tick(void)
 {
-	peer_has_looked((fake.clock / LOOKOUT_EVERY + 1) * LOOKOUT_EVERY);
+	peer_has_looked(identity_pid_ns(), next_multiple(fake.clock, LOOKOUT_EVERY));
 	fake.peer = peer_looks_at_each_tick;
 }
 

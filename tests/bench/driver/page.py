@@ -13,8 +13,8 @@ LOSES = """## What loses, and why
   whether there is room, whether a process waits. A pair without all this does not know what to give back when its owner dies.
 - Two processes that play ping-pong on one CPU sleep at every step. A waiter of tsem records that it waits and since when,
   sets a timer for its next look at the other processes, and counts the wait: half a microsecond beside the two of the kernel.
-- Sleeping waiters wake up every 0.8 s, and near the ends of the queue every 0.4 s, since perhaps no other process is left to
-  notice a death. Each wake-up is a context switch of the kernel.
+- Sleeping waiters wake up from time to time, the last ones in the queue often, since perhaps no other process is left to notice
+  a death. Each wake-up is a context switch of the kernel.
 - Recovery happens when a process looks. The kernel walks the locks of SysV with SEM_UNDO at exit and gives them back within a
   millisecond; tsem's waiters look within half a second. A semaphore of plain shared memory that needs no daemon has no other
   moment. SEM_UNDO takes two system calls a pair instead.

@@ -40,18 +40,6 @@ be_first(struct container_state *state)
 		pause();
 }
 
-static bool
-has_proc(void *state)
-{
-	return atomic_load(&((struct container_state *)state)->has_proc);
-}
-
-static bool
-is_ready(void *state)
-{
-	return atomic_load(&((struct container_state *)state)->is_ready);
-}
-
 /* Returns 0 or an errno. */
 static int
 prepare(struct container_state *state)
@@ -64,7 +52,7 @@ prepare(struct container_state *state)
 	if (first == 0)
 		be_first(state);
 	state->first = first;
-	await(has_proc, state, "process 1 of a container");
+	await(is_set, &state->has_proc, "process 1 of a container");
 	return atomic_load(&state->error);
 }
 
@@ -91,7 +79,7 @@ container_start(struct container *container, void (*populate)(void *arg), void *
 		die("fork");
 	if (container->keeper == 0)
 		keep(state, populate, arg);
-	await(is_ready, state, "a container");
+	await(is_set, &state->is_ready, "a container");
 	return atomic_load(&state->error);
 }
 

@@ -77,12 +77,6 @@ own(const struct trial *trial)
 		pause();
 }
 
-static bool
-has_owner(void *shared)
-{
-	return atomic_load(&((struct shared *)shared)->holds);
-}
-
 static void
 start_owner(const struct trial *trial)
 {
@@ -92,7 +86,7 @@ start_owner(const struct trial *trial)
 	if (pid == 0)
 		own(trial);
 	trial->shared->owner = pid;
-	await(has_owner, trial->shared, "an owner");
+	await(is_set, &trial->shared->holds, "an owner");
 }
 
 /* ---- the waiters ---- */

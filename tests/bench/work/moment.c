@@ -11,8 +11,9 @@ void
 sleep_for(double seconds)
 {
 	const time_t whole = (time_t)seconds;
-	const struct timespec duration = {.tv_sec = whole, .tv_nsec = (long)((seconds - (double)whole) * 1e9)};
-	nanosleep(&duration, NULL);
+	struct timespec left = {.tv_sec = whole, .tv_nsec = (long)((seconds - (double)whole) * 1e9)};
+	while (nanosleep(&left, &left) != 0)
+		;
 }
 
 void
@@ -43,6 +44,12 @@ await(bool (*has_happened)(void *arg), void *arg, const char *what)
 		}
 		nap();
 	}
+}
+
+bool
+is_set(void *flag)
+{
+	return atomic_load((atomic_bool *)flag);
 }
 
 double

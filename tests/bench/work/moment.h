@@ -24,6 +24,9 @@ void sleep_randomly(double least, double most);
 /* Waits until the function returns true. Ends the program if that takes too long. */
 void await(bool (*has_happened)(void *arg), void *arg, const char *what);
 
+/* For await(): whether the atomic_bool is true. */
+bool is_set(void *flag);
+
 /* The milliseconds between two times of now_ns(). 0: the second one is earlier. */
 double milliseconds_between(uint64_t began, uint64_t ended);
 

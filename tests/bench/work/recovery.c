@@ -94,7 +94,8 @@ holders_die(const struct peer *peer, unsigned waiters, unsigned deaths)
 
 /*
  * The queue has workers and `tsem run` by turns, beginning with a worker. The worker at the front measures, and passes
- * on to the `tsem run` behind it, which is the next holder. Only so many take part in that: behind them all are workers.
+ * on to the `tsem run` behind it, which is the next holder. Only the first ones take turns; the waiters behind them are
+ * workers.
  */
 static void
 lengthen(struct runs *runs, unsigned worker, unsigned waiters)

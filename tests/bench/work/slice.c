@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "moment.h"
 
 struct start {
 	struct slice *slice;
@@ -57,14 +58,6 @@ slice_begin(struct slice *slice)
 	futex_wake(&slice->ready, 1, BETWEEN_PROCESSES);
 	while (atomic_load(&slice->go) == 0)
 		futex_wait(&slice->go, 0, BETWEEN_PROCESSES);
-}
-
-static void
-sleep_for(double seconds)
-{
-	struct timespec left = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-	while (nanosleep(&left, &left) != 0)
-		;
 }
 
 /* Lets all participants run once they are ready, and returns for how long they did. */
