@@ -21,10 +21,7 @@ wait_is_over(const struct tsem *sem, const struct waiter *waiter)
 
 /* ---- spinning ---- */
 
-enum {
-	ROUNDS_WORTH_IT = 16,   /* a smaller budget means that spins were in vain */
-	ROUNDS_OF_BACKOFF = 64, /* a microsecond or two */
-};
+#define ROUNDS_WORTH_IT 16 /* a smaller budget means that spins were in vain */
 
 #define REPORT_EVERY (800 * NS_PER_MS) /* as tsem.h says */
 
@@ -55,8 +52,10 @@ wait_backoff(const struct tsem *sem)
 	if (LOAD_RLX(&sem->spin) < ROUNDS_WORTH_IT || LOAD_RLX(&sem->last_handoff) != limit
 	    || counter_value(LOAD_RLX(&sem->segment.header->tickets)) != limit)
 		return;
-	for (int i = 0; i < ROUNDS_OF_BACKOFF; i++)
+	const uint64_t until = platform.now() + BACKOFF_FOR;
+	do
 		platform.pause();
+	while (platform.now() < until);
 }
 
 /*

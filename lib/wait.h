@@ -53,9 +53,13 @@ struct timers {
 /* ---- before the queue ---- */
 
 /*
- * The backoff of a process that has just let a waiter in: it stays out of the queue for a microsecond or two, so that
- * the waiter can do its work.
+ * Not a number of pauses, because a pause lasts four times as long on one processor as on another. The longer it is, the
+ * more two contending processes do per second, and the longer a process stays out of the queue in vain if the waiter
+ * was done at once. A sleep and a wake-up take longer than this.
  */
+#define BACKOFF_FOR (4 * UINT64_C(1000))
+
+/* The backoff of a process that has just let a waiter in: it stays out of the queue, so that the waiter can work. */
 void wait_backoff(const struct tsem *sem);
 
 /* ---- in the queue ---- */

@@ -86,6 +86,7 @@ static void
 fake_pause(void)
 {
 	fake.pauses++;
+	fake.clock += fake.pause_lasts;
 	let_act(&fake.peer_at_pause);
 }
 
@@ -102,6 +103,7 @@ fake_begin(void)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.clock = 1000 * NS_PER_SECOND;
+	fake.pause_lasts = 1;
 	real = platform;
 	platform = (struct platform){.now = fake_now,
 	                             .sleep = fake_sleep,

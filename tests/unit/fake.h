@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A platform in which one process acts for all: time passes only while it sleeps, and a peer, which stands for another
- * process, acts inside the calls that the library makes. So a lost wake-up shows as time that has passed, and no test
- * waits.
+ * A platform in which one process acts for all: time passes only while it sleeps or pauses, and a
+ * peer, which stands for another process, acts inside the calls that the library makes. So a lost wake-up shows as time
+ * that has passed, and no test waits.
  */
 #ifndef TSEM_TESTS_FAKE_H
 #define TSEM_TESTS_FAKE_H
@@ -13,6 +13,7 @@ struct fake {
 	uint64_t clock;
 	uint64_t calls; /* of the functions within which a peer may act: now, sleep, judge */
 	uint64_t pauses;
+	uint64_t pause_lasts;        /* ns; 1 at first, so that a whole spin takes SPIN_MAX ns */
 	void (*peer)(void);          /* acts once, within the call number `at_call` */
 	uint64_t at_call;            /* 0: within the next sleep */
 	uint64_t peer_from_sleep;    /* and not before the sleep with this number */

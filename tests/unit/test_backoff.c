@@ -55,9 +55,25 @@ it_queues_up_after_the_backoff(void **state)
 	(void)state;
 	begin_after_a_handoff();
 	const struct timespec deadline = clock_after(100);
+	fake.peer_at_pause = peer_looks;
 	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
-	assert_true(fake.pauses > 0);
+	assert_int_equal(tickets_at_pause, 2);
 	assert_int_equal(tickets_of(sem), 3);
+}
+
+/* A pause of some processors takes longer than the backoff of others. */
+static void
+it_lasts_a_time(void **state)
+{
+	(void)state;
+	const uint64_t pauses[] = {1, 40, BACKOFF_FOR, 10 * BACKOFF_FOR};
+	begin_after_a_handoff();
+	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
+		fake.pause_lasts = pauses[i];
+		const uint64_t before = fake.clock;
+		wait_backoff(sem);
+		assert_in_range(fake.clock - before, BACKOFF_FOR, BACKOFF_FOR + pauses[i] - 1);
+	}
 }
 
 /* It has its ticket at the first pause, if it pauses at all: `tickets` were taken by then. */
@@ -119,6 +135,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_HELD(it_backs_off_before_it_queues_up),
 		TEST_HELD(it_queues_up_after_the_backoff),
+		TEST_HELD(it_lasts_a_time),
 		TEST_HELD(no_backoff_after_a_later_release_by_another_process),
 		TEST_HELD(no_backoff_while_others_wait),
 		TEST_HELD(no_backoff_without_a_handoff),
