@@ -135,6 +135,16 @@ count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 	return n;
 }
 
+/* The period of most waiters. Each waiter has at least one ticket, and a record. */
+static uint64_t
+slow_period(struct tsem *sem)
+{
+	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
+	const int64_t tickets = counter_diff(issued, enabled_limit(sem));
+	const uint64_t waiters = earlier_of((uint64_t)tickets, record_limit(sem));
+	return SLOW_TICK * (waiters / (SLOW_LINE + 1) + 1);
+}
+
 /* At the multiples of which time this waiter looks at present: see look.h. */
 static uint64_t
 look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
@@ -142,13 +152,9 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	if (waiter->record == NULL) /* no ticket either */
 		return TICK;
 	const uint32_t behind = count_behind(sem, waiter, DEPUTIES + 1);
-	if (behind <= DEPUTIES)
-		return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
-	/* Each waiter has at least one ticket, and a record. */
-	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
-	const int64_t tickets = counter_diff(issued, enabled_limit(sem));
-	const uint64_t waiters = earlier_of((uint64_t)tickets, record_limit(sem));
-	return SLOW_TICK * (waiters / (SLOW_LINE + 1) + 1);
+	if (behind > DEPUTIES)
+		return slow_period(sem);
+	return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
 }
 
 int
@@ -174,8 +180,9 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 	int rc = wait_has_ended(sem, waiter);
 	if (rc == 0 && (due || woken)) {
 		/* In a long line, only a waiter that had to look finds out whether it is near the end by now. */
-		if (look_unless_done(sem, now, due ? timers->look : 0) || timers->period <= TICK)
-			timers->period = look_period(sem, waiter, now - timers->began);
+		const bool looked = look_unless_done(sem, now, due ? timers->look : 0);
+		timers->period =
+			looked || timers->period <= TICK ? look_period(sem, waiter, now - timers->began) : slow_period(sem);
 		timers->look = next_multiple(now, timers->period);
 		rc = wait_has_ended(sem, waiter);
 	}

@@ -244,6 +244,39 @@ a_look_at_another_time_does_not_count(void **state)
 		                LOOKS_IN_TEN_SECONDS);
 }
 
+static void
+peer_looks_and_the_line_grows(void)
+{
+	choose_peers(4 * SLOW_LINE, 1, UNUSED_PROCESS);
+	peers_queue_up();
+	peer_looks_at_each_tick();
+}
+
+static void
+first_peers_queue_up(void)
+{
+	peers_queue_up();
+	fake.peer = peer_looks_and_the_line_grows;
+	fake.peer_from_sleep = 4;
+}
+
+/* Most waiters of a long line never look: others do at their ticks. */
+static void
+the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	const struct timespec deadline = clock_after(300000);
+	looks_after = 0;
+	looks_in = identity_pid_ns();
+	choose_peers(50, 1, UNUSED_PROCESS);
+	fake.peer = first_peers_queue_up;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	fake.peer = NULL;
+	expect_period(1, 3, SLOW_TICK);
+	expect_period(4, 10, 5 * SLOW_TICK);
+}
+
 static uint64_t look_while_judging;
 
 static uint64_t
@@ -611,6 +644,7 @@ main(void)
 		TEST_HELD(a_waiter_does_not_look_when_a_process_of_its_namespace_has),
 		TEST_HELD(a_look_of_another_namespace_does_not_count),
 		TEST_HELD(a_look_at_another_time_does_not_count),
+		TEST_HELD(the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look),
 		TEST_HELD(a_look_counts_when_it_is_complete),
 		TEST_HELD(a_waiter_enabled_at_a_tick_at_which_another_process_looked_acquires),
 		TEST_HELD(a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends),

@@ -51,7 +51,7 @@ WORKLOADS = (
     Workload("drain", "drain", "Each of 30 queued jobs, once the one in front ends", 0, 9, (30,), peers=()),
     Workload("idle", "idle", "CPU of sleeping waiters", 0, 3, (1000,), peers=("tsem", "tsem-owned", "glibc", "sysv"),
              note="For 14 s, or 70 s with 10,000 waiters, because most waiters of a long queue of tsem look rarely for the dead. "
-                  "With a semaphore for each waiter: once all have waited for half a minute."),
+                  "With 10,000 waiters, or a semaphore for each: once all have waited for half a minute."),
     Workload("memory", "memory", "Memory of a semaphore", 0, 1, (1000,), peers=PROCESS_PEERS + THREAD_PEERS),
     Workload("recovery", "recovery", "From a SIGKILL to the next admission, by number of waiters", 0, 15, (40, 1000),
              peers=("tsem-owned", "sysv-undo", "tsem run"), longest=True,

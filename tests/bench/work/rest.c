@@ -35,6 +35,9 @@ percent_of_a_core(double seconds)
 	return 100.0 * (double)(after - before) / (double)(now_ns() - began);
 }
 
+/* A waiter that has waited for this long looks less often. */
+enum { LONG_WAIT_SECONDS = 30, LONG_QUEUE = 2000 };
+
 /*
  * How long to measure. In a long queue, most waiters of tsem look for dead owners every 3.5 s, or 35 s if there are
  * 10,000 of them, and as many looks as possible should fall into each measurement. Others sleep until they are woken.
@@ -46,7 +49,7 @@ window(const struct options *options, const struct peer *peer, unsigned waiters)
 		return options->seconds;
 	if ((peer->traits & LOOKS) == 0)
 		return 2;
-	return waiters > 2000 ? 0.007 * waiters : 14;
+	return waiters > LONG_QUEUE ? 0.007 * waiters : 14;
 }
 
 static void
@@ -59,13 +62,12 @@ idle_once(const struct options *options, const struct peer *peer, unsigned waite
 	if (!pool_start(&pool, waiters))
 		die("fork");
 	pool_queue(&pool, 0, 0, waiters, PASS_ON);
+	if (waiters > LONG_QUEUE)
+		sleep_for(LONG_WAIT_SECONDS);
 	say(peer->name, waiters, "CPU", "% of a core", percent_of_a_core(window(options, peer, waiters)));
 	pool_end(&pool);
 	peer->destroy(semaphore);
 }
-
-/* A waiter that has waited for this long looks less often. */
-enum { LONG_WAIT_SECONDS = 30 };
 
 /* Each waiter is alone on a semaphore of its own. */
 static void
