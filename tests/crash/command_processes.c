@@ -168,10 +168,9 @@ note(struct processes *processes, pid_t pid, int status)
 }
 
 /* SIGCHLD is blocked. A pending one for an event that was seen already only causes one more waitpid(). */
-bool
-processes_await(struct processes *processes, unsigned milliseconds)
+static bool
+await_until(struct processes *processes, double end)
 {
-	const double end = seconds_now() + milliseconds / 1e3;
 	sigset_t child;
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
@@ -188,6 +187,17 @@ processes_await(struct processes *processes, unsigned milliseconds)
 		const struct timespec time = {.tv_sec = (time_t)left, .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
 		sigtimedwait(&child, NULL, &time);
 	}
+}
+
+bool
+processes_await(struct processes *processes, unsigned milliseconds)
+{
+	const double most = milliseconds / 1e3;
+	const double began = seconds_now();
+	const bool happened = await_until(processes, began + most);
+	const double took = seconds_now() - began;
+	processes->waited += took < most ? took : most;
+	return happened;
 }
 
 /* ---- the family ---- */
@@ -365,8 +375,8 @@ companion_run(struct processes *processes, char *const argv[], const int standar
 bool
 companion_end(struct processes *processes, struct companion *companion, double seconds)
 {
-	const double end = seconds_now() + seconds;
-	while (!companion->ended && seconds_now() < end)
+	const double end = processes->waited + seconds;
+	while (!companion->ended && processes->waited < end)
 		processes_await(processes, 100);
 	return companion->ended;
 }

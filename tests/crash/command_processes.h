@@ -58,9 +58,14 @@ struct processes {
 	void *arg;
 	struct companion companions[COMPANIONS_MAX];
 	size_t companion_count;
+	double waited; /* seconds of all processes_await() */
 };
 
-/* Waits for the next event of any process, for at most this long. False if there was none. */
+/*
+ * Waits for the next event of any process, for at most this long. False if there was none. `waited` grows by at most
+ * this long: the time in which the machine or the sweep itself stands still is no reason to take a process for one that
+ * hangs.
+ */
 bool processes_await(struct processes *processes, unsigned milliseconds);
 
 /* ---- the family ---- */
@@ -81,8 +86,8 @@ void processes_resume(struct processes *processes, pid_t pid);
 
 struct companion *companion_fork(struct processes *processes, int (*act)(int fd, const void *arg), const void *arg);
 struct companion *companion_run(struct processes *processes, char *const argv[], const int standard[3]);
-bool companion_end(struct processes *processes, struct companion *companion,
-                   double seconds); /* false: it has not ended in time */
+/* False: it has not ended after this long a wait. */
+bool companion_end(struct processes *processes, struct companion *companion, double seconds);
 void companion_kill(struct processes *processes, struct companion *companion);
 /* Kills and reaps all. False if there is a child that this structure does not know. */
 bool processes_end_all(struct processes *processes);

@@ -6,8 +6,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "worker.h"
-
 const char *const action_names[ACTIONS] = {"none", "kill-command", "kill-child", "kill-both", "term",
                                            "int",  "hup",          "stop",       "orphan",    "error"};
 
@@ -197,17 +195,17 @@ static void
 drive(struct run *run)
 {
 	struct processes *processes = &run->fixture.processes;
-	double deadline = seconds_now() + TIMEOUT_SECONDS;
+	double deadline = processes->waited + TIMEOUT_SECONDS;
 	while (!processes_are_gone(processes) && run->result->fault[0] == '\0') {
 		if (run->held != 0 && !run->others_ran) {
 			run->others_ran = true;
 			run_others(run);
 			processes_resume(processes, run->held);
-			deadline = seconds_now() + TIMEOUT_SECONDS;
+			deadline = processes->waited + TIMEOUT_SECONDS;
 		}
 		if (!processes_await(processes, 2) && processes_are_asleep(processes))
 			unblock(run);
-		if (seconds_now() > deadline)
+		if (processes->waited > deadline)
 			run_fault(run, "the command hangs");
 	}
 }
