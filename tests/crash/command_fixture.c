@@ -353,10 +353,12 @@ fixture_run(struct fixture *fixture, const char *const words[], char text[256])
 		companion_run(&fixture->processes, argv, (const int[]){tools->null, tools->other_out, tools->other_err});
 	free_words(argv);
 	const bool ended = companion_end(&fixture->processes, companion, TIMEOUT_SECONDS);
+	if (!ended)
+		processes_describe(companion->pid, text);
 	companion_kill(&fixture->processes, companion);
-	read_text(tools->other_out, text, 256);
 	if (!ended)
 		return -1;
+	read_text(tools->other_out, text, 256);
 	return WIFEXITED(companion->status) ? WEXITSTATUS(companion->status) : 128 + WTERMSIG(companion->status);
 }
 

@@ -344,7 +344,7 @@ check_balance(struct run *run, const char *name, uint64_t least, uint64_t most)
 	const int expected = stat.available > 0 ? 0 : EXIT_NOT_ACQUIRED;
 	const int status = fixture_run(&run->fixture, (const char *const[]){"run", "-n", name, "{work}", "0", NULL}, text);
 	if (status != expected)
-		run_fault(run, "'run -n' exits with %d instead of %d", status, expected);
+		run_fault(run, "'run -n' exits with %d instead of %d: %s", status, expected, text);
 }
 
 /*
@@ -418,7 +418,7 @@ invariants_check_end(struct run *run)
 		struct tsem_stat one;
 		const char *const words[] = {"recover", name_of(run, i), NULL};
 		if (fixture_stat(name_of(run, i), &one) && fixture_run(&run->fixture, words, text) != 0)
-			run_fault(run, "'recover' fails");
+			run_fault(run, "'recover' fails: %s", text);
 	}
 	exists = fixture_stat(name_of(run, 0), &stat);
 	if (exists) {

@@ -382,6 +382,21 @@ companion_end(struct processes *processes, struct companion *companion, double s
 }
 
 void
+processes_describe(pid_t pid, char text[256])
+{
+	char script[256];
+	snprintf(script, sizeof(script),
+	         "for p in %d $(cat /proc/%d/task/%d/children); do cd /proc/$p && "
+	         "echo $p $(cut -d' ' -f2,3 stat) ran, queued: $(cat schedstat) call: $(cut -c-30 syscall) in $(cat "
+	         "wchan); done",
+	         (int)pid, (int)pid, (int)pid);
+	FILE *output = popen(script, "re"); /* NOLINT(cert-env33-c): the script is constant but for a number */
+	text[output == NULL ? 0 : fread(text, 1, 255, output)] = '\0';
+	if (output != NULL)
+		pclose(output);
+}
+
+void
 companion_kill(struct processes *processes, struct companion *companion)
 {
 	if (!companion->ended)

@@ -122,7 +122,7 @@ run_other(struct run *run, const char *const words[])
 	if (run->log != NULL)
 		fprintf(run->log, "        meanwhile: tsem %s: %d\n", words[0], status);
 	if (status < 0)
-		run_fault(run, "'tsem %s' hangs while a process is stopped", words[0]);
+		run_fault(run, "'tsem %s' hangs while a process is stopped: %s", words[0], text);
 	else if (status != 0 && status != 75 && status != 125)
 		run_fault(run, "'tsem %s' exits with %d while a process is stopped", words[0], status);
 	return status;
