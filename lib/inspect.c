@@ -263,11 +263,17 @@ call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *eac
 static int
 inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tsem_owner_fn *each, void *arg)
 {
-	struct census census = {.room = record_limit(sem)};
-	census.seen = calloc(census.room + 1, sizeof(*census.seen));
-	if (census.seen == NULL)
-		return -ENOMEM;
-	take_census(sem, &census);
+	struct census census = {.seen = NULL};
+	uint32_t limit = record_limit(sem);
+	do { /* again if the table has grown since, because the new records may not have had room */
+		free(census.seen);
+		census.room = limit;
+		census.seen = calloc(census.room + 1, sizeof(*census.seen));
+		if (census.seen == NULL)
+			return -ENOMEM;
+		take_census(sem, &census);
+		limit = record_limit(sem);
+	} while (limit > census.room);
 	struct seen *all = sort_all(&census);
 	free(census.seen);
 	if (all == NULL)
