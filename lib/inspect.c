@@ -265,7 +265,7 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 {
 	struct census census = {.seen = NULL};
 	uint32_t limit = record_limit(sem);
-	do { /* again if the table has grown since, because the new records may not have had room */
+	do { /* again if the table has grown since: the new records may not have had room */
 		free(census.seen);
 		census.room = limit;
 		census.seen = calloc(census.room + 1, sizeof(*census.seen));

@@ -83,7 +83,10 @@ bool fixture_close(struct fixture *fixture);
 bool fixture_release(struct fixture *fixture, struct companion *holder);
 void fixture_end_input(struct fixture *fixture);
 
-/* Runs `tsem` with these words, not traced. -1: it has not ended in time. `text` receives its standard output, or what it does instead of ending. */
+/*
+ * Runs `tsem` with these words, not traced. `text` receives its standard output. -1: it has not ended in time; `text` says
+ * what it does instead.
+ */
 int fixture_run(struct fixture *fixture, const char *const words[], char text[256]);
 
 /* The semaphore as it is now. False if there is none. */

@@ -386,10 +386,10 @@ processes_describe(pid_t pid, char text[256])
 {
 	char script[256];
 	snprintf(script, sizeof(script),
-	         "for p in %d $(cat /proc/%d/task/%d/children); do cd /proc/$p && "
-	         "echo $p $(cut -d' ' -f2,3 stat) ran, queued: $(cat schedstat) call: $(cut -c-30 syscall) in $(cat "
-	         "wchan); done",
-	         (int)pid, (int)pid, (int)pid);
+	         "cd /proc; p=%d; for p in $p $(cat $p/task/$p/children); do"
+	         " echo $p $(cut -d' ' -f2,3 $p/stat) ran, queued: $(cat $p/schedstat)"
+	         " call: $(cut -c-30 $p/syscall) in $(cat $p/wchan); done",
+	         (int)pid);
 	FILE *output = popen(script, "re"); /* NOLINT(cert-env33-c): the script is constant but for a number */
 	text[output == NULL ? 0 : fread(text, 1, 255, output)] = '\0';
 	if (output != NULL)

@@ -88,7 +88,7 @@ struct companion *companion_fork(struct processes *processes, int (*act)(int fd,
 struct companion *companion_run(struct processes *processes, char *const argv[], const int standard[3]);
 /* False: it has not ended after this long a wait. */
 bool companion_end(struct processes *processes, struct companion *companion, double seconds);
-/* Says what the process and its children do. */
+/* For each of the process and its children: the state, the time that it ran and was queued in ns, system call, wait channel. */
 void processes_describe(pid_t pid, char text[256]);
 void companion_kill(struct processes *processes, struct companion *companion);
 /* Kills and reaps all. False if there is a child that this structure does not know. */
