@@ -76,11 +76,16 @@ has_owner_to_judge(struct tsem *sem, uint32_t pid_ns)
 	return false;
 }
 
-/* One of 64 bits for each PID namespace. Two that share a bit in one round do not in most others. */
+/*
+ * One of 64 bits for each PID namespace. Two that share a bit in one round do not in most others. (The multipliers are
+ * those of MurmurHash3.)
+ */
 static uint64_t
 namespace_bit(uint32_t pid_ns, uint64_t round)
 {
-	return UINT64_C(1) << (pid_ns * ((uint32_t)round * 2 + 1) * UINT32_C(2654435761) >> 26);
+	uint32_t hash = (pid_ns + (uint32_t)round) * UINT32_C(0x85ebca6b);
+	hash = (hash ^ hash >> 13) * UINT32_C(0xc2b2ae35);
+	return UINT64_C(1) << (hash >> 26);
 }
 
 /*
@@ -135,18 +140,31 @@ serve_record_waiters(struct tsem *sem)
 		record_wake(sem->segment.header, n);
 }
 
-bool
+static void
+count_waiters(struct tsem *sem)
+{
+	uint32_t n = 0;
+	uint64_t state;
+	const struct record *record;
+	FOR_EACH_RECORD(sem, i, record)
+		n += record_is_queued(record, &state);
+	STORE_RLX(&sem->segment.header->line, n);
+}
+
+void
 look_unless_done(struct tsem *sem, uint64_t now, uint64_t due)
 {
 	const uint32_t pid_ns = identity_pid_ns();
 	if (is_done(sem, pid_ns, due != 0 ? due : now - LOOKOUT_EVERY))
-		return false;
+		return;
+	STORE_RLX(&sem->unsure, false);
 	recover_all(sem, NULL);
+	count_waiters(sem);
 	serve_record_waiters(sem);
 	wake_overlooked(sem);
 	removal_notice(sem);
 	call_judges(sem, pid_ns, now);
 	/* Only now: a look that a death cuts short counts for no other process. */
-	STORE_REL(look_of(sem, pid_ns), look_make(pid_ns, in_ms(now)));
-	return true;
+	if (!LOAD_RLX(&sem->unsure))
+		STORE_REL(look_of(sem, pid_ns), look_make(pid_ns, in_ms(now)));
 }

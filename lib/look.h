@@ -10,14 +10,16 @@
  *     for a free record, for idleness             TICK
  *
  * Semaphores in a program's own memory are no exception. At such a time, a process looks unless a process of its PID
- * namespace has completed a look that began there: so a process that cannot judge an owner, and one that is killed or
- * stopped in its look, take nothing away from the others. A waiter looks as well when it begins to sleep, and when it is
- * woken without being enabled, unless a look of its namespace began within LOOKOUT_EVERY before.
+ * namespace has completed a look that began there, and could judge all owners of that namespace: so a process that
+ * cannot judge an owner, and one that is killed or stopped in its look, take nothing away from the others. A waiter
+ * looks as well when it begins to sleep, and when it is woken without being enabled, unless a look of its namespace
+ * began within LOOKOUT_EVERY before.
  *
- * The last waiter is the one that looks often, because it knows from T alone that it is the last, without being told;
- * and because a waiter only ever moves away from the end while others arrive. What it sees serves all: it recovers the
- * dead, and wakes the waiters that a dead process should have woken. If it cannot judge an owner, it wakes a waiter that
- * can. If all of the last ones die together, another waiter looks within its longer time.
+ * The last waiter is the one that looks often, because it knows from T that it is the last, without being told. What it
+ * sees serves all: it recovers the dead, and wakes the waiters that a dead process should have woken. If it cannot judge
+ * an owner, it wakes a waiter that can. Each waiter finds out how many are behind it whenever it is due; dead and
+ * stopped ones count. So if the last ones leave together, others take their place within the longer time; and while the
+ * last ones are dead or stopped, the others look at their longer times.
  */
 #ifndef TSEM_LIB_LOOK_H
 #define TSEM_LIB_LOOK_H
@@ -40,11 +42,11 @@ next_multiple(uint64_t now, uint64_t period)
 
 /*
  * Looks, unless another look is enough: see above. `due`: the time at which the look was due; 0: the caller begins to
- * sleep or was woken. `now` may be a little behind the clock. True: it looked.
+ * sleep or was woken. `now` may be a little behind the clock.
  *
  * A look recovers all owners that this process can judge, notices a removal, wakes overlooked waiters, frees records for
- * waiters that want one, and calls waiters that can judge the other owners.
+ * waiters that want one, counts the waiters, and calls waiters that can judge the other owners.
  */
-bool look_unless_done(struct tsem *sem, uint64_t now, uint64_t due);
+void look_unless_done(struct tsem *sem, uint64_t now, uint64_t due);
 
 #endif

@@ -16,7 +16,7 @@
  *   - If it announces itself before the post advances the word, the post wakes it, or the kernel finds that the word
  *     has changed.
  *   - If it does so afterwards, it reads `posted` for its own ticket. It then looks again after some microseconds, and
- *     not only at the next tick, until E has moved. It cannot wait for the post itself, which may have died in between.
+ *     not only at its next look, until E has moved. It cannot wait for the post itself, which may have died in between.
  *   - If it makes G watched after the post has read NONE, the post's compare-and-swap fails.
  *
  * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the
@@ -30,7 +30,7 @@
  * stir_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it
  * twice, so two values would not do.
  *
- * Two accidents within the few instructions between the look and the move delay a waiter until its next tick, and do
+ * Two accidents within the few instructions between the look and the move delay a waiter until the next look, and do
  * nothing else: three changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands
  * still, which then writes `posted` for an old round of the array on a word where another post has just written it for
  * this round.

@@ -101,7 +101,7 @@ purpose_of(const struct queue_place *place)
 
 /*
  * Claims a record. If none is free, frees dead owners' records that have neither a permit nor a ticket, and only then
- * lets the table grow. Recovery at a tick mostly skips such records.
+ * lets the table grow. A look mostly skips such records.
  */
 static int
 claim_or_grow(struct queue_place *place)

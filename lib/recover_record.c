@@ -155,11 +155,15 @@ recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 	if (owner == 0)
 		return;
 
+	const enum liveness liveness = owner_liveness(sem, record, owner);
+	/* This process may have no descriptor left, for example. */
+	if (liveness == LIVENESS_UNKNOWN && owner_kind(owner) == OWNER_KIND_PROCESS && owner_is_in_our_namespace(record))
+		STORE_RLX(&sem->unsure, true);
 	const struct subject subject = {
 		.index = index,
 		.record = record,
 		.owner = owner,
-		.dead = owner_liveness(sem, record, owner) == LIVENESS_DEAD,
+		.dead = liveness == LIVENESS_DEAD,
 		.declared = NO_TICKET,
 	};
 	/* Any process may have begun the release of a handed-over or a declared hold, and died in it. */

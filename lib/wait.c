@@ -117,7 +117,10 @@ wait_timers(const struct tsem_wait *options, uint64_t now)
 	return timers;
 }
 
-/* The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. */
+/*
+ * The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. Records
+ * are mostly claimed in the order of arrival, so this begins with the last.
+ */
 static uint32_t
 count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 {
@@ -126,23 +129,11 @@ count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 		return 0;
 	uint32_t n = 0;
 	uint64_t state;
-	const struct record *record;
-	FOR_EACH_RECORD(sem, i, record) {
-		n += record_is_queued(record, &state) && counter_diff(state_value(state), waiter->ticket) > 0;
-		if (n == most)
-			break;
+	for (uint32_t i = record_limit(sem); i-- > 0 && n < most;) {
+		const struct record *record = record_at(sem, i);
+		n += record != NULL && record_is_queued(record, &state) && counter_diff(state_value(state), waiter->ticket) > 0;
 	}
 	return n;
-}
-
-/* The period of most waiters. Each waiter has at least one ticket, and a record. */
-static uint64_t
-slow_period(struct tsem *sem)
-{
-	const uint64_t issued = counter_value(LOAD_RLX(&sem->segment.header->tickets));
-	const int64_t tickets = counter_diff(issued, enabled_limit(sem));
-	const uint64_t waiters = earlier_of((uint64_t)tickets, record_limit(sem));
-	return SLOW_TICK * (waiters / (SLOW_LINE + 1) + 1);
 }
 
 /* At the multiples of which time this waiter looks at present: see look.h. */
@@ -152,9 +143,11 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	if (waiter->record == NULL) /* no ticket either */
 		return TICK;
 	const uint32_t behind = count_behind(sem, waiter, DEPUTIES + 1);
-	if (behind > DEPUTIES)
-		return slow_period(sem);
-	return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
+	if (behind <= DEPUTIES)
+		return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
+	/* A peer may have scribbled on `line`. */
+	const uint64_t line = earlier_of(LOAD_RLX(&sem->segment.header->line), RECORDS_MAX);
+	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);
 }
 
 int
@@ -179,11 +172,8 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 	const bool due = now >= timers->look;
 	int rc = wait_has_ended(sem, waiter);
 	if (rc == 0 && (due || woken)) {
-		/* In a long line, only a waiter that had to look finds out whether it is near the end by now. */
-		const bool looked = look_unless_done(sem, now, due ? timers->look : 0);
-		timers->period =
-			looked || timers->period <= TICK ? look_period(sem, waiter, now - timers->began) : slow_period(sem);
-		timers->look = next_multiple(now, timers->period);
+		look_unless_done(sem, now, due ? timers->look : 0);
+		timers->look = next_multiple(now, look_period(sem, waiter, now - timers->began));
 		rc = wait_has_ended(sem, waiter);
 	}
 	/* The process that ended the waits may have died before it woke the waiters: this one has learnt of it by chance. */

@@ -45,8 +45,7 @@ wait_is_interrupted(int rc, unsigned flags)
 /* When a sleeping waiter has to wake up by itself. */
 struct timers {
 	uint64_t began;
-	uint64_t period; /* of its looks; 0, and `look` too: it has not looked yet */
-	uint64_t look;
+	uint64_t look;     /* 0: it has not looked yet */
 	uint64_t progress; /* to report; NS_FOREVER: the wait has no progress function */
 };
 

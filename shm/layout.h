@@ -633,7 +633,8 @@ struct header {
 	_Atomic uint64_t pending;
 	_Atomic uint64_t called;       /* when a waiter was last woken to judge an owner, and where to go on */
 	_Atomic uint64_t looks[LOOKS]; /* for dead owners: the last ones that are complete */
-	uint32_t pad2[2];
+	_Atomic uint32_t line;         /* how many waited at the last look */
+	uint32_t pad2[1];
 
 	/* Events. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: processes wait until no process holds */
@@ -685,7 +686,8 @@ struct header {
 	X(header, pending, 136)         \
 	X(header, called, 144)          \
 	X(header, looks, 152)           \
-	X(header, pad2, 184)            \
+	X(header, line, 184)            \
+	X(header, pad2, 188)            \
 	X(header, idle, 192)            \
 	X(header, cancels, 196)         \
 	X(header, removed, 200)         \

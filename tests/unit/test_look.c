@@ -142,6 +142,22 @@ waiters_that_gave_up_do_not_count(void **state)
 	expect_period(1, 60, LOOKOUT_EVERY);
 }
 
+/* Clients that try with a time-out behind a holder that stays leave very many. */
+static void
+nor_do_they_make_the_line_long(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	begin_held(1);
+	const struct timespec deadline = clock_after(60000);
+	choose_peers(5 * SLOW_LINE, 1, owner_orphan(1000));
+	peers_queue_up();
+	choose_peers(50, 1, UNUSED_PROCESS);
+	fake.peer = peers_queue_up;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	expect_period(3, 10, SLOW_TICK);
+}
+
 static void
 the_queue_moves_on(void)
 {
@@ -244,20 +260,45 @@ a_look_at_another_time_does_not_count(void **state)
 		                LOOKS_IN_TEN_SECONDS);
 }
 
+/* Another process's look finds a long line. */
 static void
 peer_looks_and_the_line_grows(void)
 {
-	choose_peers(4 * SLOW_LINE, 1, UNUSED_PROCESS);
-	peers_queue_up();
+	STORE_SEQ(&sem->segment.header->line, 5 * SLOW_LINE);
 	peer_looks_at_each_tick();
 }
 
 static void
-first_peers_queue_up(void)
+peer_looks_and_those_behind_leave(void)
+{
+	for (uint32_t i = 0; i < behind; i++)
+		STORE_SEQ(&record_at(sem, LINE + i)->owner, owner_orphan(1000));
+	peer_looks_at_each_tick();
+}
+
+static void (*then)(void);
+
+static void
+peers_queue_up_and_then(void)
 {
 	peers_queue_up();
-	fake.peer = peer_looks_and_the_line_grows;
+	fake.peer = then;
 	fake.peer_from_sleep = 4;
+}
+
+static void
+wait_while_others_look(void (*at_fourth_sleep)(void))
+{
+	tsem_hold hold;
+	const struct timespec deadline = clock_after(300000);
+	looks_after = 0;
+	looks_in = identity_pid_ns();
+	choose_peers(50, 1, UNUSED_PROCESS);
+	then = at_fourth_sleep;
+	fake.peer = peers_queue_up_and_then;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	fake.peer = NULL;
+	expect_period(1, 3, SLOW_TICK);
 }
 
 /* Most waiters of a long line never look: others do at their ticks. */
@@ -265,16 +306,16 @@ static void
 the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look(void **state)
 {
 	(void)state;
-	tsem_hold hold;
-	const struct timespec deadline = clock_after(300000);
-	looks_after = 0;
-	looks_in = identity_pid_ns();
-	choose_peers(50, 1, UNUSED_PROCESS);
-	fake.peer = first_peers_queue_up;
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
-	fake.peer = NULL;
-	expect_period(1, 3, SLOW_TICK);
+	wait_while_others_look(peer_looks_and_the_line_grows);
 	expect_period(4, 10, 5 * SLOW_TICK);
+}
+
+static void
+a_waiter_that_need_not_look_finds_out_that_it_has_become_the_last(void **state)
+{
+	(void)state;
+	wait_while_others_look(peer_looks_and_those_behind_leave);
+	expect_period(4, 40, LOOKOUT_EVERY);
 }
 
 static uint64_t look_while_judging;
@@ -307,6 +348,29 @@ a_look_counts_when_it_is_complete(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_int_equal(look_while_judging, 0);
 	assert_int_equal(look_of_ours(), look_make(identity_pid_ns(), (uint32_t)(began / NS_PER_MS)));
+}
+
+static int
+judge_unknown(const struct process_id *owner)
+{
+	(void)owner;
+	return LIVENESS_UNKNOWN;
+}
+
+/* A process without a free descriptor, for example. Others may have one. */
+static void
+a_look_that_cannot_judge_an_owner_of_its_own_namespace_does_not_count(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	const struct timespec deadline = clock_after(1);
+	STORE_SEQ(&record_at(sem, 40)->pid_ns, identity_pid_ns());
+	platform.judge = judge_unknown;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	assert_int_equal(look_of_ours(), 0);
+	platform.judge = judge_alive;
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	assert_true(look_of_ours() != 0);
 }
 
 static void
@@ -640,11 +704,14 @@ main(void)
 		TEST_HELD(the_others_look_seldom),
 		TEST_HELD(in_a_long_line_the_others_look_more_seldom),
 		TEST_HELD(waiters_that_gave_up_do_not_count),
+		TEST_HELD(nor_do_they_make_the_line_long),
 		TEST_HELD(being_first_changes_nothing),
 		TEST_HELD(a_waiter_does_not_look_when_a_process_of_its_namespace_has),
 		TEST_HELD(a_look_of_another_namespace_does_not_count),
 		TEST_HELD(a_look_at_another_time_does_not_count),
 		TEST_HELD(the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look),
+		TEST_HELD(a_waiter_that_need_not_look_finds_out_that_it_has_become_the_last),
+		TEST_HELD(a_look_that_cannot_judge_an_owner_of_its_own_namespace_does_not_count),
 		TEST_HELD(a_look_counts_when_it_is_complete),
 		TEST_HELD(a_waiter_enabled_at_a_tick_at_which_another_process_looked_acquires),
 		TEST_HELD(a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends),
