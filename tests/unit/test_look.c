@@ -287,10 +287,10 @@ peers_queue_up_and_then(void)
 }
 
 static void
-wait_while_others_look(void (*at_fourth_sleep)(void))
+wait_while_others_look(uint64_t ms, void (*at_fourth_sleep)(void))
 {
 	tsem_hold hold;
-	const struct timespec deadline = clock_after(300000);
+	const struct timespec deadline = clock_after(ms);
 	looks_after = 0;
 	looks_in = identity_pid_ns();
 	choose_peers(50, 1, UNUSED_PROCESS);
@@ -306,7 +306,7 @@ static void
 the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look(void **state)
 {
 	(void)state;
-	wait_while_others_look(peer_looks_and_the_line_grows);
+	wait_while_others_look(300000, peer_looks_and_the_line_grows);
 	expect_period(4, 10, 5 * SLOW_TICK);
 }
 
@@ -314,7 +314,7 @@ static void
 a_waiter_that_need_not_look_finds_out_that_it_has_become_the_last(void **state)
 {
 	(void)state;
-	wait_while_others_look(peer_looks_and_those_behind_leave);
+	wait_while_others_look(20000, peer_looks_and_those_behind_leave);
 	expect_period(4, 40, LOOKOUT_EVERY);
 }
 
