@@ -20,7 +20,7 @@ CONFIGURATIONS = [
     "slots", "abandoned",
     "locked", "locked-closed", "locked-adopt",
     "declared", "declared-cached", "declared-taker",
-    "look", "look-dead", "look-dies",
+    "look", "look-dead", "look-dies", "look-leaves",
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
@@ -45,6 +45,7 @@ PROPERTIES = {
     "records_of_the_dead_freed": "record of a dead owner left",
     "books_balance": "permits lost or doubled",
     "recovered_in_time": "recovered too late",
+    "places_known": "the last ones in line do not know it",
     "none_stuck": "process stuck",
 }
 
@@ -154,4 +155,5 @@ MUTANTS = {
     "SAME_JUDGE_CALLED": "look-dead",
     "LOOK_COUNTS_AT_ONCE": "look-dies",
     "LOOK_COUNTS_FROM_ITS_END": "look-dies",
+    "PLACE_LEARNT_BY_LOOKS": "look-leaves",
 }

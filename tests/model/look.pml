@@ -2,10 +2,11 @@
 /*
  * lib/look.c, and from lib/wait.c which waiter looks when: a model by itself, in which time passes. A holder without a
  * presence lock dies while waiters of two PID namespaces sleep. One unit of time stands for LOOKOUT_EVERY; it passes
- * when no process has anything to do, except processes that are stopped. Waiters arrive at any time, and may die or be
- * stopped before each step. Every mix of namespaces is tried.
+ * when no process has anything to do, except processes that are stopped. Waiters arrive at any time, may die or be
+ * stopped before each step, and may give up when they wake. Every mix of namespaces is tried.
  *
- * The promise: a process that can judge the holder begins a look in time after its death, and completes it.
+ * The promises: a process that can judge the holder begins a look in time after its death, and completes it; and those
+ * who have become the last ones in line look as often as the last ones do, SLOW_TICK after the others left.
  */
 #define TICK 2
 #define SLOW_TICK 7
@@ -18,16 +19,19 @@
 #define END_OF_TIME (DEATH_BEFORE + SLOW_TICK + 1)
 
 #define PROMISE(name, condition) name = (condition); assert(name)
-hidden byte recovered_in_time;
+hidden byte recovered_in_time, places_known;
 
 byte clock;
 byte line; /* the number of waiters that have arrived */
+bool left[WAITERS]; /* has given up */
+byte left_last; /* when the last one did */
 bool idle[WAITERS]; /* dead or stopped: time passes without this one */
 bool asleep[WAITERS];
 bool woken[WAITERS];
 byte due[WAITERS];
 byte namespace[WAITERS];
 byte faults = FAULTS;
+byte leavers = LEAVERS;
 
 byte holder_namespace;
 bool holder_is_dead;
@@ -60,8 +64,18 @@ byte call_next;
 
 /* ---- how often a waiter looks ---- */
 
-#define behind(i) (line - 1 - (i))
+#if WAITERS > 3
+#define left_behind(i) (((i) < 1 && left[1]) + ((i) < 2 && left[2]) + ((i) < 3 && left[3]))
+#else
+#define left_behind(i) (((i) < 1 && left[1]) + ((i) < 2 && left[2]))
+#endif
+#define behind(i) (line - 1 - (i) - left_behind(i))
 #define look_period(i) (behind(i) == 0 -> 1 : (behind(i) <= DEPUTIES -> TICK : SLOW_TICK))
+#ifdef MUTANT_PLACE_LEARNT_BY_LOOKS
+#define knows_its_place (done && period != 0)
+#else
+#define knows_its_place false
+#endif
 #define next_multiple(period) ((clock / (period) + 1) * (period))
 
 /* ---- the look ---- */
@@ -122,7 +136,7 @@ inline look()
 
 proctype waiter(byte me)
 {
-	byte since, began;
+	byte since, began, period;
 	bool done;
 	d_step { line == me -> line++; since = clock - (clock > 0) };
 	do
@@ -132,14 +146,24 @@ proctype waiter(byte me)
 		:: done
 		:: !done -> look()
 		fi;
-		d_step { due[me] = next_multiple(look_period(me)); asleep[me] = true; began = 0; done = false; since = 0 };
-	end_of_wait:
 		d_step {
-			is_due(me) && !recovered ->
-			since = (clock >= due[me] -> due[me] : clock - (clock > 0));
-			asleep[me] = false;
-			woken[me] = false
-		}
+			period = (knows_its_place -> period : look_period(me));
+			due[me] = next_multiple(period);
+			asleep[me] = true;
+			began = 0;
+			done = false;
+			since = 0
+		};
+	end_of_wait:
+		if
+		:: d_step { leavers > 0 && !recovered -> leavers--; left[me] = true; left_last = clock; idle[me] = true }; break
+		:: d_step {
+				is_due(me) && !recovered ->
+				since = (clock >= due[me] -> due[me] : clock - (clock > 0));
+				asleep[me] = false;
+				woken[me] = false
+			}
+		fi
 	od;
 gone:
 	skip
@@ -160,11 +184,14 @@ proctype holder()
 #else
 #define has_work(i) (i < line && !idle[i] && !(asleep[i] && !is_due(i)))
 #endif
+#define is_in_place(i) (i >= line || idle[i] || due[i] - clock <= look_period(i))
 #define could_judge(i) (i < line && !idle[i] && namespace[i] == holder_namespace)
 #if WAITERS > 3
 #define any(what) (what(0) || what(1) || what(2) || what(3))
+#define all(what) (what(0) && what(1) && what(2) && what(3))
 #else
 #define any(what) (what(0) || what(1) || what(2))
+#define all(what) (what(0) && what(1) && what(2))
 #endif
 
 proctype time()
@@ -174,6 +201,7 @@ proctype time()
 			clock < END_OF_TIME && !recovered && !any(has_work) ->
 			overdue = (holder_is_dead && any(could_judge) -> overdue + 1 : 0);
 			PROMISE(recovered_in_time, overdue <= OVERDUE_MAX);
+			PROMISE(places_known, clock < left_last + SLOW_TICK || all(is_in_place));
 			clock++
 		}
 	:: recovered || clock == END_OF_TIME -> break
