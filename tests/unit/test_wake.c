@@ -289,7 +289,7 @@ enum { THREADS = 32 };
 
 static struct platform real;
 static _Atomic uint32_t asleep;
-static _Atomic uint32_t woken; /* sleeps that a wake-up ended */
+static _Atomic uint32_t woken;            /* sleeps that a wake-up ended */
 static _Thread_local uint32_t wake_calls; /* a waiter that looks may wake, too */
 static _Atomic uint32_t admitted;
 static _Atomic uint32_t failures;
