@@ -9,6 +9,13 @@
 #include "removal.h"
 #include "wake.h"
 
+uint64_t
+lookout_period(const struct tsem *sem)
+{
+	const uint64_t holders = LOAD_RLX(&sem->segment.header->holders);
+	return earlier_of(LOOKOUT_EVERY * (holders / LOOKOUT_HOLDERS + 1), TICK);
+}
+
 /* ---- looks that count for others ---- */
 
 /* A number that repeats after 49 days. */
@@ -37,89 +44,81 @@ is_done(const struct tsem *sem, uint32_t pid_ns, uint64_t since)
 
 /* ---- waking a waiter that can judge ---- */
 
+enum { NAMESPACES_CALLED = 64 };
+
 /*
- * Whether the owner of this record is of that PID namespace, keeps other processes waiting if it is dead, and cannot be
- * judged here.
+ * Whether the owner of this record keeps other processes waiting if it is dead. A presence lock that is taken does not
+ * prove the contrary, because a child may have inherited it.
  */
 static bool
-needs_judge(struct tsem *sem, uint32_t index, const struct record *record, uint32_t pid_ns)
+may_hold_up(struct tsem *sem, uint32_t index, const struct record *record)
 {
-	const uint64_t owner = LOAD_ACQ(&record->owner);
-	if (owner == 0 || LOAD_ACQ(&record->pid_ns) != pid_ns)
-		return false;
 	const uint64_t state = LOAD_ACQ(&record->state);
+	if (LOAD_ACQ(&record->owner) == 0)
+		return false;
 	switch (state_kind(state)) {
 	case STATE_IDLE:
 		return false;
 	case STATE_CLAIMED:
-		if (tag_record(counter_tag(LOAD_SEQ(&sem->segment.header->tickets))) != index)
-			return false;
-		break;
+		return tag_record(counter_tag(LOAD_SEQ(&sem->segment.header->tickets))) == index;
 	case STATE_QUEUED:
-		if (counter_diff(enabled_limit(sem), state_value(state)) < 0)
-			return false;
-		break;
+		return counter_diff(enabled_limit(sem), state_value(state)) >= 0;
 	default:
-		break;
+		return true;
 	}
-	return owner_liveness(sem, record, owner) == LIVENESS_UNKNOWN;
 }
 
 static bool
-has_owner_to_judge(struct tsem *sem, uint32_t pid_ns)
+is_waiter_of(const struct record *record, uint32_t pid_ns, uint64_t *state)
 {
+	return record_is_queued(record, state) && LOAD_ACQ(&record->pid_ns) == pid_ns;
+}
+
+/* At each turn, wakes another waiter of the PID namespace, because that one may be dead, too. */
+static void
+wake_in_turn(struct tsem *sem, uint32_t pid_ns, uint64_t turn)
+{
+	uint32_t n = 0;
+	uint64_t state;
 	const struct record *record;
+	FOR_EACH_RECORD(sem, i, record)
+		n += is_waiter_of(record, pid_ns, &state);
+	uint64_t before = n == 0 ? 0 : turn % n;
 	FOR_EACH_RECORD(sem, i, record) {
-		if (needs_judge(sem, i, record, pid_ns))
-			return true;
+		if (is_waiter_of(record, pid_ns, &state) && before-- == 0)
+			wake_waiter(sem, state_value(state), LOAD_ACQ(&record->count));
 	}
-	return false;
 }
 
-/*
- * One of 64 bits for each PID namespace. Two that share a bit in one round do not in most others. (The multipliers are
- * those of MurmurHash3.)
- */
-static uint64_t
-namespace_bit(uint32_t pid_ns, uint64_t round)
+static bool
+contains(const uint32_t *numbers, size_t n, uint32_t number)
 {
-	uint32_t hash = (pid_ns + (uint32_t)round) * UINT32_C(0x85ebca6b);
-	hash = (hash ^ hash >> 13) * UINT32_C(0xc2b2ae35);
-	return UINT64_C(1) << (hash >> 26);
+	while (n > 0 && numbers[n - 1] != number)
+		n--;
+	return n > 0;
 }
 
-/*
- * Wakes one waiter of each PID namespace that has an owner which this process cannot judge: at most once in a TICK, and
- * another waiter each time, because that one may be dead, too.
- */
+/* At most once in a TICK, wakes one waiter of each other PID namespace that has an owner to judge. */
 static void
 call_judges(struct tsem *sem, uint32_t pid_ns, uint64_t now)
 {
 	struct header *header = sem->segment.header;
 	const uint64_t called = LOAD_ACQ(&header->called);
 	const uint64_t round = now / TICK & COUNTER_MASK;
-	if (LOAD_SEQ(&header->mixed_pid_ns) == 0 || counter_value(called) == round)
-		return;
-	const uint32_t from = (uint32_t)counter_tag(called);
-	const uint64_t begun = counter_word_make(round, from);
-	if (!CAS_SEQ(&header->called, called, begun))
+	const uint64_t turn = counter_tag(called);
+	if (LOAD_SEQ(&header->mixed_pid_ns) == 0 || counter_value(called) == round
+	    || !CAS_SEQ(&header->called, called, counter_word_make(round, (turn + 1) & TAG_MASK)))
 		return;
 
-	const uint32_t records = record_limit(sem);
-	uint64_t done = namespace_bit(pid_ns, round);
-	uint64_t state;
-	for (uint32_t i = 0; i < records; i++) {
-		const uint32_t index = (from + i) % records;
-		const struct record *record = record_at(sem, index);
-		if (record == NULL || !record_is_queued(record, &state))
-			continue;
+	uint32_t done[NAMESPACES_CALLED] = {pid_ns};
+	size_t n = 1;
+	const struct record *record;
+	FOR_EACH_RECORD(sem, i, record) {
 		const uint32_t its_namespace = LOAD_ACQ(&record->pid_ns);
-		const uint64_t bit = namespace_bit(its_namespace, round);
-		if ((done & bit) == 0 && has_owner_to_judge(sem, its_namespace)) {
-			CAS_SEQ(&header->called, begun, counter_word_make(round, index + 1));
-			wake_waiter(sem, state_value(state), LOAD_ACQ(&record->count));
+		if (n < NAMESPACES_CALLED && !contains(done, n, its_namespace) && may_hold_up(sem, i, record)) {
+			done[n++] = its_namespace;
+			wake_in_turn(sem, its_namespace, turn);
 		}
-		done |= bit;
 	}
 }
 
@@ -141,25 +140,29 @@ serve_record_waiters(struct tsem *sem)
 }
 
 static void
-count_waiters(struct tsem *sem)
+count_owners(struct tsem *sem)
 {
-	uint32_t n = 0;
+	uint32_t waiters = 0;
+	uint32_t holders = 0;
 	uint64_t state;
 	const struct record *record;
-	FOR_EACH_RECORD(sem, i, record)
-		n += record_is_queued(record, &state);
-	STORE_RLX(&sem->segment.header->line, n);
+	FOR_EACH_RECORD(sem, i, record) {
+		waiters += record_is_queued(record, &state);
+		holders += state_kind(LOAD_RLX(&record->state)) == STATE_HELD;
+	}
+	STORE_RLX(&sem->segment.header->line, waiters);
+	STORE_RLX(&sem->segment.header->holders, holders);
 }
 
 void
 look_unless_done(struct tsem *sem, uint64_t now, uint64_t due)
 {
 	const uint32_t pid_ns = identity_pid_ns();
-	if (is_done(sem, pid_ns, due != 0 ? due : now - LOOKOUT_EVERY))
+	if (is_done(sem, pid_ns, due != 0 ? due : now - lookout_period(sem)))
 		return;
 	STORE_RLX(&sem->unsure, false);
 	recover_all(sem, NULL);
-	count_waiters(sem);
+	count_owners(sem);
 	serve_record_waiters(sem);
 	wake_overlooked(sem);
 	removal_notice(sem);

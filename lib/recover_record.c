@@ -157,7 +157,7 @@ recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 
 	const enum liveness liveness = owner_liveness(sem, record, owner);
 	/* This process may have no descriptor left, for example. */
-	if (liveness == LIVENESS_UNKNOWN && owner_kind(owner) == OWNER_KIND_PROCESS && owner_is_in_our_namespace(record))
+	if (liveness == LIVENESS_UNKNOWN && owner_is_in_our_namespace(record))
 		STORE_RLX(&sem->unsure, true);
 	const struct subject subject = {
 		.index = index,

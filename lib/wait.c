@@ -144,7 +144,7 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 		return TICK;
 	const uint32_t behind = count_behind(sem, waiter, DEPUTIES + 1);
 	if (behind <= DEPUTIES)
-		return behind == 0 && waited < LOOKOUT_FOR ? LOOKOUT_EVERY : TICK;
+		return behind == 0 && waited < LOOKOUT_FOR ? lookout_period(sem) : TICK;
 	/* A peer may have scribbled on `line`. */
 	const uint64_t line = earlier_of(LOAD_RLX(&sem->segment.header->line), RECORDS_MAX);
 	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);

@@ -510,8 +510,8 @@ pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 /*
  * `looks` tells processes of a PID namespace that one of them has looked for dead owners: the number of the namespace in
  * the upper half, and in the lower half when the look began, in ms of CLOCK_MONOTONIC, modulo 2^32. A namespace has
- * entry number % LOOKS. `called` is a word of counter_word_make(): the time in units of TICK (lib/look.h), and the
- * record after that of the first waiter that was woken then.
+ * entry number % LOOKS. `called` is a word of counter_word_make(): the time in units of TICK (lib/look.h), and the number
+ * of calls so far, modulo 2^16.
  */
 static inline uint64_t
 look_make(uint32_t pid_ns, uint32_t ms)
@@ -631,10 +631,10 @@ struct header {
 	_Alignas(LINE_BYTES) _Atomic uint32_t free_hint; /* where to look for a free record first */
 	_Atomic uint32_t reserved;                       /* records whose pages exist */
 	_Atomic uint64_t pending;
-	_Atomic uint64_t called;       /* when a waiter was last woken to judge an owner, and where to go on */
+	_Atomic uint64_t called;       /* when waiters were last woken to judge owners, and how often */
 	_Atomic uint64_t looks[LOOKS]; /* for dead owners: the last ones that are complete */
 	_Atomic uint32_t line;         /* how many waited at the last look */
-	uint32_t pad2[1];
+	_Atomic uint32_t holders;      /* how many held then */
 
 	/* Events. */
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: processes wait until no process holds */
@@ -687,7 +687,7 @@ struct header {
 	X(header, called, 144)          \
 	X(header, looks, 152)           \
 	X(header, line, 184)            \
-	X(header, pad2, 188)            \
+	X(header, holders, 188)         \
 	X(header, idle, 192)            \
 	X(header, cancels, 196)         \
 	X(header, removed, 200)         \

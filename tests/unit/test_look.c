@@ -2,6 +2,12 @@
 /* lib/look.h: which waiter looks for dead owners, and when; which look serves others; and what one does for all. */
 #include "fixture.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "lock.h"
+
 enum { PERMITS = 3, LINE = 130 /* the first record of the waiters behind */ };
 
 /* ---- how often a waiter looks ---- */
@@ -92,6 +98,33 @@ the_last_waiter_looks_less_often_after_a_while(void **state)
 	const uint64_t often = LOOKOUT_FOR / LOOKOUT_EVERY;
 	const uint64_t seldom = (60 * NS_PER_SECOND - LOOKOUT_FOR) / TICK;
 	assert_in_range(fake.sleeps, often + seldom, often + seldom + 3);
+}
+
+/* Each look judges each holder. */
+static void
+the_last_waiter_looks_less_often_if_there_are_many_holders(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t holders;
+		uint64_t period;
+	} rows[] = {
+		{LOOKOUT_HOLDERS - 1, LOOKOUT_EVERY},
+		{LOOKOUT_HOLDERS, 2 * LOOKOUT_EVERY},
+		{5 * LOOKOUT_HOLDERS, 6 * LOOKOUT_EVERY},
+		{20 * LOOKOUT_HOLDERS, TICK},
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		tsem_hold hold;
+		begin_fake(rows[i].holders);
+		const struct timespec deadline = clock_after(10000);
+		choose_peers(rows[i].holders, 1, UNUSED_PROCESS);
+		for (uint32_t holder = 0; holder < rows[i].holders; holder++)
+			put_record(sem, LINE + holder, UNUSED_PROCESS, STATE_HELD, 0, holder, 1);
+		set_counters(sem, rows[i].holders, 0);
+		assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+		expect_period(0, 20, rows[i].period);
+	}
 }
 
 static void
@@ -368,6 +401,9 @@ a_look_that_cannot_judge_an_owner_of_its_own_namespace_does_not_count(void **sta
 	platform.judge = judge_unknown;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_int_equal(look_of_ours(), 0);
+	STORE_SEQ(&record_at(sem, 40)->owner, owner_handed(1, 0));
+	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
+	assert_int_equal(look_of_ours(), 0);
 	platform.judge = judge_alive;
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
 	assert_true(look_of_ours() != 0);
@@ -574,7 +610,7 @@ begin_mixed(uint32_t pid_ns)
 static void
 fall_asleep_again(void)
 {
-	for (uint32_t i = THERE; i < LINE; i++) {
+	for (uint32_t i = THERE; i < record_limit(sem); i++) {
 		const uint64_t state = state_of(sem, i);
 		if (state_kind(state) == STATE_QUEUED)
 			OR_SEQ(word_of(state_value(state)), WORD_SLEEPERS | WORD_SEVERAL);
@@ -590,6 +626,25 @@ a_look_wakes_a_waiter_that_can_judge(void **state)
 	look_for(1);
 	assert_int_equal(wakes_of(4), 1);
 	assert_int_equal(fake.wakes, 1);
+}
+
+/* A child of a dead owner may have inherited it. */
+static void
+a_lock_that_is_taken_does_not_show_that_the_owner_lives(void **state)
+{
+	(void)state;
+	char path[32];
+	begin_mixed(there);
+	const uint64_t owner = LOAD_SEQ(&record_at(sem, 40)->owner);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sem->segment.fd);
+	const int child = open(path, O_RDWR);
+	assert_int_equal(lock_take(&sem->segment, child, owner_unlocked(owner)), 0);
+	STORE_SEQ(&record_at(sem, 40)->owner, owner | OWNER_LOCKED);
+	look_for(1);
+	assert_int_equal(state_kind(state_of(sem, 40)), STATE_HELD);
+	assert_int_equal(wakes_of(4), 1);
+	assert_int_equal(fake.wakes, 1);
+	close(child);
 }
 
 static void
@@ -625,22 +680,33 @@ another_waiter_is_woken_each_time(void **state)
 	assert_in_range(fake.wakes, ROUNDS, ROUNDS + 1);
 }
 
-/* Also if they share a bit in one round. */
+/* At each turn one of each, whatever the order of their records, and those of namespaces that need no judge. */
 static void
-each_namespace_is_served(void **state)
+each_waiter_of_each_namespace_has_its_turn(void **state)
 {
 	(void)state;
-	enum { NAMESPACES = 20, WAITERS = 40 };
+	enum { SECONDS = 12, ROUNDS = SECONDS * 1000 / 400, NAMESPACES = 20, IDLE_NAMESPACES = 40 };
+	uint32_t index = THERE + 3;
+	uint64_t ticket = 7;
 	begin_mixed(identity_pid_ns());
-	for (uint32_t i = 0; i < NAMESPACES; i++)
+	choose_peers(400, 0, 0);
+	for (uint32_t i = 0; i < IDLE_NAMESPACES; i++)
+		put_process(index++, 4900 + i, STATE_QUEUED, ticket++);
+	for (uint32_t i = 0; i < NAMESPACES; i++) {
 		put_process(i, 5000 + i, STATE_HELD, 0);
-	for (uint32_t i = 0; i < WAITERS; i++)
-		put_process(THERE + 3 + i, 5000 + i % NAMESPACES, STATE_QUEUED, 7 + i);
-	set_counters(sem, 7 + WAITERS, 0);
+		for (uint32_t n = 0; n <= i % 4; n++)
+			put_process(index++, 5000 + i, STATE_QUEUED, ticket++);
+	}
+	set_counters(sem, ticket, 0);
 	fall_asleep_again();
-	look_for(1200);
-	for (uint32_t i = 0; i < NAMESPACES; i++)
-		assert_in_range(wakes_of(7 + i) + wakes_of(7 + NAMESPACES + i), 1, 4);
+	look_for(SECONDS * 1000);
+	for (uint64_t t = 7; t < 7 + IDLE_NAMESPACES; t++)
+		assert_int_equal(wakes_of(t), 0);
+	ticket = 7 + IDLE_NAMESPACES;
+	for (uint32_t i = 0; i < NAMESPACES; i++) {
+		for (uint32_t n = 0; n <= i % 4; n++, ticket++)
+			assert_in_range(wakes_of(ticket), ROUNDS / (i % 4 + 1), ROUNDS / (i % 4 + 1) + 1);
+	}
 }
 
 static uint64_t called_at;
@@ -700,6 +766,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_HELD(the_last_waiter_looks_often),
 		TEST_HELD(the_last_waiter_looks_less_often_after_a_while),
+		TEST_HELD(the_last_waiter_looks_less_often_if_there_are_many_holders),
 		TEST_HELD(the_waiters_near_the_end_look_at_each_tick),
 		TEST_HELD(the_others_look_seldom),
 		TEST_HELD(in_a_long_line_the_others_look_more_seldom),
@@ -720,10 +787,11 @@ main(void)
 		TEST_HELD(a_look_wakes_no_waiter_that_is_not_enabled),
 		TEST_HELD(a_waiter_that_notices_the_end_of_all_waits_wakes_the_others),
 		TEST_HELD(a_look_wakes_a_waiter_that_can_judge),
+		TEST_HELD(a_lock_that_is_taken_does_not_show_that_the_owner_lives),
 		TEST_HELD(a_look_wakes_no_waiter_for_an_owner_that_it_can_judge),
 		TEST_HELD(a_look_wakes_no_waiter_that_cannot_judge_either),
 		TEST_HELD(another_waiter_is_woken_each_time),
-		TEST_HELD(each_namespace_is_served),
+		TEST_HELD(each_waiter_of_each_namespace_has_its_turn),
 		TEST_HELD(a_waiter_that_is_woken_looks),
 	};
 	support_start(60);
