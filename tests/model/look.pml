@@ -41,7 +41,7 @@ byte overdue; /* units of time since the death in which a live waiter could have
 /* The words of the header: when the last complete look of a namespace began, plus 1; and the calls. */
 byte looks[2];
 byte called;
-byte call_next;
+byte turn; /* modulo a multiple of each number of waiters */
 
 #ifdef MUTANT_LOOKS_SHARED_BY_ALL
 #define look_of(me) looks[0]
@@ -80,7 +80,7 @@ byte call_next;
 
 /* ---- the look ---- */
 
-hidden byte i_;
+hidden byte i_, n_;
 
 #ifdef MUTANT_JUDGE_NOT_CALLED
 #define may_call(me) false
@@ -88,27 +88,29 @@ hidden byte i_;
 #define may_call(me) (holder_namespace != namespace[me] && !recovered && called != clock / TICK + 1)
 #endif
 #ifdef MUTANT_SAME_JUDGE_CALLED
-#define note_call(i) skip
+#define next_turn turn
 #else
-#define note_call(i) call_next = (i) + 1
+#define next_turn ((turn + 1) % 12)
 #endif
 
-/* Wakes the next waiter of the holder's namespace, live or dead. */
+#define can_judge(i) (i < line && namespace[i] == holder_namespace)
+
+/* At each turn, wakes another waiter of the holder's namespace, live or dead. */
 inline call_judges()
 {
 	if
 	:: may_call(me) ->
 		called = clock / TICK + 1;
-		i_ = 0;
-		do
-		:: i_ < line && namespace[(call_next + i_) % line] != holder_namespace -> i_++
-		:: i_ == line -> break
-		:: i_ < line && namespace[(call_next + i_) % line] == holder_namespace ->
-			i_ = (call_next + i_) % line;
-			woken[i_] = asleep[i_];
-			note_call(i_);
-			break
-		od;
+		n_ = 0;
+		for (i_ : 0 .. WAITERS - 1) {
+			n_ = n_ + can_judge(i_)
+		}
+		n_ = (n_ == 0 -> 0 : turn % n_ + 1);
+		for (i_ : 0 .. WAITERS - 1) {
+			woken[i_] = (can_judge(i_) && n_ == 1 -> asleep[i_] : woken[i_]);
+			n_ = n_ - (can_judge(i_) && n_ > 0)
+		}
+		turn = next_turn;
 		i_ = 0
 	:: else
 	fi
