@@ -47,11 +47,11 @@ execute_near(const char *program, char **argv, struct failure *failure)
 }
 
 void
-become_program(const struct verb *verb, char **argv)
+become_program(const char *program, const struct verb *verb, char **argv)
 {
 	struct failure failure = {.error = 0};
-	execute_near(verb->program, argv, &failure);
-	execute(TSEM_PROGRAM_DIR, verb->program, argv, &failure);
+	execute_near(program, argv, &failure);
+	execute(TSEM_PROGRAM_DIR, program, argv, &failure);
 	die(NULL, "cannot start '%s', which does the work of 'tsem %s': %s (%s)", failure.path, verb->name,
 	    strerror(failure.error),
 	    failure.error == EACCES ? "let this user search its folders and execute it" : "install tsem again");

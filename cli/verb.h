@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One row of the tables of verbs: in main.c those of the command itself, in view.c those of the other two programs. */
+/* The verbs, and what each one accepts. */
 #ifndef TSEM_CLI_VERB_H
 #define TSEM_CLI_VERB_H
 
+#include <stddef.h>
+
 struct columns;
-struct options;
 
 /* Bits, so that an option can name the verbs that accept it. */
 enum verb_id {
@@ -40,8 +41,14 @@ struct verb {
 	const char *summary;
 	enum operands operands;
 	const struct columns *columns; /* of its table, or NULL */
-	const char *program;           /* the program that does the work, or NULL: this one, by run() */
-	int (*run)(const struct options *o);
+	const char *program;           /* the program that does the work, or NULL: tsem itself */
 };
+
+/* In the order of the help. */
+extern const struct verb verbs[];
+extern const size_t verbs_n;
+
+/* NULL if no verb has this name. */
+const struct verb *verb_find(const char *word);
 
 #endif
