@@ -16,16 +16,26 @@ find_action(const struct verb *verb)
 	return action;
 }
 
-/* Only another program of tsem calls a program with words that it cannot follow, or a user who tries its parts. */
+static const char *
+program_of(const struct verb *verb, const struct options *o)
+{
+	if (o->remote)
+		return ETCD_PROGRAM;
+	return verb->program != NULL ? verb->program : "tsem";
+}
+
 static int
 run_or_become(const struct verb *verb, const struct options *o, char **argv)
 {
+	const char *program = program_of(verb, o);
 	const struct action *action = find_action(verb);
-	if (action->run != NULL)
-		return action->run(o);
-	if (verb->program == NULL || strcmp(verb->program, this_program.name) == 0)
+	if (strcmp(program, this_program.name) != 0 && strcmp(program, "tsem") != 0)
+		become_program(program, verb, argv);
+	if (strcmp(program, this_program.name) != 0)
 		die(NULL, "this is a part of tsem (see 'tsem --help')");
-	become_program(verb->program, verb, argv);
+	if (action->run == NULL)
+		die(o->name, "'%s' does not work for a semaphore on etcd (see tsem-etcd(7))", verb->name);
+	return action->run(o);
 }
 
 int

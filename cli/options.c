@@ -24,6 +24,8 @@ enum {
 	TABLE_VERBS = VERB_SHOW | VERB_LIST,
 };
 
+static const struct option_row *local_row; /* the first one given that means nothing for a semaphore on etcd */
+
 static struct options given = {
 	.count = 1,
 	.conflict_status = EXIT_NOT_ACQUIRED,
@@ -142,6 +144,8 @@ parse_style(const struct option_row *row, const char *value)
 static void
 set_option(const struct option_row *row, const char *value)
 {
+	if (row->local && local_row == NULL)
+		local_row = row;
 	if (row->flag != NULL)
 		*row->flag = true;
 	else if (row->text != NULL)
@@ -162,7 +166,7 @@ const struct option_row option_rows[] = {
 	{.name = "owner", .argument = "PID", .help = "only this process, by its number in 'tsem show'",
 	 .verbs = VERB_CANCEL | VERB_RECOVER, .number = &given.owner, .min = 1, .max = PID_MAX},
 	{.name = "pid-ns", .argument = "NS", .help = "the PID namespace that PID belongs to, see lsns(8)",
-	 .verbs = VERB_CANCEL | VERB_RECOVER, .number = &given.pid_ns, .min = 1, .max = UINT32_MAX},
+	 .verbs = VERB_CANCEL | VERB_RECOVER, .local = true, .number = &given.pid_ns, .min = 1, .max = UINT32_MAX},
 	{.letter = 'j', .name = "permits", .argument = "N", .help = "permits that the semaphore has, or N% of the processors",
 	 .verbs = VERB_RUN, .parse = parse_permits},
 	{.letter = 'j', .name = "permits", .argument = "N", .help = "number of permits, or N% of the processors, default 1",
@@ -170,15 +174,15 @@ const struct option_row option_rows[] = {
 	{.letter = 'j', .name = "permits", .argument = "N", .help = "the new capacity, or N% of the processors",
 	 .verbs = VERB_SET, .parse = parse_permits},
 	{.name = "exact", .help = "correct the count: available is the capacity less what is held",
-	 .verbs = VERB_SET, .flag = &given.exact},
+	 .verbs = VERB_SET, .local = true, .flag = &given.exact},
 	{.name = "max", .argument = "M", .help = "posts cannot make more than M permits available",
-	 .verbs = VERB_CREATE, .number = &given.max, .min = 1, .max = UINT32_MAX},
+	 .verbs = VERB_CREATE, .local = true, .number = &given.max, .min = 1, .max = UINT32_MAX},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal, default 0600",
-	 .verbs = VERB_RUN | VERB_CREATE, .parse = parse_access_mode},
+	 .verbs = VERB_RUN | VERB_CREATE, .local = true, .parse = parse_access_mode},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal",
-	 .verbs = VERB_SET, .parse = parse_access_mode},
+	 .verbs = VERB_SET, .local = true, .parse = parse_access_mode},
 	{.letter = 'g', .name = "group", .argument = "GROUP", .help = "group that the semaphore belongs to",
-	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .parse = parse_group},
+	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .local = true, .parse = parse_group},
 	{.name = "exist-ok", .help = "accept one that exists with this number of permits",
 	 .verbs = VERB_CREATE, .flag = &given.exist_ok},
 	{.letter = 'k', .name = "count", .argument = "K", .help = "permits that this command needs, default 1",
@@ -196,7 +200,7 @@ const struct option_row option_rows[] = {
 	{.letter = 'J', .name = "json", .help = "print JSON",
 	 .verbs = TABLE_VERBS, .flag = &given.view.json},
 	{.name = "stats", .help = "print statistics as well",
-	 .verbs = VERB_SHOW, .flag = &given.view.stats},
+	 .verbs = VERB_SHOW, .local = true, .flag = &given.view.stats},
 	{.letter = 'o', .name = "output", .argument = "COLS", .help = "columns to print, separated by commas",
 	 .verbs = TABLE_VERBS, .text = &given.view.columns},
 	{.name = "noheadings", .help = "print no column headings",
@@ -219,21 +223,21 @@ const struct option_row option_rows[] = {
 	{.letter = 'E', .name = "conflict-exit-code", .argument = "N", .help = "exit status instead of 75",
 	 .verbs = WAITING_VERBS, .number = &given.conflict_status, .max = STATUS_MAX},
 	{.name = "any", .help = "hold one permit of the semaphore that grants it first",
-	 .verbs = VERB_RUN, .flag = &given.any},
+	 .verbs = VERB_RUN, .local = true, .flag = &given.any},
 	{.name = "nested", .help = "use the permits of an ancestor that holds enough of them",
-	 .verbs = VERB_RUN, .flag = &given.nested},
+	 .verbs = VERB_RUN, .local = true, .flag = &given.nested},
 	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if an earlier holder died",
-	 .verbs = VERB_RUN, .text = &given.on_recovered},
+	 .verbs = VERB_RUN, .local = true, .text = &given.on_recovered},
 	{.name = "jobserver", .help = "be the jobserver of make: each further job takes a permit",
-	 .verbs = VERB_RUN, .flag = &given.jobserver},
+	 .verbs = VERB_RUN, .local = true, .flag = &given.jobserver},
 	{.name = "jobserver-style", .argument = "STYLE", .help = "the same, as 'pipe' (default) or as 'fifo' (for ninja)",
-	 .verbs = VERB_RUN, .parse = parse_style},
+	 .verbs = VERB_RUN, .local = true, .parse = parse_style},
 	{.letter = 'q', .name = "quiet", .help = "print nothing about the wait",
 	 .verbs = WAITING_VERBS, .excludes_next = true, .flag = &given.quiet},
 	{.letter = 'v', .name = "verbose", .help = "report the progress of a wait",
 	 .verbs = WAITING_VERBS, .flag = &given.verbose},
 	{.name = "foreign", .help = "accept a semaphore of another user",
-	 .verbs = VERB_ALL & ~(VERB_SHOW | VERB_LIST | VERB_HELP), .flag = &given.foreign},
+	 .verbs = VERB_ALL & ~(VERB_SHOW | VERB_LIST | VERB_HELP), .local = true, .flag = &given.foreign},
 	{.letter = 'c', .name = "command", .argument = "COMMAND", .help = "run COMMAND with the shell",
 	 .verbs = VERB_RUN, .replaces_command = true, .text = &given.shell_command},
 	{.letter = 'h', .name = "help", .help = "print this help",
@@ -348,16 +352,48 @@ parse_options(struct parser *parser)
 	}
 }
 
+static bool
+begins_with_scheme(const char *word)
+{
+	return strncmp(word, "etcd:", strlen("etcd:")) == 0 || strncmp(word, "etcds:", strlen("etcds:")) == 0;
+}
+
+/* A name of this machine must not follow either, but what follows there may be a host: 'etcd://a:2379,b:2379/name'. */
+static void
+parse_store(void)
+{
+	given.remote = begins_with_scheme(given.name);
+	for (const char *comma = strchr(given.name, ','); !given.remote && comma != NULL; comma = strchr(comma + 1, ',')) {
+		if (begins_with_scheme(comma + 1))
+			die(given.name, "semaphores of two stores in one request (run one 'tsem run' inside another)");
+	}
+}
+
 static void
 parse_name(const struct parser *parser)
 {
 	const struct verb *verb = parser->verb;
-	if (verb->operands == OPERANDS_NONE)
+	const char *word = optind < parser->argc ? parser->argv[optind] : NULL;
+	if (verb->operands == OPERANDS_NONE
+	    || (verb->operands == OPERANDS_OPTIONAL_STORE && (word == NULL || !begins_with_scheme(word))))
 		return;
-	if (optind < parser->argc)
-		given.name = parser->argv[optind++];
-	else if (verb->operands != OPERANDS_OPTIONAL_NAME)
+	if (word == NULL && verb->operands == OPERANDS_OPTIONAL_NAME)
+		return;
+	if (word == NULL)
 		die(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
+	optind++;
+	given.name = word;
+	parse_store();
+}
+
+static void
+check_local_options(void)
+{
+	char option[OPTION_TEXT_MAX];
+	if (!given.remote || local_row == NULL)
+		return;
+	option_to_text(local_row, option);
+	die(given.name, "%s does not work for a semaphore on etcd (leave it out, or see tsem-etcd(7))", option);
 }
 
 static bool
@@ -386,6 +422,7 @@ options_parse(const struct verb *verb, int argc, char **argv)
 		die(given.name, "-q and -v exclude each other (use one of them)");
 	if (!given.quiet && environment_is_verbose())
 		given.verbose = true;
+	check_local_options();
 	given.command = argv + optind;
 	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
 		die(given.name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);

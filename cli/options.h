@@ -28,6 +28,7 @@ struct top_options {
 struct options {
 	bool help, version;
 	const char *name; /* NULL: not given */
+	bool remote;      /* the name is that of a semaphore on etcd, or of the store itself */
 	char **command;   /* ends with NULL */
 	bool foreign;
 
@@ -72,6 +73,7 @@ struct option_row {
 	const char *help;
 	unsigned verbs;        /* those that accept it: a set of enum verb_id */
 	unsigned required;     /* those that need it */
+	bool local;            /* means nothing for a semaphore on etcd */
 	bool excludes_next;    /* cannot be combined with the option of the next row */
 	bool replaces_command; /* stands in place of the command of `tsem run` */
 

@@ -5,9 +5,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "tsem.h"
+
+/* An owner that a store on the network has recorded, on whatever machine: what /proc tells of the others. */
+struct remote {
+	const char *host;
+	const char *command;
+	uint64_t fence; /* of a holder; 0: none */
+};
 
 /*
  * The command line of an owner, or "?" if the owner is dead, or /proc does not show it: it, or all of /proc, belongs to

@@ -46,6 +46,14 @@ execute_near(const char *program, char **argv, struct failure *failure)
 	execute(directory, program, argv, failure);
 }
 
+static const char *
+advice(const char *program, int error)
+{
+	if (error == EACCES)
+		return "let this user search its folders and execute it";
+	return strcmp(program, ETCD_PROGRAM) == 0 ? "install the package " ETCD_PROGRAM : "install tsem again";
+}
+
 void
 become_program(const char *program, const struct verb *verb, char **argv)
 {
@@ -53,6 +61,5 @@ become_program(const char *program, const struct verb *verb, char **argv)
 	execute_near(program, argv, &failure);
 	execute(TSEM_PROGRAM_DIR, program, argv, &failure);
 	die(NULL, "cannot start '%s', which does the work of 'tsem %s': %s (%s)", failure.path, verb->name,
-	    strerror(failure.error),
-	    failure.error == EACCES ? "let this user search its folders and execute it" : "install tsem again");
+	    strerror(failure.error), advice(program, failure.error));
 }

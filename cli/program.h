@@ -5,6 +5,9 @@
 
 #include "verb.h"
 
+/* Does what concerns semaphores on etcd. It comes with a package of its own. */
+#define ETCD_PROGRAM "tsem-etcd"
+
 /* `argv`: all words of the command, for the program to parse. */
 _Noreturn void become_program(const char *program, const struct verb *verb, char **argv);
 

@@ -341,9 +341,13 @@ tell_holders(const struct telling *t)
 	separate(t);
 	append(t, "held by %d%s", (int)(unnumbered ? holder->pid : process_number(holder)),
 	       unnumbered ? " in another container" : "");
+	if (reason->remote != NULL)
+		append(t, " on %s", reason->remote->host);
 	if (t->form->command_max > 0 && seconds > 0)
 		append(t, " for %llu s", seconds);
-	if (t->form->command_max > 0)
+	if (t->form->command_max > 0 && reason->remote != NULL)
+		snprintf(command, t->form->command_max, "%s", reason->remote->command);
+	else if (t->form->command_max > 0)
 		owner_task(holder, command, t->form->command_max);
 	if (strcmp(command, "?") != 0)
 		append(t, " (%s)", command);

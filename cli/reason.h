@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "process.h"
 #include "tsem.h"
 
 /* Of several that apply, the first of this list is the reason. */
@@ -30,15 +31,16 @@ enum holder_state { HOLDER_RUNS, HOLDER_ELSEWHERE, HOLDER_UNKNOWN, HOLDER_STOPPE
 
 struct reason {
 	enum reason_kind kind;
-	bool queued;              /* a process waits */
-	uint64_t wanted;          /* permits that the first waiter requests; without waiters, that the caller asks for */
-	uint64_t free;            /* permits that this request could have now */
-	uint64_t held;            /* permits of recorded holders, dead ones included */
-	uint64_t dead;            /* permits of dead holders */
-	uint64_t anonymous;       /* permits that were taken without a recorded holder */
-	uint32_t holders;         /* recorded ones */
-	struct tsem_owner holder; /* the oldest of those in the worst state */
-	enum holder_state state;  /* of that one */
+	bool queued;                 /* a process waits */
+	uint64_t wanted;             /* permits that the first waiter requests; without waiters, that the caller asks for */
+	uint64_t free;               /* permits that this request could have now */
+	uint64_t held;               /* permits of recorded holders, dead ones included */
+	uint64_t dead;               /* permits of dead holders */
+	uint64_t anonymous;          /* permits that were taken without a recorded holder */
+	uint32_t holders;            /* recorded ones */
+	struct tsem_owner holder;    /* the oldest of those in the worst state */
+	enum holder_state state;     /* of that one */
+	const struct remote *remote; /* of that one; NULL: /proc tells of it */
 };
 
 /*

@@ -29,6 +29,7 @@ enum verb_id {
 
 enum operands {
 	OPERANDS_NONE,
+	OPERANDS_OPTIONAL_STORE,
 	OPERANDS_NAME,
 	OPERANDS_OPTIONAL_NAME,
 	OPERANDS_NAME_AND_COMMAND, /* options end at the first word after NAME that is not an option */

@@ -31,11 +31,12 @@ columns_in_use(const struct snapshot *snapshot)
 			used |= 1U << i;
 	}
 	for (size_t n = 0; n < snapshot->n; n++) {
+		const struct participant participant = snapshot_participant(snapshot, n);
 		for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
 			char text[CELL_BYTES_MAX];
 			if ((used & 1U << i) != 0)
 				continue;
-			owner_to_cell(&snapshot->owners[n], of_one[i], text);
+			participant_to_cell(&participant, of_one[i], text);
 			if (text[0] != '\0')
 				used |= 1U << i;
 		}
@@ -56,8 +57,9 @@ draw_cell(struct pen *pen, size_t i, enum ink ink, const char *text)
 }
 
 static void
-draw_owner(const struct tsem_owner *owner, uint32_t used, int y)
+draw_participant(const struct participant *participant, uint32_t used, int y)
 {
+	const struct tsem_owner *owner = participant->owner;
 	struct pen pen = pen_at(y);
 	const enum ink ink = owner->alive == TSEM_DEAD   ? INK_BAD
 	                     : process_is_stopped(owner) ? INK_BUSY
@@ -67,7 +69,7 @@ draw_owner(const struct tsem_owner *owner, uint32_t used, int y)
 		char text[CELL_BYTES_MAX];
 		if ((used & 1U << i) == 0)
 			continue;
-		owner_to_cell(owner, of_one[i], text);
+		participant_to_cell(participant, of_one[i], text);
 		draw_cell(&pen, i, ink, text);
 	}
 }
@@ -136,6 +138,8 @@ draw_one(struct top *top)
 	const size_t room = room_for_list(y);
 	if (top->first + room > n)
 		top->first = n > room ? n - room : 0;
-	for (size_t i = top->first; i < n && i < top->first + room; i++)
-		draw_owner(&top->snapshot.owners[i], used, y++);
+	for (size_t i = top->first; i < n && i < top->first + room; i++) {
+		const struct participant participant = snapshot_participant(&top->snapshot, i);
+		draw_participant(&participant, used, y++);
+	}
 }

@@ -182,7 +182,7 @@ process_to_value(const struct tsem_owner *owner, enum show_column column, enum r
 	}
 }
 
-void
+static void
 owner_to_value(const struct tsem_owner *owner, enum show_column column, enum reader reader, struct value *value)
 {
 	const bool holds = owner->position == 0;
@@ -225,6 +225,22 @@ owner_to_value(const struct tsem_owner *owner, enum show_column column, enum rea
 	}
 }
 
+void
+participant_to_value(const struct participant *participant, enum show_column column, enum reader reader,
+                     struct value *value)
+{
+	const struct remote *remote = participant->remote;
+	if (remote != NULL && column == SHOW_HOST) {
+		set_text(value, remote->host);
+	} else if (remote != NULL && column == SHOW_FENCE && remote->fence != 0) {
+		set_number(value, remote->fence);
+	} else if (remote != NULL && column == SHOW_COMMAND) {
+		set_text(value, remote->command);
+	} else {
+		owner_to_value(participant->owner, column, reader, value);
+	}
+}
+
 static uint64_t
 stat_number(const struct tsem_stat *stat, enum list_column column)
 {
@@ -256,11 +272,22 @@ stat_number(const struct tsem_stat *stat, enum list_column column)
 	}
 }
 
+static bool
+is_of_files(enum list_column column)
+{
+	return column == LIST_MODE || column == LIST_GROUP || column == LIST_GID || column == LIST_TICKET
+	       || column == LIST_GRANT;
+}
+
 void
 semaphore_to_value(const struct semaphore *semaphore, enum list_column column, enum reader reader, struct value *value)
 {
 	const struct tsem_stat *stat = semaphore->stat;
 	value->kind = VALUE_TEXT;
+	if (semaphore->remote && is_of_files(column)) {
+		value->kind = VALUE_NONE;
+		return;
+	}
 	switch (column) {
 	case LIST_NAME:
 		set_text(value, semaphore->name);
@@ -340,10 +367,10 @@ value_to_cell(const struct value *value, char text[CELL_BYTES_MAX])
 }
 
 void
-owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX])
+participant_to_cell(const struct participant *participant, enum show_column column, char text[CELL_BYTES_MAX])
 {
 	struct value value;
-	owner_to_value(owner, column, READER_TABLE, &value);
+	participant_to_value(participant, column, READER_TABLE, &value);
 	value_to_cell(&value, text);
 }
 

@@ -27,14 +27,22 @@ struct semaphore {
 	const char *name;
 	const struct tsem_stat *stat;
 	const struct reason *reason;
+	bool remote; /* it is on a store, so it is no file, and has no tickets of ours */
 };
 
-void owner_to_value(const struct tsem_owner *owner, enum show_column column, enum reader reader, struct value *value);
+/* A row of `show`. */
+struct participant {
+	const struct tsem_owner *owner;
+	const struct remote *remote; /* NULL: /proc tells of the owner */
+};
+
+void participant_to_value(const struct participant *participant, enum show_column column, enum reader reader,
+                          struct value *value);
 void semaphore_to_value(const struct semaphore *semaphore, enum list_column column, enum reader reader,
                         struct value *value);
 
 /* The cells of tables. */
-void owner_to_cell(const struct tsem_owner *owner, enum show_column column, char text[CELL_BYTES_MAX]);
+void participant_to_cell(const struct participant *participant, enum show_column column, char text[CELL_BYTES_MAX]);
 void semaphore_to_cell(const struct semaphore *semaphore, enum list_column column, char text[CELL_BYTES_MAX]);
 
 /* The permits of a semaphore: "2 held", or "2 held (1 by dead holders)". */

@@ -60,6 +60,9 @@ static const struct selection waiter_keys = {
 	.n = 11,
 };
 
+/* Further ones if the owner is on another machine, or may be. */
+static const struct selection remote_keys = {.columns = &show_columns, .shown = {SHOW_HOST, SHOW_FENCE}, .n = 2};
+
 /* A semaphore without an excess has no LIST_EXCESS, the last one. */
 static const struct selection semaphore_keys = {
 	.columns = &list_columns,
@@ -94,9 +97,9 @@ value_of_semaphore(const void *arg, size_t column, struct value *value)
 }
 
 static void
-value_of_owner(const void *arg, size_t column, struct value *value)
+value_of_participant(const void *arg, size_t column, struct value *value)
 {
-	owner_to_value(arg, (enum show_column)column, READER_JSON, value);
+	participant_to_value(arg, (enum show_column)column, READER_JSON, value);
 }
 
 json_t *
@@ -108,11 +111,15 @@ semaphore_to_json(const struct semaphore *semaphore, const struct selection *sel
 }
 
 json_t *
-owner_to_json(const struct tsem_owner *owner, const struct selection *selection)
+participant_to_json(const struct participant *participant, const struct selection *selection)
 {
+	const struct tsem_owner *owner = participant->owner;
 	const struct selection *keys = selection != NULL ? selection : owner->position == 0 ? &holder_keys : &waiter_keys;
 	const size_t n = keys == &holder_keys && owner->slot_count < 2 ? keys->n - 1 : keys->n;
-	return object_of(keys, n, value_of_owner, owner);
+	json_t *json = object_of(keys, n, value_of_participant, participant);
+	if (selection == NULL && participant->remote != NULL)
+		json_object_update_new(json, object_of(&remote_keys, remote_keys.n, value_of_participant, participant));
+	return json;
 }
 
 int

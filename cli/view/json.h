@@ -6,12 +6,11 @@
 #include <jansson.h>
 
 #include "columns.h"
-#include "tsem.h"
 #include "view/describe.h"
 
 /* Without a selection, the keys that tsem(1) documents. NULL if there is no memory. */
 json_t *semaphore_to_json(const struct semaphore *semaphore, const struct selection *selection);
-json_t *owner_to_json(const struct tsem_owner *owner, const struct selection *selection);
+json_t *participant_to_json(const struct participant *participant, const struct selection *selection);
 
 /* Prints and frees it; fails if it is NULL. 0, or -ENOMEM. */
 int print_json(json_t *json);

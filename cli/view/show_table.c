@@ -53,7 +53,7 @@ print_statistics(const struct tsem_stat *stat)
 static void
 to_cell(const void *arg, size_t column, char *text)
 {
-	owner_to_cell(arg, (enum show_column)column, text);
+	participant_to_cell(arg, (enum show_column)column, text);
 }
 
 static const char *
@@ -69,8 +69,10 @@ show_table(const char *name, const struct view_options *o, const struct snapshot
 	struct table table;
 	int rc = 0;
 	table_init(&table, o, &show_columns);
-	for (size_t i = 0; rc == 0 && i < snapshot->n; i++)
-		rc = table_add(&table, to_cell, &snapshot->owners[i], color_of(&snapshot->owners[i]));
+	for (size_t i = 0; rc == 0 && i < snapshot->n; i++) {
+		const struct participant participant = snapshot_participant(snapshot, i);
+		rc = table_add(&table, to_cell, &participant, color_of(participant.owner));
+	}
 	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
 		print_summary(name, stat, &snapshot->reason);
 	if (rc == 0 && o->stats)

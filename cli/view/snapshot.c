@@ -68,10 +68,17 @@ snapshot_of(const char *name, struct snapshot *snapshot)
 	return rc;
 }
 
+struct participant
+snapshot_participant(const struct snapshot *snapshot, size_t i)
+{
+	return (struct participant){&snapshot->owners[i], snapshot->remotes == NULL ? NULL : &snapshot->remotes[i]};
+}
+
 void
 snapshot_free(struct snapshot *snapshot)
 {
 	free(snapshot->owners);
+	free(snapshot->remotes);
 	free(snapshot->slots);
 	*snapshot = (struct snapshot){.n = 0};
 }

@@ -5,10 +5,12 @@
 
 #include "reason.h"
 #include "tsem.h"
+#include "view/describe.h"
 
 struct snapshot {
 	struct tsem_stat stat;
 	struct tsem_owner *owners; /* holders, the oldest first, then waiters in the order of the queue */
+	struct remote *remotes;    /* one for each owner; NULL: /proc tells of them */
 	size_t n;
 	size_t room;
 	uint32_t *slots; /* an array of TSEM_SLOTS_MAX, which the owners point into */
@@ -21,6 +23,8 @@ int open_for_viewing(const char *name, tsem **sem);
 
 /* Replaces the former contents; the memory is zeroed before the first call. 0, or a negative errno. */
 int snapshot_of(const char *name, struct snapshot *snapshot);
+
+struct participant snapshot_participant(const struct snapshot *snapshot, size_t i);
 
 void snapshot_free(struct snapshot *snapshot);
 

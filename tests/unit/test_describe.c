@@ -107,7 +107,7 @@ each_column_of_a_semaphore(void **state)
 	const struct reason reason = {.kind = REASON_TAKEN, .anonymous = 15};
 	for (int column = 0; column < LIST_COLUMNS; column++) {
 		char text[CELL_BYTES_MAX];
-		semaphore_to_cell(&(struct semaphore){"it", &stat, &reason}, (enum list_column)column, text);
+		semaphore_to_cell(&(struct semaphore){"it", &stat, &reason, false}, (enum list_column)column, text);
 		assert_string_equal(text, expected[column]);
 	}
 }
@@ -148,7 +148,7 @@ static const char *
 cell_of(const struct tsem_owner *owner, enum show_column column)
 {
 	static char text[CELL_BYTES_MAX];
-	owner_to_cell(owner, column, text);
+	participant_to_cell(&(struct participant){.owner = owner}, column, text);
 	return text;
 }
 
