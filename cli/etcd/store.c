@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/store.h"
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "options.h"
+
+static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+static bool
+is_name(const char *text, size_t length)
+{
+	return length > 0 && length < NAME_TEXT_MAX && text[0] != '.' && text[0] != '-'
+	       && strspn(text, name_characters) >= length;
+}
+
+bool
+store_accepts_name(const char *name)
+{
+	return is_name(name, strlen(name));
+}
+
+/* ---- endpoints ---- */
+
+static bool
+is_complete(CURLU *url)
+{
+	static const CURLUPart unwanted[] = {CURLUPART_USER, CURLUPART_QUERY, CURLUPART_FRAGMENT};
+	char *part = NULL;
+	bool good = curl_url_get(url, CURLUPART_PORT, &part, 0) == CURLUE_OK;
+	curl_free(part);
+	for (size_t i = 0; i < sizeof(unwanted) / sizeof(unwanted[0]); i++) {
+		part = NULL;
+		good = good && curl_url_get(url, unwanted[i], &part, 0) != CURLUE_OK;
+		curl_free(part);
+	}
+	part = NULL;
+	good = good && curl_url_get(url, CURLUPART_PATH, &part, 0) == CURLUE_OK && strcmp(part, "/") == 0;
+	curl_free(part);
+	return good;
+}
+
+static bool
+endpoint_is_valid(const char *endpoint)
+{
+	CURLU *url = curl_url();
+	const bool good = url != NULL && curl_url_set(url, CURLUPART_URL, endpoint, 0) == CURLUE_OK && is_complete(url);
+	curl_url_cleanup(url);
+	return good;
+}
+
+static void
+add_endpoint(struct store *store, const char *scheme, const char *text, size_t length)
+{
+	if (store->endpoints_n == ENDPOINTS_MAX)
+		die(store->operand, "more than %d endpoints (name some members of the store, not all)", ENDPOINTS_MAX);
+	char *endpoint = store->endpoints[store->endpoints_n++];
+	const int written = snprintf(endpoint, ENDPOINT_BYTES_MAX, "%s%.*s", scheme, (int)length, text);
+	if (written >= ENDPOINT_BYTES_MAX || !endpoint_is_valid(endpoint))
+		die(store->operand, "'%.*s' is not HOST:PORT (the port of etcd is mostly 2379)", (int)length, text);
+	/* A slash at the end, as in "http://host:2379/", would come twice in each URL. */
+	if (endpoint[written - 1] == '/')
+		endpoint[written - 1] = '\0';
+}
+
+static void
+add_endpoints(struct store *store, const char *scheme, const char *list, size_t length)
+{
+	for (size_t begin = 0; begin <= length;) {
+		const size_t comma = strcspn(list + begin, ",");
+		const size_t end = begin + comma < length ? begin + comma : length;
+		const bool has_scheme = scheme[0] == '\0';
+		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
+		const bool is_tls = getenv("ETCDCTL_CACERT") != NULL || getenv("ETCDCTL_CERT") != NULL;
+		add_endpoint(store, !has_scheme ? scheme : is_http ? "" : is_tls ? "https://" : "http://", list + begin, end - begin);
+		begin = end + 1;
+	}
+}
+
+/* As etcdctl: an endpoint without a scheme is one for TLS if a certificate is given. */
+static void
+add_endpoints_of_environment(struct store *store)
+{
+	const char *list = getenv("ETCDCTL_ENDPOINTS");
+	if (list == NULL || list[0] == '\0')
+		die(store->operand, "ETCDCTL_ENDPOINTS is not set (set it to HOST:PORT of the store, or name that as in "
+		                    "etcd://HOST:PORT/NAME)");
+	add_endpoints(store, "", list, strlen(list));
+}
+
+/* ---- the name ---- */
+
+static _Noreturn void
+die_of_form(const struct store *store)
+{
+	die(store->operand, "not a name (use etcd:NAME, or etcd://HOST:PORT/NAME)");
+}
+
+/* `text`: what follows the address and the slash: [PREFIX/][NAME]. */
+static void
+parse_path(struct store *store, const char *text)
+{
+	const char *slash = strrchr(text, '/');
+	for (const char *part = text; slash != NULL && part <= slash; part += strcspn(part, "/") + 1) {
+		if (!is_name(part, strcspn(part, "/")))
+			die(store->operand, "'%.*s' is not a prefix of names (use letters, digits, '.', '_' or '-')",
+			    (int)(slash - text), text);
+	}
+	if (slash != NULL && snprintf(store->prefix, PREFIX_BYTES_MAX, "%.*s", (int)(slash - text), text) >= PREFIX_BYTES_MAX)
+		die(store->operand, "the prefix is too long (use at most %d characters)", PREFIX_BYTES_MAX - 1);
+	store->name = slash == NULL ? text : slash + 1;
+}
+
+static void
+parse_address(struct store *store, const char *scheme, const char *text)
+{
+	const char *slash = strchr(text, '/');
+	if (slash == NULL)
+		die_of_form(store);
+	add_endpoints(store, scheme, text, (size_t)(slash - text));
+	parse_path(store, slash + 1);
+}
+
+static void
+parse(struct store *store, const char *operand)
+{
+	*store = (struct store){.operand = operand, .prefix = "tsem"};
+	const char *rest = strchr(operand, ':') + 1;
+	const bool tls = strncmp(operand, "etcds:", strlen("etcds:")) == 0;
+	if (strncmp(rest, "//", 2) == 0) {
+		parse_address(store, tls ? "https://" : "http://", rest + 2);
+	} else if (tls) {
+		die(operand, "etcds: needs the address of the store (use etcds://HOST:PORT/NAME)");
+	} else {
+		store->name = rest;
+		if (strchr(rest, '/') != NULL)
+			die(operand, "not a name (a prefix needs the address of the store: etcd://HOST:PORT/PREFIX/NAME)");
+		add_endpoints_of_environment(store);
+	}
+	if (strchr(store->name, ',') != NULL)
+		die(operand, "several names do not work on etcd (run one 'tsem run' inside another)");
+	store->name_at = (size_t)(store->name - operand);
+}
+
+void
+store_parse_name(struct store *store, const char *operand)
+{
+	parse(store, operand);
+	if (!store_accepts_name(store->name))
+		die(operand, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')");
+}
+
+void
+store_parse_store(struct store *store, const char *operand)
+{
+	parse(store, operand);
+	if (store->name[0] != '\0')
+		die(operand, "this names a semaphore (use '%.*s' for the store)", (int)store->name_at, operand);
+}
+
+const char *
+store_endpoints(const struct store *store)
+{
+	static char text[ENDPOINTS_MAX * ENDPOINT_BYTES_MAX];
+	size_t length = 0;
+	for (size_t i = 0; i < store->endpoints_n; i++)
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i > 0 ? ", " : "",
+		                           strstr(store->endpoints[i], "//") + 2);
+	return text;
+}
