@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/txn.h"
+
+#include <nettle/base64.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- requests ---- */
+
+static json_t *
+base64(const char *bytes, size_t length)
+{
+	char *text = malloc(BASE64_ENCODE_RAW_LENGTH(length) + 1);
+	if (text == NULL)
+		return NULL;
+	base64_encode_raw(text, length, (const uint8_t *)bytes);
+	json_t *json = json_stringn(text, BASE64_ENCODE_RAW_LENGTH(length));
+	free(text);
+	return json;
+}
+
+/* The end of a range is the first key after it: '0' follows '/' in ASCII. */
+static json_t *
+with_key(const char *key)
+{
+	const size_t length = strlen(key);
+	json_t *json = json_object();
+	json_object_set_new(json, "key", base64(key, length));
+	if (key[length - 1] == '/') {
+		char end[512];
+		snprintf(end, sizeof(end), "%.*s0", (int)length - 1, key);
+		json_object_set_new(json, "range_end", base64(end, length));
+	}
+	return json;
+}
+
+static void
+set_number(json_t *json, const char *key, int64_t number)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	json_object_set_new(json, key, json_string(text));
+}
+
+json_t *
+txn_new(void)
+{
+	return json_pack("{s:[], s:[], s:[]}", "compare", "success", "failure");
+}
+
+void
+txn_compare(json_t *txn, const char *key, const char *target, const char *result, int64_t revision)
+{
+	json_t *json = with_key(key);
+	json_object_set_new(json, "target", json_string(target));
+	json_object_set_new(json, "result", json_string(result));
+	set_number(json, target[0] == 'C' ? "create_revision" : "mod_revision", revision);
+	json_array_append_new(json_object_get(txn, "compare"), json);
+}
+
+static void
+append(json_t *txn, const char *when, const char *operation, json_t *json)
+{
+	json_array_append_new(json_object_get(txn, when), json_pack("{s:o}", operation, json));
+}
+
+void
+txn_put(json_t *txn, const char *when, const char *key, const json_t *value)
+{
+	json_t *json = with_key(key);
+	char *text = json_dumps(value, JSON_COMPACT);
+	if (text != NULL)
+		json_object_set_new(json, "value", base64(text, strlen(text)));
+	free(text);
+	append(txn, when, "request_put", json);
+}
+
+void
+txn_delete(json_t *txn, const char *when, const char *key)
+{
+	append(txn, when, "request_delete_range", with_key(key));
+}
+
+void
+txn_range(json_t *txn, const char *when, const char *key)
+{
+	json_t *json = with_key(key);
+	json_object_set_new(json, "sort_target", json_string("CREATE"));
+	json_object_set_new(json, "sort_order", json_string("ASCEND"));
+	append(txn, when, "request_range", json);
+}
+
+/* ---- answers ---- */
+
+static void
+decode(json_t *kv, const char *key)
+{
+	const json_t *coded = json_object_get(kv, key);
+	const size_t length = json_string_length(coded);
+	uint8_t *bytes = malloc(BASE64_DECODE_LENGTH(length) + 1);
+	struct base64_decode_ctx context;
+	size_t n = 0;
+	base64_decode_init(&context);
+	json_t *text = NULL;
+	if (bytes != NULL && coded != NULL && base64_decode_update(&context, &n, bytes, length, json_string_value(coded)))
+		text = json_stringn((const char *)bytes, n);
+	json_object_set_new(kv, key, text != NULL ? text : json_string(""));
+	free(bytes);
+}
+
+static json_t *
+kvs_of(const json_t *answer, size_t response)
+{
+	const json_t *one = json_array_get(json_object_get(answer, "responses"), response);
+	return json_object_get(json_object_get(one, "response_range"), "kvs");
+}
+
+void
+txn_decode(json_t *answer)
+{
+	for (size_t response = 0; response < json_array_size(json_object_get(answer, "responses")); response++) {
+		const json_t *kvs = kvs_of(answer, response);
+		for (size_t i = 0; i < json_array_size(kvs); i++) {
+			decode(json_array_get(kvs, i), "key");
+			decode(json_array_get(kvs, i), "value");
+		}
+	}
+}
+
+bool
+txn_succeeded(const json_t *answer)
+{
+	return json_is_true(json_object_get(answer, "succeeded"));
+}
+
+/* Numbers of 64 bits are strings; fields that are 0 are left out. */
+static int64_t
+number_of(const json_t *json, const char *key)
+{
+	const char *text = json_string_value(json_object_get(json, key));
+	return text == NULL ? 0 : strtoll(text, NULL, 10);
+}
+
+bool
+txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv)
+{
+	const json_t *json = json_array_get(kvs_of(answer, response), i);
+	if (json == NULL)
+		return false;
+	*kv = (struct kv){
+		.key = json_string_value(json_object_get(json, "key")),
+		.value = json_string_value(json_object_get(json, "value")),
+		.create_revision = number_of(json, "create_revision"),
+		.mod_revision = number_of(json, "mod_revision"),
+	};
+	return kv->key != NULL && kv->value != NULL;
+}
+
+int64_t
+txn_deleted(const json_t *answer, size_t response)
+{
+	const json_t *one = json_array_get(json_object_get(answer, "responses"), response);
+	return number_of(json_object_get(one, "response_delete_range"), "deleted");
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactions as etcd's gateway reads and answers them. Keys and values are base64 on the wire, and text here. A key
+ * that ends with a slash stands for all keys that begin with it.
+ */
+#ifndef TSEM_CLI_ETCD_TXN_H
+#define TSEM_CLI_ETCD_TXN_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An empty transaction. If memory lacks, these functions return NULL or do nothing, and the store refuses the request. */
+json_t *txn_new(void);
+
+/* `target`: "CREATE" or "MOD". `result`: "EQUAL", "LESS" or "GREATER". Of many keys, each one has to satisfy it. */
+void txn_compare(json_t *txn, const char *key, const char *target, const char *result, int64_t revision);
+
+/* What the transaction does: `when` is "success" or "failure" of its comparisons. */
+void txn_put(json_t *txn, const char *when, const char *key, const json_t *value);
+void txn_delete(json_t *txn, const char *when, const char *key);
+void txn_range(json_t *txn, const char *when, const char *key);
+
+/* ---- answers ---- */
+
+struct kv {
+	const char *key;   /* valid as long as the answer */
+	const char *value; /* "" if it is not UTF-8 */
+	int64_t create_revision;
+	int64_t mod_revision;
+};
+
+/* Decodes the keys and values of the answer. Call it once. */
+void txn_decode(json_t *answer);
+
+bool txn_succeeded(const json_t *answer);
+
+/* The key at index `i` of what the range in response `response` has found. False: there is none. */
+bool txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv);
+
+/* How many keys the deletion in that response has deleted. */
+int64_t txn_deleted(const json_t *answer, size_t response);
+
+#endif
