@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/semaphore.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uuid.h>
+
+#include "clock.h"
+#include "message.h"
+
+enum { LAYOUT = 1, PATIENCE_S = 5 };
+
+static void
+open_wire(struct semaphore_on_etcd *sem)
+{
+	sem->wire = wire_open(&sem->store);
+	sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
+}
+
+void
+etcd_open(struct semaphore_on_etcd *sem, const struct options *o)
+{
+	store_parse_name(&sem->store, o->name);
+	open_wire(sem);
+}
+
+void
+etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o)
+{
+	store_parse_store(&sem->store, o->name);
+	open_wire(sem);
+}
+
+void
+etcd_close(struct semaphore_on_etcd *sem)
+{
+	wire_close(sem->wire);
+}
+
+void
+etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYTES_MAX])
+{
+	snprintf(key, KEY_BYTES_MAX, "%s/%s/%s", sem->store.prefix, sem->store.name, rest);
+}
+
+bool
+etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json_t **answer)
+{
+	const enum outcome outcome = wire_post(sem->wire, "/v3/kv/txn", effect, txn, sem->deadline_ns, answer);
+	if (outcome == OUTCOME_REFUSED)
+		die(sem->store.operand, "%s", wire_error(sem->wire));
+	if (outcome == OUTCOME_LOST && (effect == EFFECT_READS || monotonic_ns() >= sem->deadline_ns))
+		die(sem->store.operand, "the store cannot be reached at %s: %s%s", store_endpoints(&sem->store),
+		    wire_error(sem->wire), effect == EFFECT_READS ? "" : " (it may have done it: see 'tsem show')");
+	if (outcome == OUTCOME_DONE)
+		txn_decode(*answer);
+	return outcome == OUTCOME_DONE;
+}
+
+/* ---- config ---- */
+
+static bool
+read_u32(const json_t *json, const char *key, uint32_t *number)
+{
+	const json_t *value = json_object_get(json, key);
+	const json_int_t all = json_integer_value(value);
+	*number = (uint32_t)all;
+	return json_is_integer(value) && all >= 0 && all <= UINT32_MAX;
+}
+
+int
+config_read(const struct kv *kv, struct config *config)
+{
+	json_t *json = json_loads(kv->value, 0, NULL);
+	const char *uuid = json_string_value(json_object_get(json, "uuid"));
+	const json_t *layout = json_object_get(json, "layout");
+	uint32_t uid;
+	int rc = 0;
+	*config = (struct config){.create_revision = kv->create_revision, .mod_revision = kv->mod_revision};
+	if (json_is_integer(layout) && uuid != NULL && json_integer_value(layout) != LAYOUT)
+		rc = -EPROTONOSUPPORT;
+	else if (!json_is_integer(layout) || uuid == NULL || strlen(uuid) != sizeof(config->uuid) - 1
+	         || !read_u32(json, "permits", &config->permits) || !read_u32(json, "capacity", &config->capacity)
+	         || !read_u32(json, "uid", &uid))
+		rc = -EBADMSG;
+	if (rc == 0) {
+		memcpy(config->uuid, uuid, sizeof(config->uuid));
+		config->created = json_integer_value(json_object_get(json, "created"));
+		config->uid = (uid_t)uid;
+	}
+	json_decref(json);
+	return rc;
+}
+
+json_t *
+config_to_json(const struct config *config)
+{
+	return json_pack("{s:i, s:I, s:I, s:s, s:I, s:I}", "layout", LAYOUT, "permits", (json_int_t)config->permits,
+	                 "capacity", (json_int_t)config->capacity, "uuid", config->uuid, "created",
+	                 (json_int_t)config->created, "uid", (json_int_t)config->uid);
+}
+
+void
+die_of_config(const struct options *o, int error)
+{
+	if (error == -ENOENT)
+		die(o->name, "no such semaphore (see 'tsem list etcd:'; 'tsem create' makes one)");
+	if (error == -EPROTONOSUPPORT)
+		die(o->name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')", o->name);
+	if (error == -EBADMSG)
+		die(o->name, "another program's keys are in its place, or it is damaged (use another PREFIX, or delete them with "
+		             "'tsem remove -f %s')", o->name);
+	die_error(o->name, error);
+}
+
+void
+etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config)
+{
+	char key[KEY_BYTES_MAX];
+	json_t *txn = txn_new();
+	json_t *answer;
+	struct kv kv;
+	etcd_key(sem, "config", key);
+	txn_range(txn, "success", key);
+	etcd_commit(sem, EFFECT_READS, txn, &answer);
+	const int rc = txn_kv(answer, 0, 0, &kv) ? config_read(&kv, config) : -ENOENT;
+	if (rc < 0)
+		die_of_config(o, rc);
+	json_decref(answer);
+}
+
+/* ---- state ---- */
+
+static int
+add_owner(struct snapshot *snapshot, const struct kv *kv, uint32_t position)
+{
+	/* The text stays valid with the parsed value, which the process keeps until it ends. */
+	const json_t *json = json_loads(kv->value, 0, NULL);
+	struct timespec now;
+	uint32_t pid;
+	uint32_t uid;
+	struct tsem_owner owner = {.position = position, .alive = TSEM_ALIVE, .owned = true, .remaining_ns = -1};
+	struct remote remote = {
+		.host = json_string_value(json_object_get(json, "host")),
+		.command = json_string_value(json_object_get(json, "command")),
+		.fence = position == 0 ? (uint64_t)kv->create_revision : 0,
+	};
+	if (!read_u32(json, "count", &owner.count) || !read_u32(json, "pid", &pid) || !read_u32(json, "uid", &uid)
+	    || remote.host == NULL || remote.command == NULL)
+		return -EBADMSG;
+	clock_gettime(CLOCK_REALTIME, &now);
+	const double elapsed = (double)now.tv_sec + (double)now.tv_nsec / 1e9
+	                       - json_number_value(json_object_get(json, "since"));
+	owner.elapsed_ns = elapsed > 0 ? (uint64_t)(elapsed * 1e9) : 0; /* the clocks of two machines may differ */
+	owner.pid = (pid_t)pid;
+	owner.uid = (uid_t)uid;
+	owner.ticket = position == 0 ? (uint64_t)json_integer_value(json_object_get(json, "ticket"))
+	                             : (uint64_t)kv->create_revision;
+	const json_t *slots = json_object_get(json, "slots");
+	const size_t room = TSEM_SLOTS_MAX - snapshot->slots_n;
+	owner.slots = snapshot->slots + snapshot->slots_n;
+	owner.slot_count = (uint32_t)(json_array_size(slots) < room ? json_array_size(slots) : room);
+	for (size_t i = 0; i < owner.slot_count; i++)
+		snapshot->slots[snapshot->slots_n++] = (uint32_t)json_integer_value(json_array_get(slots, i));
+	owner.slot = owner.slot_count > 0 ? owner.slots[0] : TSEM_NO_SLOT;
+	snapshot->owners[snapshot->n] = owner;
+	snapshot->remotes[snapshot->n++] = remote;
+	return 0;
+}
+
+static size_t
+count_kvs(const json_t *answer, size_t response)
+{
+	struct kv kv;
+	size_t n = 0;
+	while (txn_kv(answer, response, n, &kv))
+		n++;
+	return n;
+}
+
+static void
+conclude(struct snapshot *snapshot, const struct config *config)
+{
+	struct tsem_stat *stat = &snapshot->stat;
+	*stat = (struct tsem_stat){
+		.size = sizeof(*stat),
+		.permits = config->permits,
+		.capacity = config->capacity,
+		.created = config->created,
+		.uid = config->uid,
+		.flags = TSEM_BOUNDED,
+	};
+	uuid_parse(config->uuid, stat->uuid);
+	for (size_t i = 0; i < snapshot->n; i++) {
+		const struct tsem_owner *owner = &snapshot->owners[i];
+		stat->held += owner->position == 0 ? owner->count : 0;
+		stat->waiting += owner->position == 0 ? 0 : 1;
+		if (owner->position == 1)
+			stat->first_wanted = owner->count;
+		reason_note(&snapshot->reason, owner);
+	}
+	stat->first_free = (int64_t)stat->capacity - (int64_t)stat->held;
+	stat->available = stat->waiting == 0 && stat->first_free > 0 ? (uint64_t)stat->first_free : 0;
+	reason_conclude(&snapshot->reason, stat, 1);
+	/* All are of other machines, or treated alike, so the one that the reason names is the first. */
+	snapshot->reason.remote = snapshot->reason.holders > 0 ? &snapshot->remotes[0] : NULL;
+}
+
+int
+etcd_snapshot(const json_t *answer, size_t first, struct snapshot *snapshot)
+{
+	struct config config;
+	struct kv kv;
+	const size_t owners = count_kvs(answer, first + 1) + count_kvs(answer, first + 2);
+	*snapshot = (struct snapshot){
+		.owners = calloc(owners + 1, sizeof(*snapshot->owners)),
+		.remotes = calloc(owners + 1, sizeof(*snapshot->remotes)),
+		.slots = calloc(TSEM_SLOTS_MAX, sizeof(*snapshot->slots)),
+	};
+	if (snapshot->owners == NULL || snapshot->remotes == NULL || snapshot->slots == NULL)
+		return -ENOMEM;
+	int rc = txn_kv(answer, first, 0, &kv) ? config_read(&kv, &config) : -ENOENT;
+	for (size_t i = 0; rc == 0 && txn_kv(answer, first + 1, i, &kv); i++)
+		rc = add_owner(snapshot, &kv, 0);
+	for (size_t i = 0; rc == 0 && txn_kv(answer, first + 2, i, &kv); i++)
+		rc = add_owner(snapshot, &kv, (uint32_t)i + 1);
+	if (rc == 0)
+		conclude(snapshot, &config);
+	return rc;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A semaphore on etcd. All keys lie below PREFIX/NAME/; ID is the lease of a `tsem run`, as 16 hexadecimal digits:
+ *
+ *   config       permits, capacity, uuid; its create revision distinguishes semaphores of the same name
+ *   waiters/ID   leased; its create revision is the ticket
+ *   holders/ID   leased; its create revision is the fence
+ *   held/ID      not leased; without holders/ID, that holder died with its permits
+ */
+#ifndef TSEM_CLI_ETCD_SEMAPHORE_H
+#define TSEM_CLI_ETCD_SEMAPHORE_H
+
+#include "etcd/txn.h"
+#include "etcd/wire.h"
+#include "options.h"
+#include "view/snapshot.h"
+
+struct semaphore_on_etcd {
+	struct store store;
+	struct wire *wire;
+	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
+};
+
+/* For the semaphore that o->name names, or for the store. Dies of a mistake in the name. */
+void etcd_open(struct semaphore_on_etcd *sem, const struct options *o);
+void etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o);
+
+void etcd_close(struct semaphore_on_etcd *sem);
+
+/* The key of the semaphore that ends with `rest`; "" means all of its keys. */
+void etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYTES_MAX]);
+
+/*
+ * Commits `txn`, which it frees. Dies if the store refuses it, or cannot be reached until the deadline. False: it is not
+ * known whether the store has done it, so the caller looks and tries again.
+ */
+bool etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json_t **answer);
+
+/* ---- config ---- */
+
+struct config {
+	uint32_t permits;
+	uint32_t capacity;
+	char uuid[37];
+	int64_t created; /* seconds since the Epoch */
+	uid_t uid;       /* of the creator, on its machine */
+	int64_t create_revision;
+	int64_t mod_revision;
+};
+
+/* A negative errno if the value is not that of a semaphore, or of another version of tsem. */
+int config_read(const struct kv *kv, struct config *config);
+
+json_t *config_to_json(const struct config *config);
+
+/* Dies for `error` of config_read(). */
+_Noreturn void die_of_config(const struct options *o, int error);
+
+/* Reads the present one. Dies if there is no such semaphore. */
+void etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config);
+
+/* ---- state ---- */
+
+/*
+ * Takes the state from ranges that start at response `first` of an answer: config, holders/, waiters/. 0, or a negative
+ * errno: -ENOENT if there is none. The snapshot points into the answer.
+ */
+int etcd_snapshot(const json_t *answer, size_t first, struct snapshot *snapshot);
+
+#endif
