@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "etcd/semaphore.h"
 #include "etcd/verbs.h"
 #include "message.h"
@@ -21,32 +23,29 @@ removal(const struct semaphore_on_etcd *sem, const struct config *config)
 	return txn;
 }
 
-/* With -f whatever the keys are. `again`: an earlier attempt, whose answer was lost, may have removed it. */
-static bool
-remove_once(struct semaphore_on_etcd *sem, const struct options *o, bool again)
-{
-	struct config config;
-	json_t *answer;
-	if (!o->force && !again)
-		etcd_read_config(sem, o, &config);
-	if (!etcd_commit(sem, EFFECT_WRITES, removal(sem, o->force ? NULL : &config), &answer))
-		return false;
-	if (!txn_succeeded(answer))
-		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
-	if (txn_deleted(answer, 0) == 0 && !again)
-		die(o->name, "no such semaphore (see 'tsem list etcd:')");
-	json_decref(answer);
-	return true;
-}
-
 int
 etcd_cmd_remove(const struct options *o)
 {
 	struct semaphore_on_etcd sem;
-	bool again = false;
+	struct config config;
+	json_t *answer;
 	etcd_open(&sem, o);
-	while (!remove_once(&sem, o, again))
-		again = true;
+	/* An attempt whose answer was lost may have removed it. */
+	for (bool lost = false;; lost = true) {
+		const bool exists = o->force || etcd_read_config(&sem, o, &config);
+		if (!exists && !lost)
+			die_of_config(o, -ENOENT);
+		if (!exists)
+			break;
+		if (!etcd_commit(&sem, EFFECT_WRITES, removal(&sem, o->force ? NULL : &config), &answer))
+			continue;
+		if (!txn_succeeded(answer))
+			die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
+		if (txn_deleted(answer, 0) == 0 && !lost)
+			die_of_config(o, -ENOENT);
+		json_decref(answer);
+		break;
+	}
 	etcd_close(&sem);
 	return EXIT_DONE;
 }

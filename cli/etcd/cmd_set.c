@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+
 #include "etcd/semaphore.h"
 #include "etcd/verbs.h"
 #include "message.h"
@@ -31,7 +33,8 @@ etcd_cmd_set(const struct options *o)
 		die(o->name, "set needs -j N (-j 0 drains it)");
 	etcd_open(&sem, o);
 	do {
-		etcd_read_config(&sem, o, &config);
+		if (!etcd_read_config(&sem, o, &config))
+			die_of_config(o, -ENOENT);
 		config.capacity = o->permits;
 	} while (!set(&sem, &config));
 	etcd_close(&sem);

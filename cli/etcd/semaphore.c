@@ -103,19 +103,30 @@ config_to_json(const struct config *config)
 }
 
 void
-die_of_config(const struct options *o, int error)
+complain_of_config(const struct options *o, int error)
 {
 	if (error == -ENOENT)
-		die(o->name, "no such semaphore (see 'tsem list etcd:'; 'tsem create' makes one)");
-	if (error == -EPROTONOSUPPORT)
-		die(o->name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')", o->name);
-	if (error == -EBADMSG)
-		die(o->name, "another program's keys are in its place, or it is damaged (use another PREFIX, or delete them with "
-		             "'tsem remove -f %s')", o->name);
-	die_error(o->name, error);
+		complain(o->name, "no such semaphore (see 'tsem list etcd:'; 'tsem create' makes one)");
+	else if (error == -EPROTONOSUPPORT)
+		complain(o->name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')",
+		         o->name);
+	else if (error == -EBADMSG)
+		complain(o->name,
+		         "keys of another program are in its place, or it is damaged (use another PREFIX, or delete them with "
+		         "'tsem remove -f %s')",
+		         o->name);
+	else
+		complain_error(o->name, error);
 }
 
 void
+die_of_config(const struct options *o, int error)
+{
+	complain_of_config(o, error);
+	exit(EXIT_TSEM_FAILED);
+}
+
+bool
 etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config)
 {
 	char key[KEY_BYTES_MAX];
@@ -125,10 +136,12 @@ etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct 
 	etcd_key(sem, "config", key);
 	txn_range(txn, "success", key);
 	etcd_commit(sem, EFFECT_READS, txn, &answer);
-	const int rc = txn_kv(answer, 0, 0, &kv) ? config_read(&kv, config) : -ENOENT;
+	const bool exists = txn_kv(answer, 0, 0, &kv);
+	const int rc = exists ? config_read(&kv, config) : 0;
 	if (rc < 0)
 		die_of_config(o, rc);
 	json_decref(answer);
+	return exists;
 }
 
 /* ---- state ---- */
@@ -151,13 +164,13 @@ add_owner(struct snapshot *snapshot, const struct kv *kv, uint32_t position)
 	    || remote.host == NULL || remote.command == NULL)
 		return -EBADMSG;
 	clock_gettime(CLOCK_REALTIME, &now);
-	const double elapsed = (double)now.tv_sec + (double)now.tv_nsec / 1e9
-	                       - json_number_value(json_object_get(json, "since"));
+	const double elapsed =
+		(double)now.tv_sec + (double)now.tv_nsec / 1e9 - json_number_value(json_object_get(json, "since"));
 	owner.elapsed_ns = elapsed > 0 ? (uint64_t)(elapsed * 1e9) : 0; /* the clocks of two machines may differ */
 	owner.pid = (pid_t)pid;
 	owner.uid = (uid_t)uid;
-	owner.ticket = position == 0 ? (uint64_t)json_integer_value(json_object_get(json, "ticket"))
-	                             : (uint64_t)kv->create_revision;
+	owner.ticket =
+		position == 0 ? (uint64_t)json_integer_value(json_object_get(json, "ticket")) : (uint64_t)kv->create_revision;
 	const json_t *slots = json_object_get(json, "slots");
 	const size_t room = TSEM_SLOTS_MAX - snapshot->slots_n;
 	owner.slots = snapshot->slots + snapshot->slots_n;
@@ -208,12 +221,13 @@ conclude(struct snapshot *snapshot, const struct config *config)
 	snapshot->reason.remote = snapshot->reason.holders > 0 ? &snapshot->remotes[0] : NULL;
 }
 
-int
-etcd_snapshot(const json_t *answer, size_t first, struct snapshot *snapshot)
+/* Of ranges over config, holders/ and waiters/. */
+static int
+read_state(const json_t *answer, struct snapshot *snapshot)
 {
 	struct config config;
 	struct kv kv;
-	const size_t owners = count_kvs(answer, first + 1) + count_kvs(answer, first + 2);
+	const size_t owners = count_kvs(answer, 1) + count_kvs(answer, 2);
 	*snapshot = (struct snapshot){
 		.owners = calloc(owners + 1, sizeof(*snapshot->owners)),
 		.remotes = calloc(owners + 1, sizeof(*snapshot->remotes)),
@@ -221,12 +235,29 @@ etcd_snapshot(const json_t *answer, size_t first, struct snapshot *snapshot)
 	};
 	if (snapshot->owners == NULL || snapshot->remotes == NULL || snapshot->slots == NULL)
 		return -ENOMEM;
-	int rc = txn_kv(answer, first, 0, &kv) ? config_read(&kv, &config) : -ENOENT;
-	for (size_t i = 0; rc == 0 && txn_kv(answer, first + 1, i, &kv); i++)
+	int rc = txn_kv(answer, 0, 0, &kv) ? config_read(&kv, &config) : -ENOENT;
+	for (size_t i = 0; rc == 0 && txn_kv(answer, 1, i, &kv); i++)
 		rc = add_owner(snapshot, &kv, 0);
-	for (size_t i = 0; rc == 0 && txn_kv(answer, first + 2, i, &kv); i++)
+	for (size_t i = 0; rc == 0 && txn_kv(answer, 2, i, &kv); i++)
 		rc = add_owner(snapshot, &kv, (uint32_t)i + 1);
 	if (rc == 0)
 		conclude(snapshot, &config);
+	return rc;
+}
+
+int
+etcd_snapshot(struct semaphore_on_etcd *sem, struct snapshot *snapshot)
+{
+	static const char *const ranges[] = {"config", "holders/", "waiters/"};
+	json_t *txn = txn_new();
+	json_t *answer;
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		char key[KEY_BYTES_MAX];
+		etcd_key(sem, ranges[i], key);
+		txn_range(txn, "success", key);
+	}
+	etcd_commit(sem, EFFECT_READS, txn, &answer);
+	const int rc = read_state(answer, snapshot);
+	json_decref(answer);
 	return rc;
 }

@@ -53,18 +53,16 @@ int config_read(const struct kv *kv, struct config *config);
 
 json_t *config_to_json(const struct config *config);
 
-/* Dies for `error` of config_read(). */
+/* Say what is wrong, for an error of config_read() or -ENOENT. */
+void complain_of_config(const struct options *o, int error);
 _Noreturn void die_of_config(const struct options *o, int error);
 
-/* Reads the present one. Dies if there is no such semaphore. */
-void etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config);
+/* Reads the present one. False: there is no such semaphore. Dies if it cannot be read. */
+bool etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config);
 
 /* ---- state ---- */
 
-/*
- * Takes the state from ranges that start at response `first` of an answer: config, holders/, waiters/. 0, or a negative
- * errno: -ENOENT if there is none. The snapshot points into the answer.
- */
-int etcd_snapshot(const json_t *answer, size_t first, struct snapshot *snapshot);
+/* The semaphore at one revision. 0, or a negative errno: -ENOENT if there is none, and those of config_read(). */
+int etcd_snapshot(struct semaphore_on_etcd *sem, struct snapshot *snapshot);
 
 #endif

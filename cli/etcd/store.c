@@ -77,7 +77,12 @@ add_endpoints(struct store *store, const char *scheme, const char *list, size_t 
 		const bool has_scheme = scheme[0] == '\0';
 		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
 		const bool is_tls = getenv("ETCDCTL_CACERT") != NULL || getenv("ETCDCTL_CERT") != NULL;
-		add_endpoint(store, !has_scheme ? scheme : is_http ? "" : is_tls ? "https://" : "http://", list + begin, end - begin);
+		add_endpoint(store,
+		             !has_scheme ? scheme
+		             : is_http   ? ""
+		             : is_tls    ? "https://"
+		                         : "http://",
+		             list + begin, end - begin);
 		begin = end + 1;
 	}
 }
@@ -111,7 +116,8 @@ parse_path(struct store *store, const char *text)
 			die(store->operand, "'%.*s' is not a prefix of names (use letters, digits, '.', '_' or '-')",
 			    (int)(slash - text), text);
 	}
-	if (slash != NULL && snprintf(store->prefix, PREFIX_BYTES_MAX, "%.*s", (int)(slash - text), text) >= PREFIX_BYTES_MAX)
+	if (slash != NULL
+	    && snprintf(store->prefix, PREFIX_BYTES_MAX, "%.*s", (int)(slash - text), text) >= PREFIX_BYTES_MAX)
 		die(store->operand, "the prefix is too long (use at most %d characters)", PREFIX_BYTES_MAX - 1);
 	store->name = slash == NULL ? text : slash + 1;
 }

@@ -92,6 +92,14 @@ txn_range(json_t *txn, const char *when, const char *key)
 	append(txn, when, "request_range", json);
 }
 
+void
+txn_keys(json_t *txn, const char *when, const char *key)
+{
+	json_t *json = with_key(key);
+	json_object_set_new(json, "keys_only", json_true());
+	append(txn, when, "request_range", json);
+}
+
 /* ---- answers ---- */
 
 static void

@@ -20,7 +20,8 @@ void txn_compare(json_t *txn, const char *key, const char *target, const char *r
 /* What the transaction does: `when` is "success" or "failure" of its comparisons. */
 void txn_put(json_t *txn, const char *when, const char *key, const json_t *value);
 void txn_delete(json_t *txn, const char *when, const char *key);
-void txn_range(json_t *txn, const char *when, const char *key);
+void txn_range(json_t *txn, const char *when, const char *key); /* in the order of creation */
+void txn_keys(json_t *txn, const char *when, const char *key);  /* without values, in the order of the keys */
 
 /* ---- answers ---- */
 

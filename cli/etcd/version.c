@@ -25,6 +25,7 @@ version_warn(struct semaphore_on_etcd *sem)
 	if (text != NULL && sscanf(text, "%d.%d.%d", &major, &minor, &patch) == 3
 	    && ends_healthy_leases(major, minor, patch))
 		complain(sem->store.operand,
-		         "etcd %s may end the leases of healthy holders if its leader stalls (use 3.4.31, 3.5.13 or later)", text);
+		         "etcd %s may end the leases of healthy holders if its leader stalls (use 3.4.31, 3.5.13 or later)",
+		         text);
 	json_decref(answer);
 }

@@ -112,11 +112,14 @@ explain_failure(struct wire *wire, CURLcode code)
 		return ATTEMPT_UNSENT;
 	case CURLE_SSL_CONNECT_ERROR:
 		snprintf(wire->error, sizeof(wire->error),
-		         "%s does not answer by TLS (without TLS, the name begins with 'etcd://', the endpoint with 'http://')", host);
+		         "%s does not answer by TLS (without TLS, the name begins with 'etcd://', the endpoint with 'http://')",
+		         host);
 		return ATTEMPT_REFUSED;
 	case CURLE_PEER_FAILED_VERIFICATION:
-		snprintf(wire->error, sizeof(wire->error),
-		         "the certificate of %s is not accepted (set ETCDCTL_CACERT to the file of the authority that signed it)", host);
+		snprintf(
+			wire->error, sizeof(wire->error),
+			"the certificate of %s is not accepted (set ETCDCTL_CACERT to the file of the authority that signed it)",
+			host);
 		return ATTEMPT_REFUSED;
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CERTPROBLEM:
@@ -130,7 +133,8 @@ explain_failure(struct wire *wire, CURLcode code)
 	case CURLE_GOT_NOTHING:
 	case CURLE_RECV_ERROR:
 		if (!tls) /* so does a member that expects TLS, beside one that ends */
-			snprintf(wire->error, sizeof(wire->error), "%s ends the connection (does it expect TLS, 'etcds://'?)", host);
+			snprintf(wire->error, sizeof(wire->error), "%s ends the connection (does it expect TLS, 'etcds://'?)",
+			         host);
 		return ATTEMPT_LOST;
 	default:
 		return ATTEMPT_LOST;
@@ -157,12 +161,14 @@ read_answer(struct wire *wire, json_t **answer)
 		snprintf(wire->error, sizeof(wire->error), "%s: %s", host, json_string_value(text));
 	else if (status == 400 && wire->length > 0 && strncmp(endpoint_of(wire), "http:", 5) == 0
 	         && strstr(wire->bytes, "HTTPS") != NULL)
-		snprintf(wire->error, sizeof(wire->error), "%s expects TLS (use 'etcds://', or 'https://' in the endpoint)", host);
+		snprintf(wire->error, sizeof(wire->error), "%s expects TLS (use 'etcds://', or 'https://' in the endpoint)",
+		         host);
 	else
-		snprintf(wire->error, sizeof(wire->error),
-		         "%s answers, but not as etcd: HTTP status %ld (correct the endpoint; etcd before 3.5 with a configuration "
-		         "file needs 'enable-grpc-gateway: true')",
-		         host, status);
+		snprintf(
+			wire->error, sizeof(wire->error),
+			"%s answers, but not as etcd: HTTP status %ld (correct the endpoint; etcd before 3.5 with a configuration "
+			"file needs 'enable-grpc-gateway: true')",
+			host, status);
 	json_decref(json);
 	return number == CODE_UNAVAILABLE || number == CODE_DEADLINE_EXCEEDED ? ATTEMPT_LOST : ATTEMPT_REFUSED;
 }
