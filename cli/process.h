@@ -12,8 +12,8 @@
 
 /* An owner that a store on the network has recorded, on whatever machine: what /proc tells of the others. */
 struct remote {
-	const char *host;
-	const char *command;
+	char *host;
+	char *command;
 	uint64_t fence; /* of a holder; 0: none */
 };
 

@@ -146,41 +146,54 @@ etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct 
 
 /* ---- state ---- */
 
+/* By the clocks of two machines, so it may be wrong by their difference. */
+static uint64_t
+elapsed_since(double since)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	const double elapsed = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - since;
+	return elapsed > 0 ? (uint64_t)(elapsed * 1e9) : 0;
+}
+
+static void
+add_slots(struct snapshot *snapshot, struct tsem_owner *owner, const json_t *slots)
+{
+	owner->slots = snapshot->slots + snapshot->slots_n;
+	for (size_t i = 0; i < json_array_size(slots) && snapshot->slots_n < TSEM_SLOTS_MAX; i++) {
+		snapshot->slots[snapshot->slots_n++] = (uint32_t)json_integer_value(json_array_get(slots, i));
+		owner->slot_count++;
+	}
+	owner->slot = owner->slot_count > 0 ? owner->slots[0] : TSEM_NO_SLOT;
+}
+
+/* `position`: 0 for a holder. */
 static int
 add_owner(struct snapshot *snapshot, const struct kv *kv, uint32_t position)
 {
-	/* The text stays valid with the parsed value, which the process keeps until it ends. */
-	const json_t *json = json_loads(kv->value, 0, NULL);
-	struct timespec now;
+	json_t *json = json_loads(kv->value, 0, NULL);
+	const char *host = json_string_value(json_object_get(json, "host"));
+	const char *command = json_string_value(json_object_get(json, "command"));
 	uint32_t pid;
 	uint32_t uid;
-	struct tsem_owner owner = {.position = position, .alive = TSEM_ALIVE, .owned = true, .remaining_ns = -1};
-	struct remote remote = {
-		.host = json_string_value(json_object_get(json, "host")),
-		.command = json_string_value(json_object_get(json, "command")),
-		.fence = position == 0 ? (uint64_t)kv->create_revision : 0,
-	};
-	if (!read_u32(json, "count", &owner.count) || !read_u32(json, "pid", &pid) || !read_u32(json, "uid", &uid)
-	    || remote.host == NULL || remote.command == NULL)
+	struct tsem_owner *owner = &snapshot->owners[snapshot->n];
+	struct remote *remote = &snapshot->remotes[snapshot->n];
+	*owner = (struct tsem_owner){.position = position, .alive = TSEM_ALIVE, .owned = true, .remaining_ns = -1};
+	if (!read_u32(json, "count", &owner->count) || !read_u32(json, "pid", &pid) || !read_u32(json, "uid", &uid)
+	    || host == NULL || command == NULL) {
+		json_decref(json);
 		return -EBADMSG;
-	clock_gettime(CLOCK_REALTIME, &now);
-	const double elapsed =
-		(double)now.tv_sec + (double)now.tv_nsec / 1e9 - json_number_value(json_object_get(json, "since"));
-	owner.elapsed_ns = elapsed > 0 ? (uint64_t)(elapsed * 1e9) : 0; /* the clocks of two machines may differ */
-	owner.pid = (pid_t)pid;
-	owner.uid = (uid_t)uid;
-	owner.ticket =
+	}
+	owner->pid = (pid_t)pid;
+	owner->uid = (uid_t)uid;
+	owner->elapsed_ns = elapsed_since(json_number_value(json_object_get(json, "since")));
+	owner->ticket =
 		position == 0 ? (uint64_t)json_integer_value(json_object_get(json, "ticket")) : (uint64_t)kv->create_revision;
-	const json_t *slots = json_object_get(json, "slots");
-	const size_t room = TSEM_SLOTS_MAX - snapshot->slots_n;
-	owner.slots = snapshot->slots + snapshot->slots_n;
-	owner.slot_count = (uint32_t)(json_array_size(slots) < room ? json_array_size(slots) : room);
-	for (size_t i = 0; i < owner.slot_count; i++)
-		snapshot->slots[snapshot->slots_n++] = (uint32_t)json_integer_value(json_array_get(slots, i));
-	owner.slot = owner.slot_count > 0 ? owner.slots[0] : TSEM_NO_SLOT;
-	snapshot->owners[snapshot->n] = owner;
-	snapshot->remotes[snapshot->n++] = remote;
-	return 0;
+	add_slots(snapshot, owner, json_object_get(json, "slots"));
+	*remote = (struct remote){strdup(host), strdup(command), position == 0 ? (uint64_t)kv->create_revision : 0};
+	snapshot->n++;
+	json_decref(json);
+	return remote->host == NULL || remote->command == NULL ? -ENOMEM : 0;
 }
 
 static size_t

@@ -78,6 +78,10 @@ void
 snapshot_free(struct snapshot *snapshot)
 {
 	free(snapshot->owners);
+	for (size_t i = 0; snapshot->remotes != NULL && i < snapshot->n; i++) {
+		free(snapshot->remotes[i].host);
+		free(snapshot->remotes[i].command);
+	}
 	free(snapshot->remotes);
 	free(snapshot->slots);
 	*snapshot = (struct snapshot){.n = 0};

@@ -10,7 +10,7 @@
 struct snapshot {
 	struct tsem_stat stat;
 	struct tsem_owner *owners; /* holders, the oldest first, then waiters in the order of the queue */
-	struct remote *remotes;    /* one for each owner; NULL: /proc tells of them */
+	struct remote *remotes;    /* one for each owner, whose texts belong to the snapshot; NULL: /proc tells of them */
 	size_t n;
 	size_t room;
 	uint32_t *slots; /* an array of TSEM_SLOTS_MAX, which the owners point into */
