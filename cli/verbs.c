@@ -28,7 +28,7 @@ const struct verb verbs[] = {
 	{.id = VERB_SHOW, .name = "show", .words = "NAME",
 	 .summary = "Show a semaphore: its state, its holders, and its waiters in the order of the queue.",
 	 .operands = OPERANDS_NAME, .columns = &show_columns, .program = "tsem-view"},
-	{.id = VERB_LIST, .name = "list", .words = "[etcd:]",
+	{.id = VERB_LIST, .name = "list", .words = "[STORE]",
 	 .summary = "List all semaphores of this machine, or of a store.",
 	 .operands = OPERANDS_OPTIONAL_STORE, .columns = &list_columns, .program = "tsem-view"},
 	{.id = VERB_TOP, .name = "top", .words = "[NAME]",

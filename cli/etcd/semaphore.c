@@ -51,9 +51,12 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 	const enum outcome outcome = wire_post(sem->wire, "/v3/kv/txn", effect, txn, sem->deadline_ns, answer);
 	if (outcome == OUTCOME_REFUSED)
 		die(sem->store.operand, "%s", wire_error(sem->wire));
-	if (outcome == OUTCOME_LOST && (effect == EFFECT_READS || monotonic_ns() >= sem->deadline_ns))
-		die(sem->store.operand, "the store cannot be reached at %s: %s%s", store_endpoints(&sem->store),
-		    wire_error(sem->wire), effect == EFFECT_READS ? "" : " (it may have done it: see 'tsem show')");
+	const bool late = outcome != OUTCOME_DONE && monotonic_ns() >= sem->deadline_ns;
+	if (late || outcome == OUTCOME_UNREACHED || (outcome == OUTCOME_LOST && effect == EFFECT_READS))
+		die(sem->store.operand, "no member of the store answers at %s: %s (%s)", store_endpoints(&sem->store),
+		    wire_error(sem->wire),
+		    outcome == OUTCOME_LOST && effect == EFFECT_WRITES ? "see 'tsem show', because it may be done"
+		                                                       : "start the store, or correct the endpoints");
 	if (outcome == OUTCOME_DONE)
 		txn_decode(*answer);
 	return outcome == OUTCOME_DONE;

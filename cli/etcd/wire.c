@@ -105,7 +105,7 @@ explain_failure(struct wire *wire, CURLcode code)
 	const char *endpoint = endpoint_of(wire);
 	const char *host = strstr(endpoint, "//") + 2;
 	const bool tls = strncmp(endpoint, "https:", strlen("https:")) == 0;
-	snprintf(wire->error, sizeof(wire->error), "%s: %s", host, curl_easy_strerror(code));
+	snprintf(wire->error, sizeof(wire->error), "%s", curl_easy_strerror(code));
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_COULDNT_RESOLVE_HOST:
@@ -208,6 +208,7 @@ ask(struct wire *wire, const char *path, const char *body, enum effect effect, u
 {
 	enum { PAUSE_MS = 100 };
 	const size_t members = wire->store->endpoints_n;
+	bool lost = false;
 	for (size_t tried = 1;; tried++) {
 		const uint64_t now = monotonic_ns();
 		const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
@@ -218,8 +219,9 @@ ask(struct wire *wire, const char *path, const char *body, enum effect effect, u
 		if (end == ATTEMPT_REFUSED)
 			return OUTCOME_REFUSED;
 		wire->member = (wire->member + 1) % members;
-		if ((end == ATTEMPT_LOST && effect == EFFECT_WRITES) || monotonic_ns() >= deadline_ns)
-			return OUTCOME_LOST;
+		lost = lost || end == ATTEMPT_LOST;
+		if ((lost && effect == EFFECT_WRITES) || monotonic_ns() >= deadline_ns)
+			return lost ? OUTCOME_LOST : OUTCOME_UNREACHED;
 		if (tried % members == 0)
 			pause_until(monotonic_ns() + PAUSE_MS * NS_PER_MS);
 	}

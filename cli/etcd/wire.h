@@ -17,8 +17,9 @@ void wire_close(struct wire *wire);
 
 enum outcome {
 	OUTCOME_DONE,
-	OUTCOME_REFUSED, /* wire_error() says why */
-	OUTCOME_LOST,    /* no answer in time, and the store may have done it */
+	OUTCOME_REFUSED,   /* wire_error() says why */
+	OUTCOME_UNREACHED, /* the store has not done it */
+	OUTCOME_LOST,      /* no answer in time, and the store may have done it */
 };
 
 /* What repeating a request would do: a read-only one may be repeated, and another one has to be looked for first. */
