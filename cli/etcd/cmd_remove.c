@@ -30,22 +30,19 @@ etcd_cmd_remove(const struct options *o)
 	struct config config;
 	json_t *answer;
 	etcd_open(&sem, o);
+	bool exists;
+	bool done = false;
+	do {
+		exists = o->force || etcd_read_config(&sem, o, &config);
+		done = exists && etcd_commit(&sem, EFFECT_WRITES, removal(&sem, o->force ? NULL : &config), &answer);
+	} while (exists && !done);
+	if (done && !txn_succeeded(answer))
+		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
 	/* An attempt whose answer was lost may have removed it. */
-	for (bool lost = false;; lost = true) {
-		const bool exists = o->force || etcd_read_config(&sem, o, &config);
-		if (!exists && !lost)
-			die_of_config(o, -ENOENT);
-		if (!exists)
-			break;
-		if (!etcd_commit(&sem, EFFECT_WRITES, removal(&sem, o->force ? NULL : &config), &answer))
-			continue;
-		if (!txn_succeeded(answer))
-			die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
-		if (txn_deleted(answer, 0) == 0 && !lost)
-			die_of_config(o, -ENOENT);
+	if (!sem.lost && (!done || txn_deleted(answer, 0) == 0))
+		die_of_config(o, -ENOENT);
+	if (done)
 		json_decref(answer);
-		break;
-	}
 	etcd_close(&sem);
 	return EXIT_DONE;
 }

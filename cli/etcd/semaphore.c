@@ -16,6 +16,7 @@ static void
 open_wire(struct semaphore_on_etcd *sem)
 {
 	sem->wire = wire_open(&sem->store);
+	sem->lost = false;
 	sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 }
 
@@ -51,12 +52,12 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 	const enum outcome outcome = wire_post(sem->wire, "/v3/kv/txn", effect, txn, sem->deadline_ns, answer);
 	if (outcome == OUTCOME_REFUSED)
 		die(sem->store.operand, "%s", wire_error(sem->wire));
-	const bool late = outcome != OUTCOME_DONE && monotonic_ns() >= sem->deadline_ns;
-	if (late || outcome == OUTCOME_UNREACHED || (outcome == OUTCOME_LOST && effect == EFFECT_READS))
+	const bool lost = outcome == OUTCOME_LOST && effect == EFFECT_WRITES;
+	sem->lost = sem->lost || lost;
+	if (outcome != OUTCOME_DONE && (!lost || monotonic_ns() >= sem->deadline_ns))
 		die(sem->store.operand, "no member of the store answers at %s: %s (%s)", store_endpoints(&sem->store),
 		    wire_error(sem->wire),
-		    outcome == OUTCOME_LOST && effect == EFFECT_WRITES ? "see 'tsem show', because it may be done"
-		                                                       : "start the store, or correct the endpoints");
+		    sem->lost ? "see 'tsem show', because it may be done" : "start the store, or correct the endpoints");
 	if (outcome == OUTCOME_DONE)
 		txn_decode(*answer);
 	return outcome == OUTCOME_DONE;

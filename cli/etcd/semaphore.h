@@ -18,6 +18,7 @@
 struct semaphore_on_etcd {
 	struct store store;
 	struct wire *wire;
+	bool lost;            /* the answer to a change did not come: it may be done */
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 };
 
