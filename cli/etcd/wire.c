@@ -131,6 +131,7 @@ explain_failure(struct wire *wire, CURLcode code)
 		snprintf(wire->error, sizeof(wire->error), "%s answers, but is not etcd (correct the endpoint)", host);
 		return ATTEMPT_REFUSED;
 	case CURLE_GOT_NOTHING:
+	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 		if (!tls) /* so does a member that expects TLS, beside one that ends */
 			snprintf(wire->error, sizeof(wire->error), "%s ends the connection (does it expect TLS, 'etcds://'?)",
@@ -195,18 +196,23 @@ attempt(struct wire *wire, const char *path, const char *body, uint64_t timeout_
 
 /* ---- all attempts ---- */
 
-static void
-pause_until(uint64_t ns)
+/* An attempt without time would fail for that reason, and hide the true one. */
+bool
+wire_pause(uint64_t deadline_ns)
 {
-	const struct timespec until = to_timespec(ns);
+	enum { PAUSE_MS = 100, ATTEMPT_MS_MIN = 400 };
+	const uint64_t end = monotonic_ns() + PAUSE_MS * NS_PER_MS;
+	const struct timespec until = to_timespec(end);
+	if (end + ATTEMPT_MS_MIN * NS_PER_MS >= deadline_ns)
+		return false;
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	return true;
 }
 
 /* A member that does not answer at all must leave time for the others. */
 static enum outcome
 ask(struct wire *wire, const char *path, const char *body, enum effect effect, uint64_t deadline_ns, json_t **answer)
 {
-	enum { PAUSE_MS = 100 };
 	const size_t members = wire->store->endpoints_n;
 	bool lost = false;
 	for (size_t tried = 1;; tried++) {
@@ -220,10 +226,10 @@ ask(struct wire *wire, const char *path, const char *body, enum effect effect, u
 			return OUTCOME_REFUSED;
 		wire->member = (wire->member + 1) % members;
 		lost = lost || end == ATTEMPT_LOST;
-		if ((lost && effect == EFFECT_WRITES) || monotonic_ns() >= deadline_ns)
+		if (lost && effect == EFFECT_WRITES)
+			return OUTCOME_LOST;
+		if (tried % members == 0 && !wire_pause(deadline_ns))
 			return lost ? OUTCOME_LOST : OUTCOME_UNREACHED;
-		if (tried % members == 0)
-			pause_until(monotonic_ns() + PAUSE_MS * NS_PER_MS);
 	}
 }
 

@@ -35,6 +35,9 @@ enum outcome wire_post(struct wire *wire, const char *path, enum effect effect, 
 /* The same for a GET. */
 enum outcome wire_get(struct wire *wire, const char *path, uint64_t deadline_ns, json_t **answer);
 
+/* Waits a little between two attempts. False: not enough time is left for another one. */
+bool wire_pause(uint64_t deadline_ns);
+
 /* Of the last request that was not done: a part of a sentence. */
 const char *wire_error(const struct wire *wire);
 
