@@ -111,6 +111,16 @@ waits 2 19 gamma 1   later"
   expect_equal 'JSON' "$(jq -c '[.holders[0] | .host, .fence, .slots, .alive], [.waiters[] | .host, .position]' <<<"$OUT")" \
     "[\"alpha\",$fence,[0,1],\"yes\"]
 [\"beta\",1,\"gamma\",2]"
+}
+
+@test "etcd: a semaphore in use is removed only with -f" {
+  name_it
+  local owner='{"host":"alpha","pid":17,"uid":0,"command":"make","count":1,"since":0}'
+  tsem create "$NAME"
+  put_owner waiters/1 "$owner"
+  refused 'in use.*-f' remove "$NAME"
+  etcdctl del "tsem/$SEM/waiters/1" >/dev/null
+  put_owner holders/1 "$owner"
   refused 'in use.*-f' remove "$NAME"
   attempt tsem remove -f "$NAME"
   expect_silence
