@@ -1,62 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <inttypes.h>
 #include <paths.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ancestors.h"
 #include "cmd.h"
-#include "termination.h"
+#include "command.h"
 #include "group.h"
 #include "jobserver/flags.h"
 #include "jobserver/jobserver.h"
 #include "spawn.h"
 #include "waiting.h"
-
-/* Dies of an interactive signal as the command did, so that a shell loop around this process stops as well. */
-static void
-die_as_command(int number)
-{
-	const struct rlimit no_core = {0};
-	if (number != SIGINT && number != SIGQUIT)
-		return;
-	setrlimit(RLIMIT_CORE, &no_core); /* the command's own core is enough */
-	die_of_signal(number);
-}
-
-static int
-status_of_command(const siginfo_t *info)
-{
-	if (info->si_code == CLD_EXITED)
-		return info->si_status;
-	die_as_command(info->si_status);
-	return EXIT_SIGNAL_BASE + info->si_status;
-}
-
-/* ---- the environment of the command ---- */
-
-/* TSEM_SLOTS lists the slots of all holds, such as "0,3". */
-static void
-set_slots(const uint32_t *slots, size_t n)
-{
-	static char text[TSEM_SLOTS_MAX * 5];
-	size_t length = 0;
-	unsetenv("TSEM_SLOT");
-	unsetenv("TSEM_SLOTS");
-	for (size_t i = 0; i < n && length + 6 < sizeof(text); i++)
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", slots[i]);
-	if (length == 0)
-		return;
-	setenv("TSEM_SLOTS", text, 1);
-	text[strcspn(text, ",")] = '\0';
-	setenv("TSEM_SLOT", text, 1);
-}
 
 static bool
 is_recovered(const struct holds *holds)
@@ -65,16 +23,6 @@ is_recovered(const struct holds *holds)
 	for (size_t i = 0; i < holds->n; i++)
 		recovered = recovered || tsem_hold_recovered(&holds->all[i]);
 	return recovered;
-}
-
-static void
-set_permits(const char *name, uint64_t count, const uint32_t *slots, size_t n)
-{
-	char text[24];
-	snprintf(text, sizeof(text), "%" PRIu64, count);
-	setenv("TSEM_NAME", name, 1);
-	setenv("TSEM_COUNT", text, 1);
-	set_slots(slots, n);
 }
 
 static void
@@ -87,14 +35,9 @@ set_environment(const struct options *o, const char *name, const struct holds *h
 		const size_t has = tsem_hold_slots(&holds->all[i], slots + n, room);
 		n += has < room ? has : room;
 	}
-	set_permits(name, o->count, slots, n);
-	if (is_recovered(holds))
-		setenv("TSEM_RECOVERED", "1", 1);
-	else
-		unsetenv("TSEM_RECOVERED");
+	command_set_permits(name, o->count, slots, n);
+	command_set_recovered(is_recovered(holds));
 }
-
-/* ---- the command ---- */
 
 /*
  * `unused`: the command did not start, so the next holder must still learn that an earlier one died, and a semaphore
@@ -110,45 +53,6 @@ give_back(struct group *group, const struct holds *holds, bool abandoned, bool u
 			tsem_reap(&holds->all[i], abandoned ? TSEM_ABANDONED : 0);
 	}
 	return unused && group_remove_created(group);
-}
-
-static const char *
-advice_on_exec(int error)
-{
-	switch (error) {
-	case ENOENT:
-		return "check its name and PATH";
-	case E2BIG:
-		return "use fewer arguments and environment variables";
-	case ENOMEM:
-	case ENFILE:
-	case EAGAIN:
-		return "end some programs";
-	default:
-		return "check that it is executable";
-	}
-}
-
-/* `forgotten`: the semaphore was made for this command only, so its name may be the command; or NULL. */
-static int
-fail_to_execute(const struct options *o, const char *command, int error, const char *forgotten)
-{
-	const bool shell = strpbrk(command, " \t\n;|&<>$`") != NULL;
-	const char *advice = shell ? "-c runs a shell command: tsem run NAME -c COMMAND" : advice_on_exec(error);
-	if (forgotten != NULL && !shell && (error == ENOENT || error == EACCES))
-		complain(o->name, "cannot run '%s': %s (%s; '%s' was taken as the name: tsem run -j N NAME -- COMMAND)",
-		         command, strerror(error), advice, forgotten);
-	else
-		complain(o->name, "cannot run '%s': %s (%s)", command, strerror(error), advice);
-	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-}
-
-static _Noreturn void
-die_of_fork(const struct options *o, int error)
-{
-	if (error == -ENOMEM)
-		die_error(o->name, error);
-	die(o->name, "cannot start another process: %s (end some processes, or raise 'ulimit -u')", strerror(-error));
 }
 
 /* The status of a child that has ended, and whose holds are given back. `removed`: by give_back(). */
@@ -167,8 +71,8 @@ status_of_child(const struct options *o, const char *command, const struct spawn
 	if (spawned->repair_failed)
 		die(o->name, "the command of --on-recovered failed (the main command was not run)");
 	if (spawned->exec_error != 0)
-		return fail_to_execute(o, command, spawned->exec_error, removed ? o->name : NULL);
-	return status_of_command(end);
+		return command_not_executed(o, command, spawned->exec_error, removed ? o->name : NULL);
+	return command_status(end);
 }
 
 /*
@@ -241,7 +145,7 @@ run_with(const struct options *o, struct group *group, const struct request *req
 static int
 become_command(const struct options *o, struct group *group, const struct ancestor_hold *hold, char **command)
 {
-	set_permits(o->name, hold->count, hold->slots, hold->slots_n);
+	command_set_permits(o->name, hold->count, hold->slots, hold->slots_n);
 	if (o->verbose && hold->pid == getpid())
 		complain(o->name, "process %d runs the command under its own permits (--nested)", (int)getpid());
 	else if (o->verbose)
@@ -249,7 +153,7 @@ become_command(const struct options *o, struct group *group, const struct ancest
 		         (int)hold->pid);
 	group_close(group);
 	execvp(command[0], command);
-	return fail_to_execute(o, command[0], errno, NULL);
+	return command_not_executed(o, command[0], errno, NULL);
 }
 
 /* If the semaphore is removed during the wait, -j creates it again. */
@@ -308,17 +212,10 @@ prepare_jobserver(const struct options *o)
 int
 cmd_run(const struct options *o)
 {
-	if (o->shell_command == NULL && o->command[0] == NULL)
-		die(o->name, "run needs a command (tsem run %s COMMAND, or see 'tsem run --help')", o->name);
-	if (o->shell_command != NULL && o->command[0] != NULL)
-		die(o->name, "unexpected word '%s' after -c (put the whole command into its argument)", o->command[0]);
+	char **command = command_words(o);
 	if (o->nested)
 		check_nested(o);
 	if (o->jobserver)
 		prepare_jobserver(o);
-
-	char *shell = getenv("SHELL");
-	char *command[] = {shell != NULL && shell[0] != '\0' ? shell : (char[]){_PATH_BSHELL}, (char[]){"-c"},
-	                   (char *)(uintptr_t)o->shell_command, NULL};
-	return acquire_and_run(o, o->shell_command != NULL ? command : o->command);
+	return acquire_and_run(o, command);
 }

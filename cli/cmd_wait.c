@@ -3,9 +3,9 @@
 
 #include "clock.h"
 #include "cmd.h"
+#include "local_line.h"
 #include "termination.h"
 #include "waiting.h"
-#include "waiting_line.h"
 
 static bool
 is_earlier(const struct timespec *a, const struct timespec *b)
@@ -19,12 +19,12 @@ wait_with_line(tsem *sem, const struct options *o, const struct timespec *deadli
 {
 	enum { PART_MS_MAX = 60 * 1000 };
 	const unsigned flags = TSEM_INTERRUPTIBLE | (o->holders ? TSEM_HOLDERS : 0);
-	struct waiting_line line;
+	struct local_line local;
 	struct termination termination;
-	waiting_line_begin(&line, &sem, 1, o, true);
-	if (line.terminal) /* the line must be erased before the process dies of a signal */
+	local_line_begin(&local, &sem, 1, o, true);
+	if (local.line.terminal) /* the line must be erased before the process dies of a signal */
 		termination_defer(&termination);
-	const uint32_t every_ms = waiting_line_every_ms(&line);
+	const uint32_t every_ms = waiting_line_every_ms(&local.line);
 	const uint64_t part_ns = (every_ms > 0 ? every_ms : PART_MS_MAX) * NS_PER_MS;
 	bool is_last;
 	int rc;
@@ -33,10 +33,10 @@ wait_with_line(tsem *sem, const struct options *o, const struct timespec *deadli
 		is_last = deadline != NULL && !is_earlier(&end, deadline);
 		rc = tsem_wait_idle(sem, flags, is_last ? deadline : &end);
 		if (rc == -ETIMEDOUT && !is_last)
-			waiting_line_renew(&line, 0);
+			local_line_renew(&local, 0);
 	} while (termination_signal() == 0 && ((rc == -ETIMEDOUT && !is_last) || rc == -EINTR));
-	waiting_line_finish(&line, termination_signal() == 0 ? rc : -EINTR);
-	if (line.terminal)
+	waiting_line_finish(&local.line, termination_signal() == 0 ? rc : -EINTR);
+	if (local.line.terminal)
 		termination_restore(&termination);
 	if (termination_signal() != 0)
 		die_of_signal(termination_signal());
@@ -49,7 +49,7 @@ try(tsem *sem, const struct options *o)
 	static const struct timespec past;
 	const int rc = tsem_wait_idle(sem, o->holders ? TSEM_HOLDERS : 0, &past);
 	if (rc == -ETIMEDOUT && o->verbose)
-		waiting_line_explain(o, &sem, 1, true, rc);
+		local_line_explain(o, &sem, 1, true, rc);
 	return rc;
 }
 

@@ -224,27 +224,47 @@ repair_succeeds(char **repair, const sigset_t *mask, struct spawned *spawned)
 	return !spawned->repair_failed;
 }
 
-/* By fork(), because the parent forwards signals during the repair. The command may return every exit status. */
-int
-spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const struct holds *holds,
-                         struct spawned **spawned)
+/* By fork(), because the parent goes on before the command is executed. The command may return every exit status. */
+static int
+fork_sharing(struct spawned **spawned)
 {
 	*spawned = mmap(NULL, sizeof(**spawned), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (*spawned == MAP_FAILED)
 		return -errno;
 	const pid_t pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (pid == 0) {
-		if (adopt(holds, *spawned) && repair_succeeds(repair, mask, *spawned))
-			execute(argv, mask, *spawned);
-		_exit(127);
-	}
-	(*spawned)->pid = pid;
-	return 0;
+	if (pid > 0)
+		(*spawned)->pid = pid;
+	return pid < 0 ? -errno : pid;
 }
 
-/* ---- for the jobserver ---- */
+int
+spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const struct holds *holds,
+                         struct spawned **spawned)
+{
+	const int pid = fork_sharing(spawned);
+	if (pid != 0)
+		return pid < 0 ? pid : 0;
+	if (adopt(holds, *spawned) && repair_succeeds(repair, mask, *spawned))
+		execute(argv, mask, *spawned);
+	_exit(127);
+}
+
+int
+spawn_command_behind_gate(const int gate[2], char **argv, const sigset_t *mask, struct spawned **spawned)
+{
+	char byte;
+	const int pid = fork_sharing(spawned);
+	if (pid != 0)
+		return pid < 0 ? pid : 0;
+	close(gate[1]);
+	if (read(gate[0], &byte, 1) == 1)
+		execute(argv, mask, *spawned);
+	else
+		(*spawned)->exec_error = ECANCELED;
+	_exit(127);
+}
+
+/* ---- for what waits for other events, too ---- */
 
 int
 spawn_open_signals(void)

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "termination.h"
+#include "local_line.h"
 #include "message.h"
-#include "waiting_line.h"
+#include "termination.h"
 
 /* ---- opening ---- */
 
@@ -121,28 +121,28 @@ wait_in_queue(const struct options *o, struct request *r, const struct tsem_wait
 static int
 progress(void *arg, uint32_t position)
 {
-	waiting_line_renew(arg, position);
+	local_line_renew(arg, position);
 	return termination_signal();
 }
 
 static int
 wait_with_line(const struct options *o, struct request *request)
 {
-	struct waiting_line line;
-	waiting_line_begin(&line, request->sems, request->n, o, false);
+	struct local_line local;
+	local_line_begin(&local, request->sems, request->n, o, false);
 	const struct tsem_wait wait = {
 		.size = sizeof(wait),
 		.deadline = o->has_timeout ? &o->deadline : NULL,
 		.flags = TSEM_INTERRUPTIBLE,
 		.progress = progress,
-		.arg = &line,
-		.every_ms = waiting_line_every_ms(&line),
+		.arg = &local,
+		.every_ms = waiting_line_every_ms(&local.line),
 	};
 	int rc;
 	do {
 		rc = wait_in_queue(o, request, &wait);
 	} while (rc == -EINTR && termination_signal() == 0);
-	waiting_line_finish(&line, termination_signal() == 0 ? rc : -EINTR);
+	waiting_line_finish(&local.line, termination_signal() == 0 ? rc : -EINTR);
 	return rc;
 }
 
@@ -219,7 +219,7 @@ status_of_wait(const struct options *o, const struct request *request, int error
 	case -ECANCELED:
 		/* The reason for the end of a wait has been printed with it. */
 		if (o->verbose && o->nonblock)
-			waiting_line_explain(o, request->sems, request->n, false, -EAGAIN);
+			local_line_explain(o, request->sems, request->n, false, -EAGAIN);
 		return (int)o->conflict_status;
 	case -EINVAL:
 		die_of_count(o, request);

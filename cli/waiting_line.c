@@ -11,9 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "cycle.h"
 #include "message.h"
-#include "self_wait.h"
 #include "utf8.h"
 
 static double
@@ -26,24 +24,6 @@ seconds_since(uint64_t then_ns)
 
 enum { TEXT_BYTES_MAX = 1152, COLUMNS_MAX_SHOWN = 512 };
 
-/* The semaphore that the line tells of, at one instant. Not known: it cannot be read. */
-struct sight {
-	bool known;
-	struct tsem_stat stat;
-	struct reason reason;
-};
-
-static struct sight
-look_at(const struct waiting_line *line)
-{
-	struct sight sight = {.stat = {.size = sizeof(sight.stat)}};
-	tsem *sem = line->sems[line->at];
-	const int rc = line->idle ? reason_of_use(sem, &sight.stat, &sight.reason)
-	                          : reason_of(sem, line->o->count, &sight.stat, &sight.reason);
-	sight.known = rc == 0;
-	return sight;
-}
-
 static void
 describe_reason(const struct waiting_line *line, const struct sight *sight, const struct reason_form *form,
                 char text[REASON_BYTES_MAX])
@@ -53,17 +33,6 @@ describe_reason(const struct waiting_line *line, const struct sight *sight, cons
 	text[0] = '\0';
 	if (sight->known)
 		reason_to_text(&sight->reason, &sight->stat, name, form, text);
-}
-
-/* The library waits for one semaphore after the other, in an order of its own. */
-static size_t
-find_ours(const struct waiting_line *line)
-{
-	for (size_t i = 0; line->n > 1 && i < line->n; i++) {
-		if (find_place(line->sems[i]) > 0)
-			return i;
-	}
-	return line->at;
 }
 
 /* How much room a line has for names. What is cut off ends with "...". */
@@ -243,20 +212,17 @@ stop_if_requested(struct waiting_line *line)
 /* ---- the line ---- */
 
 void
-waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, const struct options *o, bool idle)
+waiting_line_begin(struct waiting_line *line, const struct waiting_source *source, size_t n, const struct options *o,
+                   bool idle)
 {
 	*line = (struct waiting_line){
-		.sems = sems,
+		.source = source,
 		.n = n,
 		.o = o,
 		.idle = idle,
 		.terminal = !o->quiet && isatty(STDERR_FILENO) == 1,
 		.began_ns = monotonic_ns(),
 	};
-	if (idle && !o->quiet)
-		self_wait_report_idle(sems[0], o);
-	line->looked = o->quiet || idle || self_wait_report(sems, n, o, false);
-	line->looked_for_cycle = o->quiet || idle || o->any;
 	if (!line->terminal)
 		return;
 	sigset_t stop;
@@ -268,7 +234,7 @@ waiting_line_begin(struct waiting_line *line, tsem *const sems[], size_t n, cons
 uint32_t
 waiting_line_every_ms(const struct waiting_line *line)
 {
-	return line->terminal || line->o->verbose ? 250 : 0;
+	return line->terminal || line->o->verbose ? line->source->every_ms : 0;
 }
 
 /* Whether a waiter shows its line without -v. In a file, the line comes once, so that the file does not grow. */
@@ -283,28 +249,9 @@ is_time_to_show(const struct waiting_line *line, bool on_screen)
 
 /* A wait for permits has a place, a wait for idleness a number of permits and processes that it waits for. */
 static uint32_t
-find_position(const struct waiting_line *line, const struct sight *sight, uint32_t position)
+find_position(const struct waiting_line *line, const struct sight *sight)
 {
-	if (line->idle)
-		return (uint32_t)sight->stat.held + sight->stat.waiting;
-	/* The library does not look it up for a waiter that is hardly ever told. */
-	return position > 0 ? position : find_place(line->sems[line->at]);
-}
-
-/* What waits for itself, or in a cycle, is told once. */
-static void
-look_for_deadlock(struct waiting_line *line)
-{
-	if (!line->looked) /* the permits seemed to be available when the wait began */
-		self_wait_report(line->sems, line->n, line->o, true);
-	line->looked = true;
-	if (!line->looked_for_cycle) {
-		char name[NAME_TEXT_MAX];
-		line->at = find_ours(line);
-		name_at(line->o->name, line->at, name);
-		cycle_report(line->sems[line->at], name, line->o);
-	}
-	line->looked_for_cycle = true;
+	return line->idle ? (uint32_t)sight->stat.held + sight->stat.waiting : sight->place;
 }
 
 void
@@ -314,13 +261,12 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	const size_t was_at = line->at;
 	if (line->terminal)
 		stop_if_requested(line);
-	look_for_deadlock(line);
 	const bool on_screen = line->terminal && is_in_foreground();
 	if (!line->o->verbose && !is_time_to_show(line, on_screen))
 		return;
-	line->at = find_ours(line);
-	const struct sight sight = look_at(line);
-	position = find_position(line, &sight, position);
+	struct sight sight = {.place = position};
+	line->source->look(line, &sight);
+	position = find_position(line, &sight);
 	/* This process is about to recover the permits of a dead holder. */
 	const bool changed = line->reason != sight.reason.kind && sight.reason.kind != REASON_DEAD;
 	if (!on_screen && line->printed && line->position == position && line->at == was_at && !changed)
@@ -335,52 +281,25 @@ waiting_line_renew(struct waiting_line *line, uint32_t position)
 	line->reason = sight.reason.kind;
 }
 
-static bool
-is_lacking(const struct waiting_line *line, size_t i)
-{
-	struct tsem_stat stat = {.size = sizeof(stat)};
-	return tsem_stat(line->sems[i], &stat) == 0 && stat.available < line->o->count;
-}
-
-/* The process has left the queues by now. If it has not told yet which one it waited in, only the lack tells that. */
-static size_t
-find_lacking(const struct waiting_line *line)
-{
-	if (line->n == 1 || (line->looked_for_cycle && is_lacking(line, line->at)))
-		return line->at;
-	for (size_t i = 0; i < line->n; i++) {
-		if (is_lacking(line, i))
-			return i;
-	}
-	return line->at;
-}
-
-static void
-explain(struct waiting_line *line, int error)
+void
+waiting_line_explain(struct waiting_line *line, int error)
 {
 	char text[TEXT_BYTES_MAX] = "";
 	char reason[REASON_BYTES_MAX];
+	struct sight sight = {0};
+	line->source->look_back(line, !line->idle && error != -ECANCELED, &sight);
 	if (line->idle) {
 		append(text, line->o->holders ? "permits are still held" : "permits are still held or waited for");
 	} else if (error == -ECANCELED) {
 		append(text, "the wait was cancelled");
 		append_which(line, NAMES_COLUMNS_MAX, text);
 	} else {
-		line->at = find_lacking(line);
 		append(text, "not enough permits");
 		append_which(line, NAMES_COLUMNS_MAX, text);
 		append(text, error == -EAGAIN ? " are free" : " came free in time");
 	}
-	const struct sight sight = look_at(line);
 	describe_reason(line, &sight, &reason_full, reason);
 	complain(line->o->name, "%s%s%s", text, reason[0] == '\0' ? "" : ", ", reason);
-}
-
-void
-waiting_line_explain(const struct options *o, tsem *const sems[], size_t n, bool idle, int error)
-{
-	struct waiting_line line = {.sems = sems, .n = n, .o = o, .idle = idle};
-	explain(&line, error);
 }
 
 void
@@ -390,7 +309,7 @@ waiting_line_finish(struct waiting_line *line, int error)
 	if (line->printed && error == 0 && line->o->verbose)
 		complain(line->o->name, "%s after %.1f s", line->idle ? "idle" : "admitted", seconds_since(line->began_ns));
 	if ((error == -ETIMEDOUT || error == -ECANCELED) && !line->o->quiet)
-		explain(line, error);
+		waiting_line_explain(line, error);
 	if (line->terminal)
 		sigprocmask(SIG_SETMASK, &line->mask, NULL);
 }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The command of `tsem run`, wherever its permits come from. */
+#ifndef TSEM_CLI_COMMAND_H
+#define TSEM_CLI_COMMAND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options.h"
+
+/* What to execute. Dies if the user has given no command, or two. */
+char **command_words(const struct options *o);
+
+/* Sets TSEM_NAME, TSEM_COUNT, and TSEM_SLOT and TSEM_SLOTS, which lists the slots of all holds. */
+void command_set_permits(const char *name, uint64_t count, const uint32_t *slots, size_t n);
+
+void command_set_recovered(bool recovered);
+
+/* The exit status after its end. Dies of an interactive signal as the command did. */
+int command_status(const siginfo_t *end);
+
+/*
+ * Says that exec has failed. Returns the exit status. `forgotten`: the semaphore was made for this command only, so its
+ * name may be the command; or NULL.
+ */
+int command_not_executed(const struct options *o, const char *command, int error, const char *forgotten);
+
+/* Says that there is no child. */
+_Noreturn void die_of_fork(const struct options *o, int error);
+
+#endif
