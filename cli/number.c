@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "number.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "clock.h"
@@ -91,4 +92,31 @@ parse_duration(const char *text, uint64_t *ns)
 		return PARSE_OUT_OF_RANGE;
 	*ns = total;
 	return PARSED;
+}
+
+bool
+parse_signal(const char *text, int *number)
+{
+	enum { SIGNAL_MAX = 64 };
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {
+		{"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"CONT", SIGCONT},   {"HUP", SIGHUP},   {"INT", SIGINT},
+		{"KILL", SIGKILL}, {"QUIT", SIGQUIT}, {"STOP", SIGSTOP},   {"TERM", SIGTERM}, {"TSTP", SIGTSTP},
+		{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"WINCH", SIGWINCH},
+	};
+	uint64_t value;
+	if (parse_number(text, 1, SIGNAL_MAX, &value) == PARSED) {
+		*number = (int)value;
+		return true;
+	}
+	const char *name = strncmp(text, "SIG", strlen("SIG")) == 0 ? text + strlen("SIG") : text;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (strcmp(signals[i].name, name) == 0) {
+			*number = signals[i].number;
+			return true;
+		}
+	}
+	return false;
 }

@@ -17,4 +17,7 @@ enum parsed parse_mode(const char *text, uint64_t *value);
 /* A number with an optional fraction and an optional unit ms, s, m, h or d, by default s; at most 100 years. */
 enum parsed parse_duration(const char *text, uint64_t *ns);
 
+/* The name of a signal, with or without "SIG", or its number. */
+bool parse_signal(const char *text, int *number);
+
 #endif

@@ -15,20 +15,27 @@
 
 #define DELAY_NS UINT64_C(2000000000)
 #define DELAY_MIN_NS UINT64_C(10000000)
+#define TTL_MAX_NS (UINT64_C(86400) * NS_PER_SECOND)
 #define GROUP_MAX (UINT32_MAX - 1) /* the highest number stands for no group */
 
 enum {
+	TTL_S = 30,
+	TTL_S_MIN = 2, /* that etcd grants */
 	PID_MAX = (1 << 22) - 1,
 	STATUS_MAX = 255,
 	WAITING_VERBS = VERB_RUN | VERB_TAKE | VERB_ACQUIRE | VERB_WAIT,
 	TABLE_VERBS = VERB_SHOW | VERB_LIST,
 };
 
-static const struct option_row *local_row; /* the first one given that means nothing for a semaphore on etcd */
+/* The first ones given that mean nothing for a semaphore on etcd, or for one of this machine. */
+static const struct option_row *local_row;
+static const struct option_row *remote_row;
 
 static struct options given = {
 	.count = 1,
 	.conflict_status = EXIT_NOT_ACQUIRED,
+	.ttl_s = TTL_S,
+	.on_lost = LOST_STOP,
 	.top = {.delay_ns = DELAY_NS, .sort = TOP_WAITING},
 };
 
@@ -142,10 +149,36 @@ parse_style(const struct option_row *row, const char *value)
 }
 
 static void
+parse_ttl(const struct option_row *row, const char *value)
+{
+	uint64_t ns = 0;
+	enum parsed how = parse_duration(value, &ns);
+	if (how == PARSED && (ns < TTL_S_MIN * NS_PER_SECOND || ns > TTL_MAX_NS || ns % NS_PER_SECOND != 0))
+		how = PARSE_OUT_OF_RANGE;
+	require_parsed(how, row, value, "whole seconds, or a number with m or h, from 2s to 24h");
+	given.ttl_s = (uint32_t)(ns / NS_PER_SECOND);
+}
+
+static void
+parse_on_lost(const struct option_row *row, const char *value)
+{
+	bool known = true;
+	if (strcmp(value, "stop") == 0)
+		given.on_lost = LOST_STOP;
+	else if (strcmp(value, "ignore") == 0)
+		given.on_lost = LOST_IGNORE;
+	else
+		known = parse_signal(value, &given.on_lost);
+	require_parsed(known ? PARSED : PARSE_NOT_A_NUMBER, row, value, "stop, ignore, or a signal such as USR1");
+}
+
+static void
 set_option(const struct option_row *row, const char *value)
 {
 	if (row->local && local_row == NULL)
 		local_row = row;
+	if (row->remote && remote_row == NULL)
+		remote_row = row;
 	if (row->flag != NULL)
 		*row->flag = true;
 	else if (row->text != NULL)
@@ -228,6 +261,10 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_RUN, .local = true, .flag = &given.nested},
 	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if an earlier holder died",
 	 .verbs = VERB_RUN, .local = true, .text = &given.on_recovered},
+	{.name = "ttl", .argument = "DUR", .help = "on etcd: lifetime of the hold without contact, default 30s",
+	 .verbs = VERB_RUN, .remote = true, .parse = parse_ttl},
+	{.name = "on-lost", .argument = "ACTION", .help = "on etcd, if the hold is lost: stop (default), ignore, or a signal",
+	 .verbs = VERB_RUN, .remote = true, .parse = parse_on_lost},
 	{.name = "jobserver", .help = "be the jobserver of make: each further job takes a permit",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.jobserver},
 	{.name = "jobserver-style", .argument = "STYLE", .help = "the same, as 'pipe' (default) or as 'fifo' (for ninja)",
@@ -387,13 +424,16 @@ parse_name(const struct parser *parser)
 }
 
 static void
-check_local_options(void)
+check_options_for_store(void)
 {
 	char option[OPTION_TEXT_MAX];
-	if (!given.remote || local_row == NULL)
+	const struct option_row *row = given.remote ? local_row : remote_row;
+	if (row == NULL)
 		return;
-	option_to_text(local_row, option);
-	die(given.name, "%s does not work for a semaphore on etcd (leave it out, or see tsem-etcd(7))", option);
+	option_to_text(row, option);
+	if (given.remote)
+		die(given.name, "%s does not work for a semaphore on etcd (leave it out, or see tsem-etcd(7))", option);
+	die(given.name, "%s works only for a semaphore on etcd (leave it out, or see tsem-etcd(7))", option);
 }
 
 static bool
@@ -422,7 +462,7 @@ options_parse(const struct verb *verb, int argc, char **argv)
 		die(given.name, "-q and -v exclude each other (use one of them)");
 	if (!given.quiet && environment_is_verbose())
 		given.verbose = true;
-	check_local_options();
+	check_options_for_store();
 	given.command = argv + optind;
 	if (verb->operands != OPERANDS_NAME_AND_COMMAND && optind < argc)
 		die(given.name, "unexpected word '%s' (see 'tsem %s --help')", argv[optind], verb->name);

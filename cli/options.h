@@ -12,6 +12,9 @@
 #include "jobserver/flags.h"
 #include "verb.h"
 
+/* What becomes of the command if the store may have given its permits to another holder. */
+enum on_lost { LOST_STOP = -1, LOST_IGNORE = 0 /* above: the number of the signal that it gets */ };
+
 struct view_options {
 	bool json, stats, noheadings, raw;
 	const char *columns; /* NULL: the default ones */
@@ -59,6 +62,8 @@ struct options {
 	bool nested;
 	const char *shell_command;
 	const char *on_recovered;
+	uint32_t ttl_s; /* of the lease on a store */
+	int on_lost;    /* an enum on_lost, or a signal */
 	bool jobserver;
 	enum jobserver_style jobserver_style;
 
@@ -74,6 +79,7 @@ struct option_row {
 	unsigned verbs;        /* those that accept it: a set of enum verb_id */
 	unsigned required;     /* those that need it */
 	bool local;            /* means nothing for a semaphore on etcd */
+	bool remote;           /* means nothing for one of this machine */
 	bool excludes_next;    /* cannot be combined with the option of the next row */
 	bool replaces_command; /* stands in place of the command of `tsem run` */
 
