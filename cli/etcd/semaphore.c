@@ -54,7 +54,7 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 		die(sem->store.operand, "%s", wire_error(sem->wire));
 	const bool lost = outcome == OUTCOME_LOST && effect == EFFECT_WRITES;
 	sem->lost = sem->lost || lost;
-	if (outcome != OUTCOME_DONE && !(lost && wire_pause(sem->deadline_ns)))
+	if (outcome != OUTCOME_DONE && !(lost && wire_pause(sem->wire, sem->deadline_ns)))
 		die(sem->store.operand, "no member of the store answers at %s: %s (%s)", store_endpoints(&sem->store),
 		    wire_error(sem->wire),
 		    sem->lost ? "see 'tsem show', because it may be done" : "start the store, or correct the endpoints");

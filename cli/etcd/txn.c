@@ -67,14 +67,22 @@ append(json_t *txn, const char *when, const char *operation, json_t *json)
 }
 
 void
-txn_put(json_t *txn, const char *when, const char *key, const json_t *value)
+txn_put_leased(json_t *txn, const char *when, const char *key, const json_t *value, int64_t lease)
 {
 	json_t *json = with_key(key);
 	char *text = json_dumps(value, JSON_COMPACT);
 	if (text != NULL)
 		json_object_set_new(json, "value", base64(text, strlen(text)));
 	free(text);
+	if (lease != 0)
+		set_number(json, "lease", lease);
 	append(txn, when, "request_put", json);
+}
+
+void
+txn_put(json_t *txn, const char *when, const char *key, const json_t *value)
+{
+	txn_put_leased(txn, when, key, value, 0);
 }
 
 void
@@ -83,12 +91,36 @@ txn_delete(json_t *txn, const char *when, const char *key)
 	append(txn, when, "request_delete_range", with_key(key));
 }
 
-void
-txn_range(json_t *txn, const char *when, const char *key)
+/* By their time of creation. `limit` 0: all of them. */
+static json_t *
+in_order(const char *key, const char *order, int64_t limit)
 {
 	json_t *json = with_key(key);
 	json_object_set_new(json, "sort_target", json_string("CREATE"));
-	json_object_set_new(json, "sort_order", json_string("ASCEND"));
+	json_object_set_new(json, "sort_order", json_string(order));
+	if (limit > 0)
+		set_number(json, "limit", limit);
+	return json;
+}
+
+void
+txn_range(json_t *txn, const char *when, const char *key)
+{
+	append(txn, when, "request_range", in_order(key, "ASCEND", 0));
+}
+
+void
+txn_first(json_t *txn, const char *when, const char *key)
+{
+	append(txn, when, "request_range", in_order(key, "ASCEND", 1));
+}
+
+void
+txn_last_before(json_t *txn, const char *when, const char *key, int64_t revision)
+{
+	json_t *json = in_order(key, "DESCEND", 1);
+	json_object_set_new(json, "keys_only", json_true());
+	set_number(json, "max_create_revision", revision - 1);
 	append(txn, when, "request_range", json);
 }
 
@@ -149,6 +181,12 @@ number_of(const json_t *json, const char *key)
 {
 	const char *text = json_string_value(json_object_get(json, key));
 	return text == NULL ? 0 : strtoll(text, NULL, 10);
+}
+
+int64_t
+txn_revision(const json_t *answer)
+{
+	return number_of(json_object_get(answer, "header"), "revision");
 }
 
 bool

@@ -19,9 +19,12 @@ void txn_compare(json_t *txn, const char *key, const char *target, const char *r
 
 /* What the transaction does: `when` is "success" or "failure" of its comparisons. */
 void txn_put(json_t *txn, const char *when, const char *key, const json_t *value);
+void txn_put_leased(json_t *txn, const char *when, const char *key, const json_t *value, int64_t lease);
 void txn_delete(json_t *txn, const char *when, const char *key);
 void txn_range(json_t *txn, const char *when, const char *key); /* in the order of creation */
 void txn_keys(json_t *txn, const char *when, const char *key);  /* without values, in the order of the keys */
+void txn_first(json_t *txn, const char *when, const char *key); /* the oldest one */
+void txn_last_before(json_t *txn, const char *when, const char *key, int64_t revision); /* without its value */
 
 /* ---- answers ---- */
 
@@ -36,6 +39,9 @@ struct kv {
 void txn_decode(json_t *answer);
 
 bool txn_succeeded(const json_t *answer);
+
+/* The revision of the store that the answer shows, or has made. */
+int64_t txn_revision(const json_t *answer);
 
 /* The key at index `i` of what the range in response `response` has found. False: there is none. */
 bool txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv);

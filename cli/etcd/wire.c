@@ -10,32 +10,65 @@
 #include "clock.h"
 #include "message.h"
 
-enum { ERROR_BYTES_MAX = 512, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };
+enum { MS_MAX = 60 * 1000, ERROR_BYTES_MAX = 512, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };
 
 /* The codes of gRPC that matter here. */
 enum { CODE_DEADLINE_EXCEEDED = 4, CODE_UNAVAILABLE = 14 };
 
 struct wire {
 	const struct store *store;
-	CURL *curl;
+	CURLM *multi;
 	struct curl_slist *headers;
-	size_t member; /* the endpoint that answered last */
+	size_t member; /* the endpoint that answered last; counts on beyond the last one */
 	char error[ERROR_BYTES_MAX];
-	char *bytes; /* of the answer */
-	size_t length;
+	uint64_t (*tick)(void *arg);
+	void *tick_arg;
 };
+
+struct call {
+	struct wire *wire;
+	CURL *curl;
+	size_t member;
+	char *body;
+	char *bytes; /* of the answer, or of the present line of a stream */
+	size_t length;
+	bool ended;
+	CURLcode code;
+	void (*receive)(void *arg, json_t *line);
+	void *arg;
+};
+
+/* Hands over the complete lines. */
+static void
+receive_lines(struct call *call)
+{
+	char *begin = call->bytes;
+	char *end;
+	while ((end = memchr(begin, '\n', call->length)) != NULL) {
+		const size_t length = (size_t)(end - begin);
+		json_t *line = json_loadb(begin, length, 0, NULL);
+		if (line != NULL)
+			call->receive(call->arg, line);
+		json_decref(line);
+		begin = end + 1;
+		call->length -= length + 1;
+	}
+	memmove(call->bytes, begin, call->length);
+}
 
 static size_t
 receive(char *bytes, size_t size, size_t n, void *arg)
 {
-	struct wire *wire = arg;
+	struct call *call = arg;
 	const size_t length = size * n;
-	char *all = length > ANSWER_BYTES_MAX - wire->length ? NULL : realloc(wire->bytes, wire->length + length + 1);
+	char *all = length > ANSWER_BYTES_MAX - call->length ? NULL : realloc(call->bytes, call->length + length + 1);
 	if (all == NULL)
 		return 0; /* an error of libcurl */
-	memcpy(all + wire->length, bytes, length);
-	wire->bytes = all;
-	wire->length += length;
+	memcpy(all + call->length, bytes, length);
+	call->bytes = all;
+	call->length += length;
+	if (call->receive != NULL)
+		receive_lines(call);
 	return length;
 }
 
@@ -61,25 +94,18 @@ struct wire *
 wire_open(const struct store *store)
 {
 	struct wire *wire = calloc(1, sizeof(*wire));
-	if (wire == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (wire->curl = curl_easy_init()) == NULL
+	if (wire == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (wire->multi = curl_multi_init()) == NULL
 	    || (wire->headers = curl_slist_append(NULL, "Content-Type: application/json")) == NULL)
 		die_error(store->operand, -ENOMEM);
 	wire->store = store;
-	curl_easy_setopt(wire->curl, CURLOPT_HTTPHEADER, wire->headers);
-	curl_easy_setopt(wire->curl, CURLOPT_WRITEFUNCTION, receive);
-	curl_easy_setopt(wire->curl, CURLOPT_WRITEDATA, wire);
-	curl_easy_setopt(wire->curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(wire->curl, CURLOPT_NOPROXY, "*"); /* as etcdctl: a store is no web site */
-	set_certificates(wire->curl);
 	return wire;
 }
 
 void
 wire_close(struct wire *wire)
 {
-	curl_easy_cleanup(wire->curl);
+	curl_multi_cleanup(wire->multi);
 	curl_slist_free_all(wire->headers);
-	free(wire->bytes);
 	free(wire);
 }
 
@@ -91,77 +117,78 @@ wire_error(const struct wire *wire)
 
 /* ---- one attempt ---- */
 
-enum attempt { ATTEMPT_DONE, ATTEMPT_REFUSED, ATTEMPT_UNSENT, ATTEMPT_LOST };
-
 static const char *
-endpoint_of(const struct wire *wire)
+endpoint_of(const struct call *call)
 {
-	return wire->store->endpoints[wire->member];
+	return call->wire->store->endpoints[call->member % call->wire->store->endpoints_n];
 }
 
-static enum attempt
-explain_failure(struct wire *wire, CURLcode code)
+static enum outcome
+explain_failure(const struct call *call)
 {
-	const char *endpoint = endpoint_of(wire);
+	struct wire *wire = call->wire;
+	const CURLcode code = call->code;
+	const char *endpoint = endpoint_of(call);
 	const char *host = strstr(endpoint, "//") + 2;
 	const bool tls = strncmp(endpoint, "https:", strlen("https:")) == 0;
 	snprintf(wire->error, sizeof(wire->error), "%s", curl_easy_strerror(code));
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_COULDNT_RESOLVE_HOST:
-		return ATTEMPT_UNSENT;
+		return OUTCOME_UNREACHED;
 	case CURLE_SSL_CONNECT_ERROR:
 		snprintf(wire->error, sizeof(wire->error),
 		         "%s does not answer by TLS (without TLS, the name begins with 'etcd://', the endpoint with 'http://')",
 		         host);
-		return ATTEMPT_REFUSED;
+		return OUTCOME_REFUSED;
 	case CURLE_PEER_FAILED_VERIFICATION:
 		snprintf(
 			wire->error, sizeof(wire->error),
 			"the certificate of %s is not accepted (set ETCDCTL_CACERT to the file of the authority that signed it)",
 			host);
-		return ATTEMPT_REFUSED;
+		return OUTCOME_REFUSED;
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CERTPROBLEM:
 		snprintf(wire->error, sizeof(wire->error), "%s (correct ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY)",
 		         curl_easy_strerror(code));
-		return ATTEMPT_REFUSED;
+		return OUTCOME_REFUSED;
 	case CURLE_WEIRD_SERVER_REPLY:
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		snprintf(wire->error, sizeof(wire->error), "%s answers, but is not etcd (correct the endpoint)", host);
-		return ATTEMPT_REFUSED;
+		return OUTCOME_REFUSED;
 	case CURLE_GOT_NOTHING:
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 		if (!tls) /* so does a member that expects TLS, beside one that ends */
 			snprintf(wire->error, sizeof(wire->error), "%s ends the connection (does it expect TLS, 'etcds://'?)",
 			         host);
-		return ATTEMPT_LOST;
+		return OUTCOME_LOST;
 	default:
-		return ATTEMPT_LOST;
+		return OUTCOME_LOST;
 	}
 }
 
 /* An error of the gateway is {"error": TEXT, "code": N}, or {"code": N, "message": TEXT}. */
-static enum attempt
-read_answer(struct wire *wire, json_t **answer)
+static enum outcome
+read_answer(const struct call *call, json_t **answer)
 {
-	const char *host = strstr(endpoint_of(wire), "//") + 2;
+	struct wire *wire = call->wire;
+	const char *host = strstr(endpoint_of(call), "//") + 2;
 	long status = 0;
-	curl_easy_getinfo(wire->curl, CURLINFO_RESPONSE_CODE, &status);
-	json_t *json = json_loadb(wire->bytes == NULL ? "" : wire->bytes, wire->length, 0, NULL);
+	curl_easy_getinfo(call->curl, CURLINFO_RESPONSE_CODE, &status);
+	json_t *json = json_loadb(call->bytes == NULL ? "" : call->bytes, call->length, 0, NULL);
 	const json_t *code = json_object_get(json, "code");
 	const json_t *error = json_object_get(json, "error");
 	const json_t *text = json_is_string(error) ? error : json_object_get(json, "message");
 	if (status == 200 && json_is_object(json) && code == NULL) {
 		*answer = json;
-		return ATTEMPT_DONE;
+		return OUTCOME_DONE;
 	}
 	const json_int_t number = json_integer_value(code);
 	if (json_is_integer(code) && json_is_string(text))
 		snprintf(wire->error, sizeof(wire->error), "%s: %s", host, json_string_value(text));
-	else if (status == 400 && wire->length > 0 && strncmp(endpoint_of(wire), "http:", 5) == 0
-	         && strstr(wire->bytes, "HTTPS") != NULL)
+	else if (status == 400 && call->length > 0 && strncmp(endpoint_of(call), "http:", 5) == 0
+	         && memmem(call->bytes, call->length, "HTTPS", 5) != NULL)
 		snprintf(wire->error, sizeof(wire->error), "%s expects TLS (use 'etcds://', or 'https://' in the endpoint)",
 		         host);
 	else
@@ -171,41 +198,151 @@ read_answer(struct wire *wire, json_t **answer)
 			"file needs 'enable-grpc-gateway: true')",
 			host, status);
 	json_decref(json);
-	return number == CODE_UNAVAILABLE || number == CODE_DEADLINE_EXCEEDED ? ATTEMPT_LOST : ATTEMPT_REFUSED;
+	return number == CODE_UNAVAILABLE || number == CODE_DEADLINE_EXCEEDED ? OUTCOME_LOST : OUTCOME_REFUSED;
 }
 
 /* `body` NULL: a GET. */
-static enum attempt
-attempt(struct wire *wire, const char *path, const char *body, uint64_t timeout_ns, json_t **answer)
+static void
+set_options(struct call *call, const char *path, uint64_t timeout_ns)
 {
+	CURL *curl = call->curl;
 	char url[ENDPOINT_BYTES_MAX + 64];
 	const long timeout_ms = (long)(timeout_ns / NS_PER_MS) + 1;
-	snprintf(url, sizeof(url), "%s%s", endpoint_of(wire), path);
-	wire->length = 0;
-	curl_easy_setopt(wire->curl, CURLOPT_URL, url);
-	curl_easy_setopt(wire->curl, CURLOPT_TIMEOUT_MS, timeout_ms);
-	curl_easy_setopt(wire->curl, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
-	curl_easy_setopt(wire->curl, CURLOPT_HTTPGET, 1L);
-	if (body != NULL) {
-		curl_easy_setopt(wire->curl, CURLOPT_POSTFIELDS, body);
-		curl_easy_setopt(wire->curl, CURLOPT_POSTFIELDSIZE, -1L);
+	snprintf(url, sizeof(url), "%s%s", endpoint_of(call), path);
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->wire->headers);
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(curl, CURLOPT_PRIVATE, call);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* as etcdctl: a store is no web site */
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+	if (call->receive == NULL)
+		curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms);
+	if (call->body != NULL) {
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, -1L);
 	}
-	const CURLcode code = curl_easy_perform(wire->curl);
-	return code == CURLE_OK ? read_answer(wire, answer) : explain_failure(wire, code);
+	set_certificates(curl);
+}
+
+struct call *
+call_start(struct wire *wire, const char *path, const char *body, uint64_t timeout_ns,
+           void (*receive_line)(void *arg, json_t *line), void *arg)
+{
+	struct call *call = calloc(1, sizeof(*call));
+	if (call == NULL || (call->curl = curl_easy_init()) == NULL
+	    || (body != NULL && (call->body = strdup(body)) == NULL))
+		die_error(wire->store->operand, -ENOMEM);
+	call->wire = wire;
+	call->member = wire->member;
+	call->receive = receive_line;
+	call->arg = arg;
+	set_options(call, path, timeout_ns);
+	curl_multi_add_handle(wire->multi, call->curl);
+	return call;
+}
+
+void
+call_free(struct call *call)
+{
+	if (call == NULL)
+		return;
+	curl_multi_remove_handle(call->wire->multi, call->curl);
+	curl_easy_cleanup(call->curl);
+	free(call->body);
+	free(call->bytes);
+	free(call);
+}
+
+static enum outcome
+judge(const struct call *call, json_t **answer)
+{
+	struct wire *wire = call->wire;
+	const enum outcome end = call->code == CURLE_OK ? read_answer(call, answer) : explain_failure(call);
+	if (end != OUTCOME_DONE && end != OUTCOME_REFUSED && wire->member == call->member)
+		wire->member++;
+	return end;
+}
+
+bool
+call_has_ended(struct call *call, enum outcome *outcome, json_t **answer)
+{
+	if (call->ended)
+		*outcome = judge(call, answer);
+	return call->ended;
+}
+
+size_t
+wire_member(const struct wire *wire)
+{
+	return wire->member;
+}
+
+/* ---- steps ---- */
+
+void
+wire_set_tick(struct wire *wire, uint64_t (*tick)(void *arg), void *arg)
+{
+	wire->tick = tick;
+	wire->tick_arg = arg;
+}
+
+static void
+note_ends(struct wire *wire)
+{
+	CURLMsg *message;
+	int left;
+	while ((message = curl_multi_info_read(wire->multi, &left)) != NULL) {
+		struct call *call;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		call->ended = true;
+		call->code = message->data.result;
+	}
+}
+
+static int
+ms_until(uint64_t until_ns)
+{
+	const uint64_t now = monotonic_ns();
+	const uint64_t ms = until_ns > now ? (until_ns - now) / NS_PER_MS + 1 : 0;
+	return ms < MS_MAX ? (int)ms : MS_MAX;
+}
+
+void
+wire_step(struct wire *wire, struct curl_waitfd *fds, unsigned n, uint64_t until_ns)
+{
+	const uint64_t due = wire->tick == NULL ? UINT64_MAX : wire->tick(wire->tick_arg);
+	int running;
+	curl_multi_poll(wire->multi, fds, n, ms_until(due < until_ns ? due : until_ns), NULL);
+	curl_multi_perform(wire->multi, &running);
+	note_ends(wire);
+}
+
+static enum outcome
+attempt(struct wire *wire, const char *path, const char *body, uint64_t timeout_ns, json_t **answer)
+{
+	struct call *call = call_start(wire, path, body, timeout_ns, NULL, NULL);
+	while (!call->ended)
+		wire_step(wire, NULL, 0, UINT64_MAX);
+	const enum outcome end = judge(call, answer);
+	call_free(call);
+	return end;
 }
 
 /* ---- all attempts ---- */
 
 /* An attempt without time would fail for that reason, and hide the true one. */
 bool
-wire_pause(uint64_t deadline_ns)
+wire_pause(struct wire *wire, uint64_t deadline_ns)
 {
 	enum { PAUSE_MS = 100, ATTEMPT_MS_MIN = 400 };
 	const uint64_t end = monotonic_ns() + PAUSE_MS * NS_PER_MS;
-	const struct timespec until = to_timespec(end);
 	if (end + ATTEMPT_MS_MIN * NS_PER_MS >= deadline_ns)
 		return false;
-	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	while (monotonic_ns() < end)
+		wire_step(wire, NULL, 0, end);
 	return true;
 }
 
@@ -219,16 +356,15 @@ ask(struct wire *wire, const char *path, const char *body, enum effect effect, u
 		const uint64_t now = monotonic_ns();
 		const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
 		const size_t rest = tried < members ? members - tried + 1 : 1;
-		const enum attempt end = attempt(wire, path, body, left / rest, answer);
-		if (end == ATTEMPT_DONE)
+		const enum outcome end = attempt(wire, path, body, left / rest, answer);
+		if (end == OUTCOME_DONE)
 			return OUTCOME_DONE;
-		if (end == ATTEMPT_REFUSED)
+		if (end == OUTCOME_REFUSED)
 			return OUTCOME_REFUSED;
-		wire->member = (wire->member + 1) % members;
-		lost = lost || end == ATTEMPT_LOST;
+		lost = lost || end == OUTCOME_LOST;
 		if (lost && effect == EFFECT_WRITES)
 			return OUTCOME_LOST;
-		if (tried % members == 0 && !wire_pause(deadline_ns))
+		if (tried % members == 0 && !wire_pause(wire, deadline_ns))
 			return lost ? OUTCOME_LOST : OUTCOME_UNREACHED;
 	}
 }
