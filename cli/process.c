@@ -103,14 +103,20 @@ owner_command(const struct tsem_owner *owner, char *text, size_t size)
 }
 
 void
-owner_task(const struct tsem_owner *owner, char *text, size_t size)
+process_task(pid_t pid, char *text, size_t size)
 {
 	char bytes[COMMAND_LINE_BYTES_MAX];
 	const char *words = bytes;
-	size_t n = read_command(known_pid(owner), bytes);
+	size_t n = read_command(pid, bytes);
 	if (n > 0)
 		skip_run_words(&words, &n);
 	copy_command(text, size, words, n);
+}
+
+void
+owner_task(const struct tsem_owner *owner, char *text, size_t size)
+{
+	process_task(known_pid(owner), text, size);
 }
 
 /* The name may contain any byte, so the last parenthesis ends it. */

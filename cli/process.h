@@ -29,6 +29,9 @@ void owner_task(const struct tsem_owner *owner, char *text, size_t size);
 /* The command line, arguments separated by spaces, as valid UTF-8 without control characters; "?" if unknown. */
 void process_command(pid_t pid, char *text, size_t size);
 
+/* The same, but of a `tsem run`, only the command that it runs. */
+void process_task(pid_t pid, char *text, size_t size);
+
 /* Whether a signal or a debugger has stopped the process. False if that is unknown. */
 bool process_is_stopped(const struct tsem_owner *owner);
 

@@ -250,17 +250,18 @@ spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const
 }
 
 int
-spawn_command_behind_gate(const int gate[2], char **argv, const sigset_t *mask, struct spawned **spawned)
+spawn_behind_gate(const int gate[2], void (*prepare)(const void *arg), const void *arg, char **argv,
+                  const sigset_t *mask, struct spawned **spawned)
 {
 	char byte;
 	const int pid = fork_sharing(spawned);
 	if (pid != 0)
 		return pid < 0 ? pid : 0;
 	close(gate[1]);
-	if (read(gate[0], &byte, 1) == 1)
+	if (read(gate[0], &byte, 1) == 1) {
+		prepare(arg);
 		execute(argv, mask, *spawned);
-	else
-		(*spawned)->exec_error = ECANCELED;
+	}
 	_exit(127);
 }
 

@@ -42,8 +42,12 @@ int spawn_command(char **argv, const sigset_t *mask, const struct holds *holds, 
 int spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const struct holds *holds,
                              struct spawned **spawned);
 
-/* The same, but the command is executed once a byte arrives through the pipe `gate`, and not if the pipe is closed. */
-int spawn_command_behind_gate(const int gate[2], char **argv, const sigset_t *mask, struct spawned **spawned);
+/*
+ * Starts a process that executes the command once a byte arrives through the pipe `gate`, and ends if the pipe is closed.
+ * It calls `prepare` before.
+ */
+int spawn_behind_gate(const int gate[2], void (*prepare)(const void *arg), const void *arg, char **argv,
+                      const sigset_t *mask, struct spawned **spawned);
 
 /* A descriptor that becomes readable when a signal arrives, or a negative errno. */
 int spawn_open_signals(void);

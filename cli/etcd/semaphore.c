@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 #include <uuid.h>
 
 #include "clock.h"
@@ -17,6 +19,9 @@ open_wire(struct semaphore_on_etcd *sem)
 {
 	sem->wire = wire_open(&sem->store);
 	sem->lost = false;
+	sem->patience_ns = 0;
+	sem->complained = false;
+	sem->lease_missing = false;
 	sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 }
 
@@ -46,21 +51,48 @@ etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYT
 	snprintf(key, KEY_BYTES_MAX, "%s/%s/%s", sem->store.prefix, sem->store.name, rest);
 }
 
+/* Of a waiter or holder, who goes on. */
+static void
+complain_of_silence(struct semaphore_on_etcd *sem)
+{
+	if (!sem->complained)
+		complain(sem->store.operand, "no member of the store answers at %s: %s (waiting for it; start the store)",
+		         store_endpoints(&sem->store), wire_error(sem->wire));
+	sem->complained = true;
+}
+
+static _Noreturn void
+die_of_silence(const struct semaphore_on_etcd *sem)
+{
+	die(sem->store.operand, "no member of the store answers at %s: %s (%s)", store_endpoints(&sem->store),
+	    wire_error(sem->wire),
+	    sem->lost ? "see 'tsem show', because it may be done" : "start the store, or correct the endpoints");
+}
+
 bool
 etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json_t **answer)
 {
+	if (sem->patience_ns > 0)
+		sem->deadline_ns = monotonic_ns() + sem->patience_ns;
 	const enum outcome outcome = wire_post(sem->wire, "/v3/kv/txn", effect, txn, sem->deadline_ns, answer);
-	if (outcome == OUTCOME_REFUSED)
+	sem->lease_missing = outcome == OUTCOME_REFUSED && strstr(wire_error(sem->wire), "lease not found") != NULL;
+	if (sem->lease_missing)
+		*answer = json_object();
+	else if (outcome == OUTCOME_REFUSED)
 		die(sem->store.operand, "%s", wire_error(sem->wire));
+	if (outcome == OUTCOME_DONE || sem->lease_missing) {
+		txn_decode(*answer);
+		sem->revision = txn_revision(*answer);
+		sem->complained = false;
+		return true;
+	}
 	const bool lost = outcome == OUTCOME_LOST && effect == EFFECT_WRITES;
 	sem->lost = sem->lost || lost;
-	if (outcome != OUTCOME_DONE && !(lost && wire_pause(sem->wire, sem->deadline_ns)))
-		die(sem->store.operand, "no member of the store answers at %s: %s (%s)", store_endpoints(&sem->store),
-		    wire_error(sem->wire),
-		    sem->lost ? "see 'tsem show', because it may be done" : "start the store, or correct the endpoints");
-	if (outcome == OUTCOME_DONE)
-		txn_decode(*answer);
-	return outcome == OUTCOME_DONE;
+	if (sem->patience_ns > 0)
+		complain_of_silence(sem);
+	else if (!lost || !wire_pause(sem->wire, sem->deadline_ns))
+		die_of_silence(sem);
+	return false;
 }
 
 /* ---- config ---- */
@@ -128,6 +160,54 @@ die_of_config(const struct options *o, int error)
 {
 	complain_of_config(o, error);
 	exit(EXIT_TSEM_FAILED);
+}
+
+void
+config_check_permits(const struct config *config, const struct options *o, uint32_t permits)
+{
+	if (permits != config->permits && (permits == 0 || permits != config->capacity))
+		die(o->name, "it exists with -j %u and has a capacity of %u now, not -j %u ('tsem set -j %u %s' changes it)",
+		    config->permits, config->capacity, permits, permits, o->name);
+}
+
+/* The keys of the semaphore must be free: another program may have others in their place. */
+static bool
+try_to_create(struct semaphore_on_etcd *sem, const struct config *config, json_t **answer)
+{
+	char all[KEY_BYTES_MAX];
+	char key[KEY_BYTES_MAX];
+	json_t *txn = txn_new();
+	json_t *value = config_to_json(config);
+	etcd_key(sem, "", all);
+	etcd_key(sem, "config", key);
+	txn_compare(txn, all, "CREATE", "EQUAL", 0);
+	txn_put(txn, "success", key, value);
+	txn_range(txn, "failure", key);
+	json_decref(value);
+	return etcd_commit(sem, EFFECT_WRITES, txn, answer);
+}
+
+bool
+etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t permits, struct config *config)
+{
+	struct kv kv;
+	uuid_t uuid;
+	json_t *answer;
+	*config = (struct config){.permits = permits, .capacity = permits, .created = time(NULL), .uid = getuid()};
+	uuid_generate(uuid);
+	uuid_unparse_lower(uuid, config->uuid);
+	while (!try_to_create(sem, config, &answer))
+		continue;
+	bool created = txn_succeeded(answer);
+	if (!created) {
+		const struct config wanted = *config;
+		const int rc = txn_kv(answer, 0, 0, &kv) ? config_read(&kv, config) : -EBADMSG;
+		if (rc < 0)
+			die_of_config(o, rc);
+		created = strcmp(config->uuid, wanted.uuid) == 0; /* by an attempt whose answer was lost */
+	}
+	json_decref(answer);
+	return created;
 }
 
 bool
@@ -273,7 +353,8 @@ etcd_snapshot(struct semaphore_on_etcd *sem, struct snapshot *snapshot)
 		etcd_key(sem, ranges[i], key);
 		txn_range(txn, "success", key);
 	}
-	etcd_commit(sem, EFFECT_READS, txn, &answer);
+	if (!etcd_commit(sem, EFFECT_READS, txn, &answer))
+		return -ETIMEDOUT;
 	const int rc = read_state(answer, snapshot);
 	json_decref(answer);
 	return rc;

@@ -18,8 +18,12 @@
 struct semaphore_on_etcd {
 	struct store store;
 	struct wire *wire;
+	int64_t revision;     /* of the store, at the last answer */
 	bool lost;            /* the answer to a change did not come: it may be done */
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
+	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */
+	bool complained;      /* of that */
+	bool lease_missing;   /* the last transaction was refused because a lease that it names has ended */
 };
 
 /* For the semaphore that o->name names, or for the store. Dies of a mistake in the name. */
@@ -33,7 +37,7 @@ void etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KE
 
 /*
  * Commits `txn`, which it frees. Dies if the store refuses it, or cannot be reached until the deadline. False: it is not
- * known whether the store has done it, so the caller looks and tries again.
+ * known whether the store has done it, so the caller looks and tries again. If a lease is missing, the answer is empty.
  */
 bool etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json_t **answer);
 
@@ -57,6 +61,15 @@ json_t *config_to_json(const struct config *config);
 /* Say what is wrong, for an error of config_read() or -ENOENT. */
 void complain_of_config(const struct options *o, int error);
 _Noreturn void die_of_config(const struct options *o, int error);
+
+/* Dies if `permits` are neither those that the semaphore was created with nor its capacity. */
+void config_check_permits(const struct config *config, const struct options *o, uint32_t permits);
+
+/*
+ * Creates the semaphore. False: there is one, which `config` then describes. Dies if keys of another program are in its
+ * place.
+ */
+bool etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t permits, struct config *config);
 
 /* Reads the present one. False: there is no such semaphore. Dies if it cannot be read. */
 bool etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config);

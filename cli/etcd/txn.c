@@ -132,6 +132,24 @@ txn_keys(json_t *txn, const char *when, const char *key)
 	append(txn, when, "request_range", json);
 }
 
+void
+txn_make_serializable(json_t *txn)
+{
+	const json_t *operations = json_object_get(txn, "success");
+	for (size_t i = 0; i < json_array_size(operations); i++) {
+		json_t *range = json_object_get(json_array_get(operations, i), "request_range");
+		json_object_set_new(range, "serializable", json_true());
+	}
+}
+
+json_t *
+txn_watch(const char *key, int64_t revision)
+{
+	json_t *json = with_key(key);
+	set_number(json, "start_revision", revision);
+	return json_pack("{s:o}", "create_request", json);
+}
+
 /* ---- answers ---- */
 
 static void
@@ -189,10 +207,9 @@ txn_revision(const json_t *answer)
 	return number_of(json_object_get(answer, "header"), "revision");
 }
 
-bool
-txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv)
+static bool
+read_kv(const json_t *json, struct kv *kv)
 {
-	const json_t *json = json_array_get(kvs_of(answer, response), i);
 	if (json == NULL)
 		return false;
 	*kv = (struct kv){
@@ -202,6 +219,23 @@ txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv)
 		.mod_revision = number_of(json, "mod_revision"),
 	};
 	return kv->key != NULL && kv->value != NULL;
+}
+
+bool
+txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv)
+{
+	return read_kv(json_array_get(kvs_of(answer, response), i), kv);
+}
+
+bool
+txn_event(json_t *event, struct kv *kv)
+{
+	json_t *json = json_object_get(event, "kv");
+	if (json == NULL || json_object_get(event, "type") != NULL) /* a PUT is 0, and so left out */
+		return false;
+	decode(json, "key");
+	decode(json, "value");
+	return read_kv(json, kv);
 }
 
 int64_t

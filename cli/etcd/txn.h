@@ -26,6 +26,12 @@ void txn_keys(json_t *txn, const char *when, const char *key);  /* without value
 void txn_first(json_t *txn, const char *when, const char *key); /* the oldest one */
 void txn_last_before(json_t *txn, const char *when, const char *key, int64_t revision); /* without its value */
 
+/* A request to watch a key from `revision` on. */
+json_t *txn_watch(const char *key, int64_t revision);
+
+/* Lets the member answer all ranges of the transaction by what it knows, without asking the others. */
+void txn_make_serializable(json_t *txn);
+
 /* ---- answers ---- */
 
 struct kv {
@@ -45,6 +51,9 @@ int64_t txn_revision(const json_t *answer);
 
 /* The key at index `i` of what the range in response `response` has found. False: there is none. */
 bool txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv);
+
+/* The key that an event of a watch is about. False: it was deleted. Decodes it, so call it once. */
+bool txn_event(json_t *event, struct kv *kv);
 
 /* How many keys the deletion in that response has deleted. */
 int64_t txn_deleted(const json_t *answer, size_t response);

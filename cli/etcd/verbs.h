@@ -5,10 +5,12 @@
 
 #include "options.h"
 
+int etcd_cmd_run(const struct options *o);
 int etcd_cmd_create(const struct options *o);
 int etcd_cmd_set(const struct options *o);
 int etcd_cmd_show(const struct options *o);
 int etcd_cmd_list(const struct options *o);
+int etcd_cmd_wait(const struct options *o);
 int etcd_cmd_remove(const struct options *o);
 
 #endif

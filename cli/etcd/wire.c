@@ -95,7 +95,8 @@ wire_open(const struct store *store)
 {
 	struct wire *wire = calloc(1, sizeof(*wire));
 	if (wire == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (wire->multi = curl_multi_init()) == NULL
-	    || (wire->headers = curl_slist_append(NULL, "Content-Type: application/json")) == NULL)
+	    || (wire->headers = curl_slist_append(NULL, "Content-Type: application/json")) == NULL
+	    || curl_slist_append(wire->headers, "Grpc-Metadata-Hasleader: true") == NULL)
 		die_error(store->operand, -ENOMEM);
 	wire->store = store;
 	return wire;
@@ -187,7 +188,7 @@ read_answer(const struct call *call, json_t **answer)
 	const json_int_t number = json_integer_value(code);
 	if (json_is_integer(code) && json_is_string(text))
 		snprintf(wire->error, sizeof(wire->error), "%s: %s", host, json_string_value(text));
-	else if (status == 400 && call->length > 0 && strncmp(endpoint_of(call), "http:", 5) == 0
+	else if (status == 400 && call->bytes != NULL && strncmp(endpoint_of(call), "http:", 5) == 0
 	         && memmem(call->bytes, call->length, "HTTPS", 5) != NULL)
 		snprintf(wire->error, sizeof(wire->error), "%s expects TLS (use 'etcds://', or 'https://' in the endpoint)",
 		         host);

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper until it has the permits. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "etcd/keeping.h"
+#include "etcd/remote_line.h"
+#include "etcd/version.h"
+#include "etcd/watch.h"
+#include "message.h"
+
+struct wait {
+	struct keeping *k;
+	struct watch watch;
+	struct remote_line shown;
+	bool queued;
+	bool granted; /* by another process */
+};
+
+/* Dies of what no wait would change. */
+static void
+check_request(const struct keeping *k)
+{
+	const struct options *o = k->o;
+	const struct config *config = &k->line.config;
+	const uint32_t most = config->permits > config->capacity ? config->permits : config->capacity;
+	if (o->has_permits)
+		config_check_permits(config, o, o->permits);
+	if (o->count > most)
+		die(o->name, "%" PRIu32 " permits are more than there are (ask for 1 to %" PRIu32 ")", o->count, most);
+}
+
+/* With -j, creates the semaphore. */
+static void
+create_or_die(const struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	if (k->line.config_error != -ENOENT || (!k->o->has_permits && !wait->queued))
+		die_of_config(k->o, k->line.config_error);
+	if (!k->o->has_permits)
+		die(k->o->name, "it was removed during the wait (create it again)");
+	struct config config;
+	if (etcd_create(&k->sem, k->o, k->o->permits, &config))
+		version_warn(&k->sem);
+}
+
+/* Leaves the line. False: it has been granted the permits meanwhile. */
+static bool
+leave(struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	return line_leave(&k->line) || line_look(&k->line, &k->ledger->grant) != PLACE_HOLDER;
+}
+
+static _Noreturn void
+leave_for_good(struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	remote_line_finish(&wait->shown, -EINTR);
+	if (!leave(wait) && !k->ledger->grant.recovered)
+		line_release(&k->line, &k->ledger->grant);
+	watch_end(&wait->watch);
+	exit(EXIT_DONE);
+}
+
+static _Noreturn void
+give_up(struct wait *wait, int error)
+{
+	const struct options *o = wait->k->o;
+	if (error == -ETIMEDOUT)
+		remote_line_finish(&wait->shown, error);
+	else if (o->verbose)
+		remote_line_explain(&wait->k->sem, o, false);
+	watch_end(&wait->watch);
+	exit((int)o->conflict_status);
+}
+
+static void
+take_grant(void *arg, const struct kv *kv)
+{
+	struct wait *wait = arg;
+	struct keeping *k = wait->k;
+	if (strcmp(kv->key, k->holder_key) == 0)
+		wait->granted = grant_read(kv, &k->ledger->grant);
+}
+
+/* Each waiter is told when the one in front goes. The first one is told of all that may give it permits. */
+static void
+watch(struct wait *wait, enum place place)
+{
+	char keys[WATCH_KEYS_MAX][KEY_BYTES_MAX];
+	struct keeping *k = wait->k;
+	size_t n = 0;
+	etcd_key(&k->sem, "config", keys[n++]);
+	line_key(&k->line, "waiters/", keys[n++]);
+	if (place == PLACE_FIRST) {
+		etcd_key(&k->sem, "holders/", keys[n++]);
+	} else {
+		line_key(&k->line, "holders/", keys[n++]);
+		snprintf(keys[n++], KEY_BYTES_MAX, "%s", k->line.predecessor_key);
+	}
+	watch_begin(&wait->watch, k->sem.wire, (const char(*)[KEY_BYTES_MAX])keys, n, k->line.revision);
+}
+
+/* Until something has changed. False: the time is up, and it has left the line. */
+static bool
+wait_for_change(struct wait *wait, enum place place)
+{
+	struct keeping *k = wait->k;
+	wait->shown.ticket = k->line.ticket;
+	watch(wait, place);
+	while (!watch_tells(&wait->watch) && !k->lease.gone) {
+		struct curl_waitfd fds[1];
+		remote_line_renew(&wait->shown);
+		keeping_step(k, fds, 1, remote_line_due(&wait->shown));
+		if (k->wrapper_gone)
+			leave_for_good(wait);
+		if (monotonic_ns() >= wait->shown.deadline_ns)
+			return !leave(wait);
+	}
+	return true;
+}
+
+static void
+join_again(const struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	if (wait->queued && !k->o->quiet)
+		complain(k->o->name,
+		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
+	keeping_lease(k);
+}
+
+/* The store does not answer. */
+static void
+check_on_wrapper(struct wait *wait)
+{
+	struct curl_waitfd fds[1];
+	keeping_step(wait->k, fds, 1, 0);
+	if (wait->k->wrapper_gone)
+		leave_for_good(wait);
+	if (monotonic_ns() >= wait->shown.deadline_ns)
+		give_up(wait, -ETIMEDOUT);
+}
+
+/* Looks, and does what is to do then. True: the permits are granted. */
+static bool
+step(struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	struct grant *grant = &k->ledger->grant;
+	const enum place place = line_look(&k->line, grant);
+	if (place == PLACE_HOLDER)
+		return true;
+	if (place == PLACE_UNKNOWN) {
+		check_on_wrapper(wait);
+		return false;
+	}
+	if (k->line.config_error < 0) {
+		create_or_die(wait);
+		return false;
+	}
+	wait->queued = wait->queued || place != PLACE_NONE;
+	if (!wait->queued)
+		check_request(k);
+	if (!k->leased || k->lease.gone || k->sem.lease_missing)
+		join_again(wait);
+	k->sem.patience_ns = keeping_patience_ns(k);
+	const bool in_front = place == PLACE_FIRST || (place == PLACE_NONE && !k->line.has_waiters);
+	if (in_front && line_has_room(&k->line))
+		return place == PLACE_FIRST ? line_grant(&k->line, grant) : line_enter(&k->line, grant);
+	if (k->o->nonblock)
+		give_up(wait, -EAGAIN);
+	if (place == PLACE_NONE) {
+		line_queue(&k->line);
+		wait->queued = true;
+	} else if (!wait_for_change(wait, place)) {
+		give_up(wait, -ETIMEDOUT);
+	}
+	return false;
+}
+
+void
+keeper_acquire(struct keeping *k)
+{
+	struct wait wait = {.k = k, .watch = {.put = take_grant, .arg = &wait}};
+	remote_line_begin(&wait.shown, &k->sem, k->o, false);
+	while (!wait.granted && !step(&wait))
+		continue;
+	remote_line_finish(&wait.shown, 0);
+	setsid(); /* what ends the session of `tsem run` must not end this process */
+	k->ledger->granted = true;
+	keeping_ring(k);
+	watch_end(&wait.watch);
+}

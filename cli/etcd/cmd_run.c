@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "etcd/keeper.h"
+#include "etcd/verbs.h"
+#include "message.h"
+#include "spawn.h"
+#include "termination.h"
+
+struct run {
+	const struct options *o;
+	struct keeper keeper;
+	sigset_t mask;           /* the previous one */
+	struct spawned *command; /* the process that becomes the command */
+	int gate;                /* where a byte lets it do so; -1: it has */
+	bool told_loss;
+	bool told_error;
+};
+
+/* ---- the command ---- */
+
+static void
+prepare(const void *arg)
+{
+	const struct run *run = arg;
+	const struct grant *grant = &run->keeper.ledger->grant;
+	char text[24];
+	command_set_permits(run->o->name, run->o->count, grant->slots, grant->slots_n);
+	command_set_recovered(grant->recovered);
+	snprintf(text, sizeof(text), "%" PRId64, grant->fence);
+	setenv("TSEM_FENCE", text, 1);
+	run->keeper.ledger->begun = true;
+}
+
+/*
+ * The process is there before the permits are, so that the keeper knows it from the beginning, and so that nothing but
+ * exec comes between the grant and the command.
+ */
+static void
+start_command(struct run *run, char **words)
+{
+	int gate[2];
+	if (pipe2(gate, O_CLOEXEC) != 0)
+		die_of_fork(run->o, -errno);
+	const int rc = spawn_behind_gate(gate, prepare, run, words, &run->mask, &run->command);
+	if (rc < 0)
+		die_of_fork(run->o, rc);
+	close(gate[0]);
+	run->gate = gate[1];
+	run->keeper.process = (int)syscall(SYS_pidfd_open, run->command->pid, 0U);
+	if (run->keeper.process < 0)
+		die(run->o->name, "no descriptor for a process: %s (it needs Linux 5.3, and room in 'ulimit -n')",
+		    strerror(errno));
+}
+
+static void
+open_gate(struct run *run)
+{
+	(void)!write(run->gate, "", 1);
+	close(run->gate);
+	run->gate = -1;
+}
+
+/* ---- the wait ---- */
+
+/* A terminating `tsem run` leaves the line first. */
+static void
+wait_for_grant(struct run *run)
+{
+	struct termination termination;
+	enum news news = NEWS_NONE;
+	int status = EXIT_TSEM_FAILED;
+	termination_defer(&termination);
+	while (!run->keeper.ledger->granted && termination_signal() == 0 && news < NEWS_ENDED)
+		news = keeper_wait(&run->keeper, -1, &run->mask, &status);
+	termination_restore(&termination);
+	if (termination_signal() != 0) {
+		keeper_dismiss(&run->keeper);
+		die_of_signal(termination_signal());
+	}
+	if (news == NEWS_FAILED)
+		die_of_fork(run->o, -errno);
+	if (news == NEWS_ENDED)
+		exit(status);
+}
+
+/* ---- the run ---- */
+
+/* Without a keeper, nothing else would stop the command in time. */
+static void
+stop_command(struct run *run)
+{
+	const bool ignore = run->o->on_lost == LOST_IGNORE;
+	complain(run->o->name, "the hold is lost: there is no keeper (the command %s)", ignore ? "goes on" : "is killed");
+	run->keeper.ledger->lost = LOSS_ENDED;
+	run->told_loss = true;
+	if (!ignore)
+		kill(run->command->pid, SIGKILL);
+}
+
+/* What the keeper has found out. */
+static void
+tell(struct run *run)
+{
+	const struct ledger *ledger = run->keeper.ledger;
+	const int action = run->o->on_lost;
+	if (ledger->lost != LOSS_NONE && !run->told_loss)
+		complain(run->o->name, "the hold is lost: %s (%s)",
+		         ledger->lost == LOSS_ENDED ? "the store has ended it" : "no member of the store answers in time",
+		         action == LOST_STOP     ? "the command is stopped"
+		         : action == LOST_IGNORE ? "the command goes on"
+		                                 : "the command gets the signal of --on-lost");
+	run->told_loss = ledger->lost != LOSS_NONE;
+	if (ledger->stop_error != 0 && !run->told_error)
+		complain(run->o->name, "the command cannot be stopped: %s (stop it yourself)", strerror(ledger->stop_error));
+	run->told_error = ledger->stop_error != 0;
+}
+
+static void
+wait_for_command(struct run *run, siginfo_t *end)
+{
+	enum command_state state;
+	int status;
+	const int signals = spawn_open_signals();
+	if (signals < 0)
+		die_of_fork(run->o, signals);
+	while ((state = spawn_poll(run->command->pid, end)) != COMMAND_ENDED) {
+		if (state == COMMAND_STOPPED)
+			spawn_stop_with_command();
+		if (keeper_wait(&run->keeper, signals, NULL, &status) >= NEWS_ENDED)
+			stop_command(run);
+		tell(run);
+		spawn_forward_signals(signals, run->command->pid);
+	}
+	close(signals);
+}
+
+static void
+wait_for_release(struct run *run, const siginfo_t *end)
+{
+	struct ledger *ledger = run->keeper.ledger;
+	int status;
+	ledger->end = run->command->exec_error != 0 ? END_UNUSED : end->si_code == CLD_EXITED ? END_EXITED : END_KILLED;
+	keeper_ring(&run->keeper);
+	while (ledger->released == RELEASE_NONE && keeper_wait(&run->keeper, -1, NULL, &status) < NEWS_ENDED)
+		continue;
+	tell(run);
+	if (ledger->released == RELEASE_LATE)
+		complain(run->o->name, "the store does not answer, so the permits come back later (within %" PRIu32 " s)",
+		         run->o->ttl_s);
+}
+
+static int
+status_of_run(const struct run *run, const char *command, const siginfo_t *end)
+{
+	const int error = run->command->exec_error;
+	if (run->keeper.ledger->lost != LOSS_NONE && run->o->on_lost == LOST_STOP)
+		return EXIT_TSEM_FAILED;
+	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(end);
+}
+
+int
+etcd_cmd_run(const struct options *o)
+{
+	struct run run = {.o = o, .keeper = {.o = o, .mask = &run.mask}};
+	siginfo_t end;
+	char **words = command_words(o);
+	if (o->has_permits && o->permits == 0)
+		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
+	run.keeper.ledger = ledger_new(o);
+	spawn_block_signals(&run.mask);
+	start_command(&run, words);
+	keeper_begin(&run.keeper);
+	wait_for_grant(&run);
+	spawn_deliver_pending_signals(&run.mask);
+	open_gate(&run);
+	wait_for_command(&run, &end);
+	wait_for_release(&run, &end);
+	waitpid(run.command->pid, NULL, 0);
+	return status_of_run(&run, words[0], &end);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper from when it has the permits until it has given them back. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "etcd/keeping.h"
+#include "message.h"
+
+/*
+ * Parts of the lifetime of the lease. Without contact, the command gets its signal when a quarter of it is left, and
+ * SIGKILL when a tenth is left: before the store can give its permits to another process.
+ */
+enum { LEFT_AT_SIGNAL = 4, LEFT_AT_KILL = 10 };
+
+struct hold {
+	struct keeping *k;
+	int timer;        /* of CLOCK_BOOTTIME, because the machine may sleep */
+	uint64_t lost_ns; /* when the command got its signal, CLOCK_BOOTTIME; 0: not yet */
+	bool killed;
+	uint64_t ended_ns; /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
+};
+
+/* ---- loss ---- */
+
+static uint64_t
+part_of_ttl(const struct hold *hold, uint64_t parts)
+{
+	return hold->k->o->ttl_s * NS_PER_SECOND / parts;
+}
+
+/* When the command is to get its signal. */
+static uint64_t
+loss_of(const struct hold *hold)
+{
+	const uint64_t until = hold->k->lease.valid_until_ns - part_of_ttl(hold, LEFT_AT_SIGNAL);
+	return hold->k->lease.gone ? 0 : until;
+}
+
+static void
+send_signal(const struct hold *hold, int number)
+{
+	const struct keeping *k = hold->k;
+	if (syscall(SYS_pidfd_send_signal, k->keeper->process, number, NULL, 0U) != 0 && errno != ESRCH)
+		k->ledger->stop_error = errno;
+	keeping_ring(k);
+}
+
+static void
+lose(struct hold *hold, uint64_t now)
+{
+	const struct keeping *k = hold->k;
+	const int action = k->o->on_lost;
+	hold->lost_ns = now;
+	k->ledger->lost = k->lease.gone ? LOSS_ENDED : LOSS_SILENCE;
+	keeping_ring(k);
+	if (action != LOST_IGNORE)
+		send_signal(hold, action == LOST_STOP ? SIGTERM : action);
+}
+
+static void
+set_timer(const struct hold *hold, uint64_t at_ns)
+{
+	const struct itimerspec at = {.it_value = to_timespec(at_ns)};
+	timerfd_settime(hold->timer, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+/* Does what is due, and sets the timer for what comes next. */
+static void
+enforce(struct hold *hold)
+{
+	const uint64_t now = boottime_ns();
+	const uint64_t grace = part_of_ttl(hold, LEFT_AT_SIGNAL) - part_of_ttl(hold, LEFT_AT_KILL);
+	if (hold->lost_ns == 0 && now >= loss_of(hold))
+		lose(hold, now);
+	if (hold->lost_ns == 0) {
+		set_timer(hold, loss_of(hold));
+	} else if (hold->k->o->on_lost == LOST_STOP && !hold->killed) {
+		hold->killed = now >= hold->lost_ns + grace;
+		set_timer(hold, hold->killed ? 0 : hold->lost_ns + grace);
+		if (hold->killed)
+			send_signal(hold, SIGKILL);
+	}
+}
+
+/* ---- the command ---- */
+
+/* The command has ended, and `tsem run`, which says how, has ended, too, or is silent. */
+static bool
+is_over(const struct hold *hold)
+{
+	enum { PATIENCE_S = 1 };
+	const struct keeping *k = hold->k;
+	if (k->ledger->end != END_NONE)
+		return true;
+	return hold->ended_ns != 0 && (k->wrapper_gone || monotonic_ns() >= hold->ended_ns + PATIENCE_S * NS_PER_SECOND);
+}
+
+static void
+wait_for_events(struct hold *hold)
+{
+	struct keeping *k = hold->k;
+	const bool runs = hold->ended_ns == 0;
+	struct curl_waitfd fds[] = {
+		{.fd = -1},
+		{.fd = hold->timer, .events = CURL_WAIT_POLLIN},
+		{.fd = k->keeper->process, .events = CURL_WAIT_POLLIN},
+	};
+	uint64_t expirations;
+	keeping_step(k, fds, runs ? 3 : 2, monotonic_ns() + NS_PER_SECOND);
+	if (runs && fds[2].revents != 0)
+		hold->ended_ns = monotonic_ns();
+	(void)!read(hold->timer, &expirations, sizeof(expirations));
+}
+
+void
+keeper_hold(struct keeping *k)
+{
+	struct hold hold = {.k = k, .timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
+	if (hold.timer < 0)
+		die_error(k->o->name, -errno);
+	keeping_detach();
+	line_foresee(&k->line);
+	while (!is_over(&hold)) {
+		enforce(&hold);
+		wait_for_events(&hold);
+	}
+	close(hold.timer);
+}
+
+/* ---- the end ---- */
+
+/*
+ * The next holder learns of a command that has died of a signal because its key in held/ stays. It also stays if this
+ * process was told of an earlier one, and its own command was not executed.
+ */
+static bool
+give_back(struct keeping *k)
+{
+	const bool unused = k->ledger->end == END_UNUSED || !k->ledger->begun;
+	const bool in_order = k->ledger->end == END_EXITED || (unused && !k->ledger->grant.recovered);
+	if (in_order)
+		return line_release(&k->line, &k->ledger->grant);
+	k->leased = lease_revoke(&k->lease, monotonic_ns() + NS_PER_SECOND) != OUTCOME_DONE;
+	return !k->leased;
+}
+
+void
+keeper_release(struct keeping *k)
+{
+	bool done;
+	lease_stop(&k->lease);
+	do {
+		done = give_back(k);
+		k->ledger->released = done ? RELEASE_DONE : RELEASE_LATE;
+		keeping_ring(k);
+	} while (!done && boottime_ns() < k->lease.valid_until_ns && wire_pause(k->sem.wire, UINT64_MAX));
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "command.h"
+#include "etcd/lease.h"
+#include "message.h"
+
+/* Parts of the lifetime of the lease: how often `tsem run` looks, and how often it may see nothing. */
+enum { LOOKS = 10, SILENT_MAX = 3 };
+
+/* ---- starting ---- */
+
+static bool
+start(struct keeper *keeper)
+{
+	int sockets[2];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
+		return false;
+	const pid_t pid = fork();
+	if (pid == 0) {
+		keeper->socket = sockets[1];
+		close(sockets[0]);
+		keeper_main(keeper);
+	}
+	close(sockets[1]);
+	if (pid < 0) {
+		const int error = errno;
+		close(sockets[0]);
+		errno = error;
+		return false;
+	}
+	keeper->pid = pid;
+	keeper->socket = sockets[0];
+	keeper->silent = 0;
+	return true;
+}
+
+struct ledger *
+ledger_new(const struct options *o)
+{
+	struct ledger *ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (ledger == MAP_FAILED)
+		die_error(o->name, -ENOMEM);
+	ledger->lease = lease_choose();
+	ledger->wrapper = getpid();
+	return ledger;
+}
+
+void
+keeper_begin(struct keeper *keeper)
+{
+	if (!start(keeper))
+		die_of_fork(keeper->o, -errno);
+}
+
+/* ---- watching ---- */
+
+static void
+look_at_pulse(struct keeper *keeper)
+{
+	const uint64_t now = monotonic_ns();
+	if (now < keeper->next_ns)
+		return;
+	/* By looks, not by time: the time also passes while both are stopped. */
+	keeper->silent = keeper->beats == keeper->ledger->beats ? keeper->silent + 1 : 0;
+	keeper->beats = keeper->ledger->beats;
+	keeper->next_ns = now + keeper->o->ttl_s * NS_PER_SECOND / LOOKS;
+}
+
+/* The keeper is silent, or has ended. One that has exited by itself has said why. */
+static enum news
+replace(struct keeper *keeper, int *status)
+{
+	enum { PAUSE_MS = 100 }; /* bounds the rate, if something kills each of them */
+	int how = 0;
+	if (keeper->silent >= SILENT_MAX)
+		kill(keeper->pid, SIGKILL);
+	waitpid(keeper->pid, &how, 0);
+	close(keeper->socket);
+	keeper->socket = -1;
+	keeper->pid = 0;
+	if (WIFEXITED(how)) {
+		*status = WEXITSTATUS(how);
+		return NEWS_ENDED;
+	}
+	poll(NULL, 0, PAUSE_MS);
+	return start(keeper) ? NEWS_RUNG : NEWS_FAILED;
+}
+
+enum news
+keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *status)
+{
+	char byte;
+	struct pollfd fds[] = {{.fd = keeper->socket, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+	if (keeper->pid == 0) {
+		poll(fds, 2, -1);
+		return NEWS_NONE;
+	}
+	look_at_pulse(keeper);
+	if (keeper->silent >= SILENT_MAX)
+		return replace(keeper, status);
+	const uint64_t now = monotonic_ns();
+	const struct timespec timeout = to_timespec(keeper->next_ns > now ? keeper->next_ns - now : 0);
+	if (ppoll(fds, 2, &timeout, mask) <= 0 || fds[0].revents == 0)
+		return NEWS_NONE;
+	return recv(keeper->socket, &byte, 1, 0) > 0 ? NEWS_RUNG : replace(keeper, status);
+}
+
+void
+keeper_ring(const struct keeper *keeper)
+{
+	send(keeper->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void
+keeper_dismiss(struct keeper *keeper)
+{
+	enum { PATIENCE_MS = 2000 };
+	struct pollfd end = {.fd = keeper->socket};
+	shutdown(keeper->socket, SHUT_WR);
+	if (poll(&end, 1, PATIENCE_MS) <= 0) /* until it has closed its end */
+		kill(keeper->pid, SIGKILL);
+	waitpid(keeper->pid, NULL, 0);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The keeper of a `tsem run` on etcd: a process that does all of its network work, and keeps its hold as long as the
+ * command runs, even if `tsem run` is killed. If the keeper is killed or stopped, `tsem run` starts another one, which
+ * goes on with the same lease.
+ */
+#ifndef TSEM_CLI_ETCD_KEEPER_H
+#define TSEM_CLI_ETCD_KEEPER_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "etcd/line.h"
+#include "options.h"
+
+enum loss { LOSS_NONE, LOSS_ENDED /* the store says so */, LOSS_SILENCE /* it says nothing */ };
+
+enum release { RELEASE_NONE, RELEASE_DONE, RELEASE_LATE /* when the lease ends, because the store is silent */ };
+
+enum command_end { END_NONE, END_EXITED, END_KILLED, END_UNUSED /* it was not executed */ };
+
+/*
+ * What `tsem run` and its keepers know in common, in memory that they share. After the grant, only `tsem run` prints: a
+ * keeper must neither hold its stderr open nor wait for somebody to read it.
+ *
+ * The writer of a field rings afterwards, by a byte through the socket; what tells that others are complete is written
+ * last.
+ */
+struct ledger {
+	/* Written by the keeper. */
+	int64_t lease;
+	_Atomic uint32_t beats;          /* a keeper that runs counts on */
+	_Atomic uint64_t valid_until_ns; /* of the hold, CLOCK_BOOTTIME */
+	struct grant grant;
+	_Atomic bool granted;
+	_Atomic int lost;       /* an enum loss: another process may have got the permits, or will soon */
+	_Atomic int stop_error; /* of the signal to the command; 0: none */
+	_Atomic int released;   /* an enum release */
+
+	/* Written by `tsem run`, or by its child. */
+	pid_t wrapper;
+	_Atomic bool begun; /* the child is about to execute the command */
+	_Atomic int end;    /* an enum command_end */
+};
+
+struct keeper {
+	const struct options *o;
+	const sigset_t *mask; /* that its process has */
+	struct ledger *ledger;
+	int process; /* a pidfd of the command */
+	int socket;
+	pid_t pid;      /* 0: there is none any more */
+	uint32_t beats; /* when `tsem run` looked last */
+	unsigned silent;
+	uint64_t next_ns; /* when it looks again, CLOCK_MONOTONIC */
+};
+
+/* Memory for it. Dies if there is none. */
+struct ledger *ledger_new(const struct options *o);
+
+/* Starts a keeper for the command, which executes nothing before the grant. Dies if that fails. */
+void keeper_begin(struct keeper *keeper);
+
+enum news {
+	NEWS_NONE,  /* `fd` is readable, or a signal has come */
+	NEWS_RUNG,  /* the ledger may have changed */
+	NEWS_ENDED, /* the keeper has exited with `*status`, and said why */
+	NEWS_FAILED /* the keeper has died, and no other one could be started */
+};
+
+/* Waits for news of the keeper, or until `fd` is readable or, under `mask`, a signal comes. -1: no such descriptor. */
+enum news keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *status);
+
+/* Tells the keeper that the ledger has changed. */
+void keeper_ring(const struct keeper *keeper);
+
+/* No more is wanted. Waits until the keeper has left the line, but not long. */
+void keeper_dismiss(struct keeper *keeper);
+
+/* ---- inside ---- */
+
+/* What the process does; `keeper` is its copy. */
+_Noreturn void keeper_main(struct keeper *keeper);
+
+#endif

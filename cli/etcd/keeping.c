@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/keeping.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "message.h"
+
+enum { BEATS = 20 /* in the lifetime of the lease */, PATIENCE_S = 5, REVOKE_S = 2 };
+
+static struct keeping keeping;
+
+uint64_t
+keeping_patience_ns(const struct keeping *k)
+{
+	enum { PARTS = 8, MOST_S = 2 };
+	const uint64_t part = k->o->ttl_s * NS_PER_SECOND / PARTS;
+	return part < MOST_S * NS_PER_SECOND ? part : MOST_S * NS_PER_SECOND;
+}
+
+void
+keeping_ring(const struct keeping *k)
+{
+	keeper_ring(k->keeper);
+}
+
+/* ---- the process ---- */
+
+static void
+close_from_to(int from, int to)
+{
+#ifdef SYS_close_range
+	if (from <= to)
+		syscall(SYS_close_range, (unsigned)from, (unsigned)to, 0U);
+#else
+	(void)from;
+	(void)to;
+#endif
+}
+
+/* A pipe or lock of the user must not stay open because of this process. stderr stays until the command has ended. */
+static void
+close_inherited(const struct keeper *keeper)
+{
+	const int low = keeper->socket < keeper->process ? keeper->socket : keeper->process;
+	const int high = keeper->socket < keeper->process ? keeper->process : keeper->socket;
+	close_from_to(STDERR_FILENO + 1, low - 1);
+	close_from_to(low + 1, high - 1);
+	close_from_to(high + 1, INT32_MAX);
+}
+
+static void
+detach_from(int first, int last)
+{
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = first; null >= 0 && fd <= last; fd++)
+		dup2(null, fd);
+	if (null > STDERR_FILENO)
+		close(null);
+}
+
+void
+keeping_detach(void)
+{
+	detach_from(STDERR_FILENO, STDERR_FILENO);
+}
+
+/* What ends `tsem run` makes this process leave the line, and ends it then. */
+static void
+ignore_signals(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2};
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_IGN);
+}
+
+/* ---- steps ---- */
+
+static uint64_t
+tick(void *arg)
+{
+	struct keeping *k = arg;
+	const uint64_t now = monotonic_ns();
+	const uint64_t lease_due = k->leased ? lease_tick(&k->lease) : UINT64_MAX;
+	k->ledger->valid_until_ns = k->lease.valid_until_ns;
+	if (now >= k->next_beat_ns) {
+		k->ledger->beats++;
+		k->next_beat_ns = now + k->o->ttl_s * NS_PER_SECOND / BEATS;
+	}
+	return lease_due < k->next_beat_ns ? lease_due : k->next_beat_ns;
+}
+
+static void
+receive(struct keeping *k)
+{
+	char byte;
+	const ssize_t n = recv(k->keeper->socket, &byte, 1, MSG_DONTWAIT);
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		k->wrapper_gone = true;
+}
+
+void
+keeping_step(struct keeping *k, struct curl_waitfd *fds, unsigned n, uint64_t until_ns)
+{
+	fds[0] = (struct curl_waitfd){.fd = k->keeper->socket, .events = CURL_WAIT_POLLIN};
+	/* One that is closed would be ready all the time. */
+	const unsigned skipped = k->wrapper_gone ? 1 : 0;
+	wire_step(k->sem.wire, fds + skipped, n - skipped, until_ns);
+	if (!k->wrapper_gone)
+		receive(k);
+}
+
+/* ---- the lease ---- */
+
+static void
+begin_lease(struct keeping *k)
+{
+	line_begin(&k->line, &k->sem, k->o, k->ledger->lease, k->ledger->wrapper);
+	line_key(&k->line, "holders/", k->holder_key);
+	k->lease = (struct lease){
+		.wire = k->sem.wire,
+		.id = k->ledger->lease,
+		.ttl_ns = k->o->ttl_s * NS_PER_SECOND,
+		.holder_key = k->holder_key,
+		.valid_until_ns = k->ledger->valid_until_ns,
+	};
+}
+
+void
+keeping_lease(struct keeping *k)
+{
+	if (k->leased) {
+		lease_stop(&k->lease);
+		line_end(&k->line);
+		k->ledger->lease = lease_choose();
+		begin_lease(k);
+	}
+	const enum outcome outcome = lease_grant(&k->lease, monotonic_ns() + PATIENCE_S * NS_PER_SECOND);
+	k->leased = outcome == OUTCOME_DONE;
+	if (outcome == OUTCOME_REFUSED || !(k->leased || k->sem.patience_ns > 0))
+		die(k->o->name, "the store grants no lease: %s (start it, or correct the endpoints)", wire_error(k->sem.wire));
+}
+
+/* Whatever ends this process ends the lease. */
+static void
+end_lease(void)
+{
+	lease_stop(&keeping.lease);
+	if (keeping.leased)
+		lease_revoke(&keeping.lease, monotonic_ns() + REVOKE_S * NS_PER_SECOND);
+}
+
+void
+keeper_main(struct keeper *keeper)
+{
+	struct keeping *k = &keeping;
+	*k = (struct keeping){.keeper = keeper, .ledger = keeper->ledger, .o = keeper->o};
+	prctl(PR_SET_NAME, "tsem-keeper"); /* for who looks at processes */
+	ignore_signals();
+	sigprocmask(SIG_SETMASK, keeper->mask, NULL);
+	close_inherited(keeper);
+	detach_from(STDIN_FILENO, STDOUT_FILENO);
+	etcd_open(&k->sem, k->o);
+	begin_lease(k);
+	atexit(end_lease);
+	wire_set_tick(k->sem.wire, tick, k);
+	if (k->ledger->granted)
+		setsid();
+	else
+		keeper_acquire(k);
+	k->leased = true;
+	k->sem.patience_ns = keeping_patience_ns(k);
+	lease_stop(&k->lease); /* a read from before the grant would not find the key */
+	k->lease.holds = true;
+	keeper_hold(k);
+	keeper_release(k);
+	exit(EXIT_DONE);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of a keeper. */
+#ifndef TSEM_CLI_ETCD_KEEPING_H
+#define TSEM_CLI_ETCD_KEEPING_H
+
+#include "etcd/keeper.h"
+#include "etcd/lease.h"
+#include "etcd/line.h"
+
+struct keeping {
+	struct keeper *keeper;
+	struct ledger *ledger;
+	const struct options *o;
+	struct semaphore_on_etcd sem;
+	struct line line;
+	struct lease lease;
+	char holder_key[KEY_BYTES_MAX];
+	bool leased;           /* the store knows the lease */
+	uint64_t next_beat_ns; /* CLOCK_MONOTONIC */
+	bool wrapper_gone;
+};
+
+/*
+ * Lets the network go on until something happens, `tsem run` rings, one of the `n` descriptors is ready, or
+ * CLOCK_MONOTONIC reaches `until_ns`. The first descriptor is left to this function.
+ */
+void keeping_step(struct keeping *k, struct curl_waitfd *fds, unsigned n, uint64_t until_ns);
+
+/* How long a request may take: so long that the keeper can still do what is due in the lifetime of its lease. */
+uint64_t keeping_patience_ns(const struct keeping *k);
+
+/* Tells `tsem run` that the ledger has changed. */
+void keeping_ring(const struct keeping *k);
+
+/* Gets a lease for the line, a new one if it had one, and keeps it alive from now on. */
+void keeping_lease(struct keeping *k);
+
+/* Lets go of stderr. */
+void keeping_detach(void);
+
+/* Comes back with the permits. Otherwise exits with the status for `tsem run`. */
+void keeper_acquire(struct keeping *k);
+
+/* Comes back when the command has ended. */
+void keeper_hold(struct keeping *k);
+
+void keeper_release(struct keeping *k);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/lease.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <uuid.h>
+
+#include "clock.h"
+#include "etcd/txn.h"
+
+/* Parts of the lifetime: how often to keep the lease alive, how long an attempt may take, and the pause after one. */
+enum { PERIODS = 4, ATTEMPTS = 8, PAUSES = 20 };
+
+uint64_t
+boottime_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+int64_t
+lease_choose(void)
+{
+	uuid_t uuid;
+	int64_t id;
+	do {
+		uuid_generate(uuid);
+		memcpy(&id, uuid, sizeof(id)); /* of these bits, 59 are random */
+		id &= INT64_MAX;
+	} while (id == 0);
+	return id;
+}
+
+static json_t *
+with_id(const struct lease *lease)
+{
+	char id[24];
+	snprintf(id, sizeof(id), "%" PRId64, lease->id);
+	return json_pack("{s:s}", "ID", id);
+}
+
+enum outcome
+lease_grant(struct lease *lease, uint64_t deadline_ns)
+{
+	enum outcome outcome;
+	do {
+		char ttl[24];
+		json_t *request = with_id(lease);
+		json_t *answer;
+		lease->valid_until_ns = boottime_ns() + lease->ttl_ns;
+		snprintf(ttl, sizeof(ttl), "%" PRIu64, lease->ttl_ns / NS_PER_SECOND);
+		json_object_set_new(request, "TTL", json_string(ttl));
+		outcome = wire_post(lease->wire, "/v3/lease/grant", EFFECT_WRITES, request, deadline_ns, &answer);
+		if (outcome == OUTCOME_DONE)
+			json_decref(answer);
+	} while (outcome == OUTCOME_LOST && wire_pause(lease->wire, deadline_ns));
+	lease->next_ns = monotonic_ns() + lease->ttl_ns / PERIODS;
+	/* By an attempt whose answer was lost, or by an earlier keeper. */
+	const bool exists = outcome == OUTCOME_REFUSED && strstr(wire_error(lease->wire), "lease already exists") != NULL;
+	return exists ? OUTCOME_DONE : outcome;
+}
+
+enum outcome
+lease_revoke(struct lease *lease, uint64_t deadline_ns)
+{
+	enum outcome outcome;
+	do {
+		json_t *answer;
+		outcome = wire_post(lease->wire, "/v3/lease/revoke", EFFECT_WRITES, with_id(lease), deadline_ns, &answer);
+		if (outcome == OUTCOME_DONE)
+			json_decref(answer);
+	} while (outcome == OUTCOME_LOST && wire_pause(lease->wire, deadline_ns));
+	const bool missing = outcome == OUTCOME_REFUSED && strstr(wire_error(lease->wire), "lease not found") != NULL;
+	return missing ? OUTCOME_DONE : outcome;
+}
+
+/* ---- staying alive ---- */
+
+static void
+start(struct lease *lease, const char *path, json_t *request)
+{
+	char *body = json_dumps(request, JSON_COMPACT);
+	json_decref(request);
+	lease->call = call_start(lease->wire, path, body, lease->ttl_ns / ATTEMPTS, NULL, NULL);
+	free(body);
+}
+
+/* The time is taken before the request is sent, because the store counts from when it receives it. */
+static void
+start_keeping(struct lease *lease)
+{
+	lease->reads = false;
+	lease->member = wire_member(lease->wire);
+	lease->sent_ns = boottime_ns();
+	start(lease, "/v3/lease/keepalive", with_id(lease));
+}
+
+/*
+ * A leader that has been replaced without knowing it still answers for leases that have ended (etcd issue 15247). But it
+ * cannot answer a linearizable read.
+ */
+static void
+start_reading(struct lease *lease)
+{
+	json_t *txn = txn_new();
+	lease->reads = true;
+	txn_keys(txn, "success", lease->holder_key);
+	start(lease, "/v3/kv/txn", txn);
+}
+
+static bool
+is_alive(const json_t *answer)
+{
+	const char *ttl = json_string_value(json_object_get(json_object_get(answer, "result"), "TTL"));
+	return ttl != NULL && strtoll(ttl, NULL, 10) > 0;
+}
+
+static bool
+has_key(const json_t *answer)
+{
+	const json_t *one = json_array_get(json_object_get(answer, "responses"), 0);
+	return json_array_size(json_object_get(json_object_get(one, "response_range"), "kvs")) > 0;
+}
+
+static void
+try_again(struct lease *lease, uint64_t pause_ns)
+{
+	lease->next_ns = monotonic_ns() + pause_ns;
+}
+
+/* The answer comes from the same member, or does not count. */
+static void
+take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
+{
+	const bool same = lease->member == wire_member(lease->wire);
+	if (outcome != OUTCOME_DONE || !same)
+		try_again(lease, lease->ttl_ns / PAUSES);
+	else if (lease->reads ? lease->holds && !has_key(answer) : !is_alive(answer))
+		lease->gone = true;
+	else if (!lease->reads)
+		start_reading(lease);
+	else {
+		lease->valid_until_ns = lease->sent_ns + lease->ttl_ns;
+		try_again(lease, lease->ttl_ns / PERIODS);
+	}
+}
+
+uint64_t
+lease_tick(struct lease *lease)
+{
+	enum outcome outcome;
+	json_t *answer = NULL;
+	if (lease->call != NULL && call_has_ended(lease->call, &outcome, &answer)) {
+		call_free(lease->call);
+		lease->call = NULL;
+		take_answer(lease, outcome, answer);
+		json_decref(answer);
+	}
+	if (lease->call == NULL && !lease->gone && monotonic_ns() >= lease->next_ns)
+		start_keeping(lease);
+	return lease->call != NULL || lease->gone ? UINT64_MAX : lease->next_ns;
+}
+
+void
+lease_stop(struct lease *lease)
+{
+	call_free(lease->call);
+	lease->call = NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* The lease of a `tsem run`, and how long its hold is certain. */
+#ifndef TSEM_CLI_ETCD_LEASE_H
+#define TSEM_CLI_ETCD_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "etcd/wire.h"
+
+struct lease {
+	struct wire *wire;
+	int64_t id;
+	uint64_t ttl_ns;
+	const char *holder_key;
+	bool holds;              /* the key exists; without it, the hold is gone as well */
+	bool gone;               /* the store says so */
+	uint64_t valid_until_ns; /* CLOCK_BOOTTIME; 0: not yet */
+
+	struct call *call; /* to keep it alive, then to read the key; NULL: none is under way */
+	bool reads;
+	size_t member; /* that was asked to keep it alive */
+	uint64_t sent_ns;
+	uint64_t next_ns; /* CLOCK_MONOTONIC */
+};
+
+/* A number for a new lease. */
+int64_t lease_choose(void);
+
+/* Makes the store know the lease, or tries to until CLOCK_MONOTONIC reaches `deadline_ns`. */
+enum outcome lease_grant(struct lease *lease, uint64_t deadline_ns);
+
+/* Ends the lease, and so deletes its keys. */
+enum outcome lease_revoke(struct lease *lease, uint64_t deadline_ns);
+
+/* Keeps it alive: starts what is due, and looks at what is under way. Returns when to call it again, CLOCK_MONOTONIC. */
+uint64_t lease_tick(struct lease *lease);
+
+/* Breaks off what is under way. */
+void lease_stop(struct lease *lease);
+
+/* CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+uint64_t boottime_ns(void);
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/line.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "process.h"
+
+/* The ranges of a view, in this order. */
+enum { VIEW_CONFIG, VIEW_HOLDERS, VIEW_HELD, VIEW_FIRST, VIEW_OWN, VIEW_PREDECESSOR };
+
+void
+line_key(const struct line *line, const char *folder, char key[KEY_BYTES_MAX])
+{
+	char rest[64];
+	snprintf(rest, sizeof(rest), "%s%s", folder, line->id);
+	etcd_key(line->sem, rest, key);
+}
+
+void
+line_begin(struct line *line, struct semaphore_on_etcd *sem, const struct options *o, int64_t lease, pid_t pid)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	*line = (struct line){
+		.sem = sem, .o = o, .lease = lease, .pid = pid, .since = (double)now.tv_sec + (double)now.tv_nsec / 1e9};
+	snprintf(line->id, sizeof(line->id), "%016" PRIx64, (uint64_t)lease);
+}
+
+void
+line_end(struct line *line)
+{
+	json_decref(line->answer);
+	line->answer = NULL;
+}
+
+/* ---- views ---- */
+
+bool
+grant_read(const struct kv *kv, struct grant *grant)
+{
+	json_t *json = json_loads(kv->value, 0, NULL);
+	const json_t *slots = json_object_get(json, "slots");
+	grant->fence = kv->create_revision;
+	grant->recovered = json_is_true(json_object_get(json, "recovered"));
+	grant->slots_n = 0;
+	for (size_t i = 0; i < json_array_size(slots) && i < TSEM_SLOTS_MAX; i++)
+		grant->slots[grant->slots_n++] = (uint32_t)json_integer_value(json_array_get(slots, i));
+	const bool good = json_is_object(json);
+	json_decref(json);
+	return good;
+}
+
+static uint32_t
+count_of(const struct kv *kv)
+{
+	json_t *json = json_loads(kv->value, 0, NULL);
+	const json_int_t count = json_integer_value(json_object_get(json, "count"));
+	json_decref(json);
+	return count > 0 && count <= UINT32_MAX ? (uint32_t)count : 1;
+}
+
+/* "…/holders/ID" has the ID of "…/held/ID". */
+static const char *
+id_of(const char *key)
+{
+	return strrchr(key, '/') + 1;
+}
+
+static void
+add_ranges(const struct line *line, json_t *txn)
+{
+	char key[KEY_BYTES_MAX];
+	etcd_key(line->sem, "config", key);
+	txn_range(txn, "success", key);
+	etcd_key(line->sem, "holders/", key);
+	txn_range(txn, "success", key);
+	etcd_key(line->sem, "held/", key);
+	txn_keys(txn, "success", key);
+	etcd_key(line->sem, "waiters/", key);
+	txn_first(txn, "success", key);
+	line_key(line, "waiters/", key);
+	txn_range(txn, "success", key);
+	if (line->ticket == 0)
+		return;
+	etcd_key(line->sem, "waiters/", key);
+	txn_last_before(txn, "success", key, line->ticket);
+}
+
+static enum place
+read_view(struct line *line, json_t *answer, struct grant *grant)
+{
+	struct kv kv;
+	enum place place = PLACE_NONE;
+	line_end(line);
+	line->answer = answer;
+	line->revision = txn_revision(answer);
+	line->config_error = txn_kv(answer, VIEW_CONFIG, 0, &kv) ? config_read(&kv, &line->config) : -ENOENT;
+	line->has_waiters = txn_kv(answer, VIEW_FIRST, 0, &line->first);
+	line->held = 0;
+	for (size_t i = 0; txn_kv(answer, VIEW_HOLDERS, i, &kv); i++) {
+		line->held += count_of(&kv);
+		if (strcmp(id_of(kv.key), line->id) == 0 && grant_read(&kv, grant))
+			place = PLACE_HOLDER;
+	}
+	const bool waits = txn_kv(answer, VIEW_OWN, 0, &kv);
+	line->ticket = waits ? kv.create_revision : 0;
+	const bool has_predecessor = waits && txn_kv(answer, VIEW_PREDECESSOR, 0, &kv);
+	line->predecessor = has_predecessor ? kv.create_revision : 0;
+	if (has_predecessor)
+		snprintf(line->predecessor_key, sizeof(line->predecessor_key), "%s", kv.key);
+	line->shows_only_us = place == PLACE_HOLDER && line->held == line->o->count;
+	if (place == PLACE_HOLDER || !waits)
+		return place;
+	return line->first.create_revision == line->ticket ? PLACE_FIRST : PLACE_WAITER;
+}
+
+/* `serializable`: by what the member knows, which may be old. */
+static enum place
+look(struct line *line, bool serializable, struct grant *grant)
+{
+	json_t *txn = txn_new();
+	json_t *answer;
+	add_ranges(line, txn);
+	if (serializable)
+		txn_make_serializable(txn);
+	return etcd_commit(line->sem, EFFECT_READS, txn, &answer) ? read_view(line, answer, grant) : PLACE_UNKNOWN;
+}
+
+enum place
+line_look(struct line *line, struct grant *grant)
+{
+	return look(line, false, grant);
+}
+
+static bool
+has_room_for(const struct line *line, uint64_t held, uint32_t count)
+{
+	return held + count <= line->config.capacity;
+}
+
+bool
+line_has_room(const struct line *line)
+{
+	return has_room_for(line, line->held, line->has_waiters ? count_of(&line->first) : line->o->count);
+}
+
+/* ---- grants ---- */
+
+/* What all that know of the process may read of it. */
+static json_t *
+describe(const struct line *line)
+{
+	char host[256] = "";
+	char command[1024];
+	gethostname(host, sizeof(host) - 1);
+	process_task(line->pid, command, sizeof(command));
+	return json_pack("{s:s, s:i, s:I, s:s, s:I, s:f}", "host", host, "pid", (int)line->pid, "uid", (json_int_t)getuid(),
+	                 "command", command, "count", (json_int_t)line->o->count, "since", line->since);
+}
+
+/* The lowest ones that no holder has, without those of `leaver`. */
+static json_t *
+choose_slots(const struct line *line, const char *leaver, uint32_t count)
+{
+	bool used[TSEM_SLOTS_MAX] = {false};
+	json_t *slots = json_array();
+	struct kv kv;
+	struct grant grant;
+	for (size_t i = 0; txn_kv(line->answer, VIEW_HOLDERS, i, &kv); i++) {
+		if (strcmp(id_of(kv.key), leaver) == 0 || !grant_read(&kv, &grant))
+			continue;
+		for (size_t slot = 0; slot < grant.slots_n; slot++)
+			used[grant.slots[slot] % TSEM_SLOTS_MAX] = true;
+	}
+	for (uint32_t slot = 0; slot < TSEM_SLOTS_MAX && json_array_size(slots) < count; slot++) {
+		if (!used[slot])
+			json_array_append_new(slots, json_integer((json_int_t)slot));
+	}
+	return slots;
+}
+
+static bool
+is_holder(const struct line *line, const char *id)
+{
+	struct kv kv;
+	for (size_t i = 0; txn_kv(line->answer, VIEW_HOLDERS, i, &kv); i++) {
+		if (strcmp(id_of(kv.key), id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Deletes what the dead have left in held/, as many as fit in a transaction. True: there was any. */
+static bool
+delete_dead(const struct line *line, json_t *txn)
+{
+	enum { DELETIONS_MAX = 64 };
+	struct kv kv;
+	size_t n = 0;
+	for (size_t i = 0; n < DELETIONS_MAX && txn_kv(line->answer, VIEW_HELD, i, &kv); i++) {
+		if (is_holder(line, id_of(kv.key)))
+			continue;
+		txn_delete(txn, "success", kv.key);
+		n++;
+	}
+	return n > 0;
+}
+
+/* Guards the transaction against all that may have taken permits since the view. What gave some back does no harm. */
+static void
+guard(const struct line *line, json_t *txn)
+{
+	char key[KEY_BYTES_MAX];
+	etcd_key(line->sem, "config", key);
+	txn_compare(txn, key, "MOD", "EQUAL", line->config.mod_revision);
+	etcd_key(line->sem, "holders/", key);
+	txn_compare(txn, key, "CREATE", "LESS", line->revision + 1);
+}
+
+/* Makes `id` a holder; `who`, which is freed, describes it. */
+static void
+admit(const struct line *line, json_t *txn, const char *id, json_t *who, int64_t ticket, const char *leaver)
+{
+	struct timespec now;
+	char rest[64];
+	char key[KEY_BYTES_MAX];
+	const json_int_t count = json_integer_value(json_object_get(who, "count"));
+	clock_gettime(CLOCK_REALTIME, &now);
+	json_object_set_new(who, "since", json_real((double)now.tv_sec + (double)now.tv_nsec / 1e9));
+	json_object_set_new(who, "ticket", json_integer((json_int_t)ticket));
+	json_object_set_new(who, "view",
+	                    json_integer((json_int_t)line->revision)); /* for who checks the grant afterwards */
+	json_object_set_new(who, "slots", choose_slots(line, leaver, (uint32_t)count));
+	if (delete_dead(line, txn))
+		json_object_set_new(who, "recovered", json_true());
+	snprintf(rest, sizeof(rest), "holders/%s", id);
+	etcd_key(line->sem, rest, key);
+	txn_put_leased(txn, "success", key, who, (int64_t)strtoull(id, NULL, 16));
+	snprintf(rest, sizeof(rest), "held/%s", id);
+	etcd_key(line->sem, rest, key);
+	json_t *nothing = json_object();
+	txn_put(txn, "success", key, nothing);
+	json_decref(nothing);
+	json_decref(who);
+}
+
+/* Admits the first waiter, if it still is the first. */
+static void
+admit_first(const struct line *line, json_t *txn, const char *leaver)
+{
+	char all[KEY_BYTES_MAX];
+	const struct kv *first = &line->first;
+	guard(line, txn);
+	txn_compare(txn, first->key, "CREATE", "EQUAL", first->create_revision);
+	etcd_key(line->sem, "waiters/", all);
+	txn_compare(txn, all, "CREATE", "GREATER", first->create_revision - 1);
+	txn_delete(txn, "success", first->key);
+	json_t *who = json_loads(first->value, 0, NULL);
+	admit(line, txn, id_of(first->key), json_is_object(who) ? who : json_object(), first->create_revision, leaver);
+}
+
+/* Commits what makes this process a holder. The own key in holders/ is read in the same transaction. */
+static bool
+commit_grant(struct line *line, json_t *txn, struct grant *grant)
+{
+	char key[KEY_BYTES_MAX];
+	json_t *answer;
+	struct kv kv;
+	bool granted = false;
+	const size_t last = json_array_size(json_object_get(txn, "success"));
+	line_key(line, "holders/", key);
+	txn_range(txn, "success", key);
+	if (!etcd_commit(line->sem, EFFECT_WRITES, txn, &answer))
+		return false;
+	if (txn_succeeded(answer))
+		granted = txn_kv(answer, last, 0, &kv) && grant_read(&kv, grant);
+	json_decref(answer);
+	return granted;
+}
+
+bool
+line_enter(struct line *line, struct grant *grant)
+{
+	char all[KEY_BYTES_MAX];
+	json_t *txn = txn_new();
+	guard(line, txn);
+	etcd_key(line->sem, "waiters/", all);
+	txn_compare(txn, all, "CREATE", "EQUAL", 0);
+	admit(line, txn, line->id, describe(line), 0, "");
+	const bool granted = commit_grant(line, txn, grant);
+	if (granted) { /* nothing else has changed, says the guard */
+		line->shows_only_us = line->held == 0;
+		line->held += line->o->count;
+		line->revision = grant->fence;
+	}
+	return granted;
+}
+
+bool
+line_grant(struct line *line, struct grant *grant)
+{
+	json_t *txn = txn_new();
+	admit_first(line, txn, "");
+	return commit_grant(line, txn, grant);
+}
+
+/* ---- coming and going ---- */
+
+/* Commits, and forgets the answer. */
+static bool
+commit(struct line *line, json_t *txn, bool *succeeded)
+{
+	json_t *answer;
+	if (!etcd_commit(line->sem, EFFECT_WRITES, txn, &answer))
+		return false;
+	*succeeded = txn_succeeded(answer);
+	json_decref(answer);
+	return true;
+}
+
+void
+line_queue(struct line *line)
+{
+	char key[KEY_BYTES_MAX];
+	json_t *txn = txn_new();
+	json_t *who = describe(line);
+	json_t *answer;
+	etcd_key(line->sem, "config", key);
+	txn_compare(txn, key, "CREATE", "EQUAL", line->config.create_revision);
+	line_key(line, "holders/", key);
+	txn_compare(txn, key, "CREATE", "EQUAL", 0);
+	line_key(line, "waiters/", key);
+	txn_compare(txn, key, "CREATE", "EQUAL", 0);
+	txn_put_leased(txn, "success", key, who, line->lease);
+	json_decref(who);
+	if (!etcd_commit(line->sem, EFFECT_WRITES, txn, &answer))
+		return;
+	if (txn_succeeded(answer))
+		line->ticket = txn_revision(answer);
+	json_decref(answer);
+}
+
+bool
+line_leave(struct line *line)
+{
+	char key[KEY_BYTES_MAX];
+	json_t *txn = txn_new();
+	bool succeeded;
+	line_key(line, "holders/", key);
+	txn_compare(txn, key, "CREATE", "EQUAL", 0);
+	line_key(line, "waiters/", key);
+	txn_delete(txn, "success", key);
+	return commit(line, txn, &succeeded) && succeeded;
+}
+
+static json_t *
+release(const struct line *line, const struct grant *grant)
+{
+	char key[KEY_BYTES_MAX];
+	json_t *txn = txn_new();
+	line_key(line, "holders/", key);
+	txn_compare(txn, key, "CREATE", "EQUAL", grant->fence);
+	txn_delete(txn, "success", key);
+	line_key(line, "held/", key);
+	txn_delete(txn, "success", key);
+	return txn;
+}
+
+/* The first waiter that the view shows, if it could have its permits. */
+static bool
+has_successor(const struct line *line)
+{
+	return line->config_error == 0 && line->has_waiters
+	       && has_room_for(line, line->held - line->o->count, count_of(&line->first));
+}
+
+/* With a guard that there is no waiter, or with the grant to the first one. */
+static json_t *
+release_by_view(const struct line *line, const struct grant *grant)
+{
+	char all[KEY_BYTES_MAX];
+	json_t *txn = release(line, grant);
+	if (has_successor(line)) {
+		admit_first(line, txn, line->id);
+	} else if (!line->has_waiters) {
+		etcd_key(line->sem, "waiters/", all);
+		txn_compare(txn, all, "CREATE", "EQUAL", 0);
+	}
+	return txn;
+}
+
+void
+line_foresee(struct line *line)
+{
+	struct grant grant;
+	if (!line->shows_only_us)
+		look(line, true, &grant);
+}
+
+/*
+ * The view from the time of the grant will do if it shows no other holder, who may have died since: the successor has to
+ * be told. If the line has changed, the transaction fails, and the next view is new. If it changes again and again, the
+ * permits are released without a successor, and the first waiter grants itself its own.
+ */
+bool
+line_release(struct line *line, const struct grant *grant)
+{
+	enum { ATTEMPTS = 3 };
+	bool succeeded = false;
+	for (int i = 0; i < ATTEMPTS && !succeeded; i++) {
+		struct grant now;
+		const enum place place = line->shows_only_us ? PLACE_HOLDER : line_look(line, &now);
+		if (place == PLACE_UNKNOWN)
+			return false;
+		if (place != PLACE_HOLDER) /* an attempt whose answer was lost has released it */
+			return true;
+		line->shows_only_us = false;
+		if (!commit(line, release_by_view(line, grant), &succeeded))
+			return false;
+	}
+	return succeeded || commit(line, release(line, grant), &succeeded);
+}
