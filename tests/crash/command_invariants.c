@@ -161,6 +161,14 @@ may_mention(const struct run *run)
 	       && (strcmp(words[0], "list") == 0 || strcmp(words[0], "top") == 0 || strcmp(words[1], "--jobserver") == 0);
 }
 
+/* The dynamic loader fails before the program begins that the command has become, and has messages of its own. */
+static bool
+loader_has_failed(const struct run *run, int status, const char *text)
+{
+	return run->point->action == ACTION_ERROR && status == EXIT_NOT_FOUND
+	       && strstr(text, ": error while loading shared libraries: ") != NULL;
+}
+
 /* Checks how the command ended, and returns it. */
 static enum outcome
 check_end(struct run *run)
@@ -176,6 +184,8 @@ check_end(struct run *run)
 		return DIED;
 	}
 	const int code = WEXITSTATUS(status);
+	if (loader_has_failed(run, code, text))
+		return REFUSED;
 	if (!may_exit_with(run, code))
 		run_fault(run, "the command exits with %d: %s", code, text);
 	const bool failed = code == EXIT_TSEM_FAILED || code == EXIT_CANNOT_EXECUTE || code == EXIT_NOT_FOUND;
