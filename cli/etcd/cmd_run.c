@@ -169,6 +169,21 @@ status_of_run(const struct run *run, const char *command, const siginfo_t *end)
 	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(end);
 }
 
+/*
+ * A descriptor of tsem must not have the number of a standard one that is closed: a keeper would put another file there.
+ * The command finds it closed all the same.
+ */
+static void
+fill_standard_descriptors(void)
+{
+	int fd;
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int
 etcd_cmd_run(const struct options *o)
 {
@@ -177,6 +192,7 @@ etcd_cmd_run(const struct options *o)
 	char **words = command_words(o);
 	if (o->has_permits && o->permits == 0)
 		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
+	fill_standard_descriptors();
 	run.keeper.ledger = ledger_new(o);
 	spawn_block_signals(&run.mask);
 	start_command(&run, words);

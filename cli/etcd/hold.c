@@ -21,7 +21,6 @@ enum { LEFT_AT_SIGNAL = 4, LEFT_AT_KILL = 10 };
 
 struct hold {
 	struct keeping *k;
-	int timer;        /* of CLOCK_BOOTTIME, because the machine may sleep */
 	uint64_t lost_ns; /* when the command got its signal, CLOCK_BOOTTIME; 0: not yet */
 	bool killed;
 	uint64_t ended_ns; /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
@@ -68,7 +67,7 @@ static void
 set_timer(const struct hold *hold, uint64_t at_ns)
 {
 	const struct itimerspec at = {.it_value = to_timespec(at_ns)};
-	timerfd_settime(hold->timer, TFD_TIMER_ABSTIME, &at, NULL);
+	timerfd_settime(hold->k->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
 /* Does what is due, and sets the timer for what comes next. */
@@ -109,29 +108,26 @@ wait_for_events(struct hold *hold)
 	const bool runs = hold->ended_ns == 0;
 	struct curl_waitfd fds[] = {
 		{.fd = -1},
-		{.fd = hold->timer, .events = CURL_WAIT_POLLIN},
+		{.fd = hold->k->timer, .events = CURL_WAIT_POLLIN},
 		{.fd = k->keeper->process, .events = CURL_WAIT_POLLIN},
 	};
 	uint64_t expirations;
 	keeping_step(k, fds, runs ? 3 : 2, monotonic_ns() + NS_PER_SECOND);
 	if (runs && fds[2].revents != 0)
 		hold->ended_ns = monotonic_ns();
-	(void)!read(hold->timer, &expirations, sizeof(expirations));
+	(void)!read(hold->k->timer, &expirations, sizeof(expirations));
 }
 
 void
 keeper_hold(struct keeping *k)
 {
-	struct hold hold = {.k = k, .timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
-	if (hold.timer < 0)
-		die_error(k->o->name, -errno);
+	struct hold hold = {.k = k};
 	keeping_detach();
 	line_foresee(&k->line);
 	while (!is_over(&hold)) {
 		enforce(&hold);
 		wait_for_events(&hold);
 	}
-	close(hold.timer);
 }
 
 /* ---- the end ---- */
@@ -147,18 +143,23 @@ give_back(struct keeping *k)
 	const bool in_order = k->ledger->end == END_EXITED || (unused && !k->ledger->grant.recovered);
 	if (in_order)
 		return line_release(&k->line, &k->ledger->grant);
-	k->leased = lease_revoke(&k->lease, monotonic_ns() + NS_PER_SECOND) != OUTCOME_DONE;
+	k->leased = lease_revoke(&k->lease, monotonic_ns() + k->sem.patience_ns) != OUTCOME_DONE;
 	return !k->leased;
 }
 
+/* `tsem run` waits for the permits to come back, but not long. */
 void
 keeper_release(struct keeping *k)
 {
+	enum { PATIENCE_S = 5 };
+	const uint64_t late = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 	bool done;
 	lease_stop(&k->lease);
 	do {
 		done = give_back(k);
-		k->ledger->released = done ? RELEASE_DONE : RELEASE_LATE;
-		keeping_ring(k);
+		if (done || monotonic_ns() >= late) {
+			k->ledger->released = done ? RELEASE_DONE : RELEASE_LATE;
+			keeping_ring(k);
+		}
 	} while (!done && boottime_ns() < k->lease.valid_until_ns && wire_pause(k->sem.wire, UINT64_MAX));
 }

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -168,6 +169,9 @@ keeper_main(struct keeper *keeper)
 	sigprocmask(SIG_SETMASK, keeper->mask, NULL);
 	close_inherited(keeper);
 	detach_from(STDIN_FILENO, STDOUT_FILENO);
+	k->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (k->timer < 0)
+		die_error(k->o->name, -errno);
 	etcd_open(&k->sem, k->o);
 	begin_lease(k);
 	atexit(end_lease);

@@ -18,6 +18,7 @@ struct keeping {
 	bool leased;           /* the store knows the lease */
 	uint64_t next_beat_ns; /* CLOCK_MONOTONIC */
 	bool wrapper_gone;
+	int timer; /* of CLOCK_BOOTTIME, because the machine may sleep */
 };
 
 /*

@@ -363,6 +363,16 @@ continue_store() {
   expect_equal 'keys' "$(keys_in holders)" 0
 }
 
+@test "etcd run: closed standard descriptors, and few descriptors" {
+  prepare
+  attempt sh -c 'tsem run "$SEM" -- sh -c "[ ! -e /proc/self/fd/0 ] && sleep 0.1" <&- >&- 2>&-'
+  expect_status 0
+  attempt sh -c 'ulimit -n 7; tsem run "$SEM" -- true'
+  expect_status 125
+  attempt tsem run "$SEM" -- sh -c 'echo "${TSEM_RECOVERED-no}"'
+  expect_out no
+}
+
 @test "etcd run: a semaphore that is removed during the wait" {
   prepare
   hold
