@@ -127,13 +127,12 @@ wait_for_change(struct wait *wait, enum place place)
 }
 
 static void
-join_again(const struct wait *wait)
+tell_loss_of_place(const struct wait *wait)
 {
-	struct keeping *k = wait->k;
-	if (wait->queued && !k->o->quiet)
-		complain(k->o->name,
+	const struct options *o = wait->k->o;
+	if (wait->queued && !o->quiet)
+		complain(o->name,
 		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
-	keeping_lease(k);
 }
 
 /* The store does not answer. */
@@ -168,8 +167,13 @@ step(struct wait *wait)
 	wait->queued = wait->queued || place != PLACE_NONE;
 	if (!wait->queued)
 		check_request(k);
-	if (!k->leased || k->lease.gone || k->sem.lease_missing)
-		join_again(wait);
+	if (k->lease.gone || k->sem.lease_missing) {
+		tell_loss_of_place(wait);
+		keeping_renew(k);
+		return false;
+	}
+	if (!k->leased && !keeping_lease(k))
+		return false;
 	k->sem.patience_ns = keeping_patience_ns(k);
 	const bool in_front = place == PLACE_FIRST || (place == PLACE_NONE && !k->line.has_waiters);
 	if (in_front && line_has_room(&k->line))

@@ -135,19 +135,25 @@ begin_lease(struct keeping *k)
 	};
 }
 
-void
+bool
 keeping_lease(struct keeping *k)
 {
-	if (k->leased) {
-		lease_stop(&k->lease);
-		line_end(&k->line);
-		k->ledger->lease = lease_choose();
-		begin_lease(k);
-	}
 	const enum outcome outcome = lease_grant(&k->lease, monotonic_ns() + PATIENCE_S * NS_PER_SECOND);
 	k->leased = outcome == OUTCOME_DONE;
 	if (outcome == OUTCOME_REFUSED || !(k->leased || k->sem.patience_ns > 0))
 		die(k->o->name, "the store grants no lease: %s (start it, or correct the endpoints)", wire_error(k->sem.wire));
+	return k->leased;
+}
+
+void
+keeping_renew(struct keeping *k)
+{
+	lease_stop(&k->lease);
+	line_end(&k->line);
+	k->leased = false;
+	k->sem.lease_missing = false;
+	k->ledger->lease = lease_choose();
+	begin_lease(k);
 }
 
 /* Whatever ends this process ends the lease. */

@@ -33,8 +33,11 @@ uint64_t keeping_patience_ns(const struct keeping *k);
 /* Tells `tsem run` that the ledger has changed. */
 void keeping_ring(const struct keeping *k);
 
-/* Gets a lease for the line, a new one if it had one, and keeps it alive from now on. */
-void keeping_lease(struct keeping *k);
+/* Gets a lease, and keeps it alive from now on. False: the store does not answer. */
+bool keeping_lease(struct keeping *k);
+
+/* The lease has ended, and with it all its keys: begins anew, with another one to get. */
+void keeping_renew(struct keeping *k);
 
 /* Lets go of stderr. */
 void keeping_detach(void);

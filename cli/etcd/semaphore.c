@@ -75,12 +75,13 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 	if (sem->patience_ns > 0)
 		sem->deadline_ns = monotonic_ns() + sem->patience_ns;
 	const enum outcome outcome = wire_post(sem->wire, "/v3/kv/txn", effect, txn, sem->deadline_ns, answer);
-	sem->lease_missing = outcome == OUTCOME_REFUSED && strstr(wire_error(sem->wire), "lease not found") != NULL;
-	if (sem->lease_missing)
+	const bool missing = outcome == OUTCOME_REFUSED && strstr(wire_error(sem->wire), "lease not found") != NULL;
+	sem->lease_missing = sem->lease_missing || missing;
+	if (missing)
 		*answer = json_object();
 	else if (outcome == OUTCOME_REFUSED)
 		die(sem->store.operand, "%s", wire_error(sem->wire));
-	if (outcome == OUTCOME_DONE || sem->lease_missing) {
+	if (outcome == OUTCOME_DONE || missing) {
 		txn_decode(*answer);
 		sem->revision = txn_revision(*answer);
 		sem->complained = false;

@@ -23,7 +23,7 @@ struct semaphore_on_etcd {
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */
 	bool complained;      /* of that */
-	bool lease_missing;   /* the last transaction was refused because a lease that it names has ended */
+	bool lease_missing;   /* a transaction was refused because a lease that it names has ended */
 };
 
 /* For the semaphore that o->name names, or for the store. Dies of a mistake in the name. */
