@@ -86,7 +86,7 @@ take_grant(void *arg, const struct kv *kv)
 	struct wait *wait = arg;
 	struct keeping *k = wait->k;
 	if (strcmp(kv->key, k->holder_key) == 0)
-		wait->granted = grant_read(kv, &k->ledger->grant);
+		wait->granted = kv->create_revision > 0 && grant_read(kv, &k->ledger->grant);
 }
 
 /* Each waiter is told when the one in front goes. The first one is told of all that may give it permits. */
@@ -189,13 +189,43 @@ step(struct wait *wait)
 	return false;
 }
 
+static bool
+is_certain(const struct keeping *k)
+{
+	return !k->lease.gone && boottime_ns() < keeping_limit_ns(k);
+}
+
+/*
+ * A grant may be an old one if this process was stopped meanwhile: the command must not begin with a hold that is about
+ * to be lost, or is lost already. False: look again.
+ */
+static bool
+confirm(struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	if (is_certain(k))
+		return true;
+	k->lease.next_ns = 0;
+	while (!is_certain(k) && !k->lease.gone) {
+		enum { PAUSE_MS = 100 };
+		struct curl_waitfd fds[1];
+		keeping_step(k, fds, 1, monotonic_ns() + PAUSE_MS * NS_PER_MS);
+		if (k->wrapper_gone)
+			leave_for_good(wait);
+	}
+	return false;
+}
+
 void
 keeper_acquire(struct keeping *k)
 {
-	struct wait wait = {.k = k, .watch = {.put = take_grant, .arg = &wait}};
+	struct wait wait = {.k = k, .watch = {.event = take_grant, .arg = &wait}};
 	remote_line_begin(&wait.shown, &k->sem, k->o, false);
-	while (!wait.granted && !step(&wait))
-		continue;
+	do {
+		wait.granted = false;
+		while (!wait.granted && !step(&wait))
+			continue;
+	} while (!confirm(&wait));
 	remote_line_finish(&wait.shown, 0);
 	setsid(); /* what ends the session of `tsem run` must not end this process */
 	k->ledger->granted = true;

@@ -87,6 +87,7 @@ wait_for_grant(struct run *run)
 	if (termination_signal() != 0) {
 		keeper_dismiss(&run->keeper);
 		die_of_signal(termination_signal());
+		_exit(EXIT_SIGNAL_BASE + termination_signal()); /* process 1 of a PID namespace */
 	}
 	if (news == NEWS_FAILED)
 		die_of_fork(run->o, -errno);

@@ -69,7 +69,7 @@ wait_with_line(struct semaphore_on_etcd *sem, const struct options *o)
 		termination_restore(&termination);
 	if (termination_signal() != 0)
 		die_of_signal(termination_signal());
-	return rc;
+	return termination_signal() != 0 ? -EINTR : rc;
 }
 
 static int

@@ -14,10 +14,10 @@
 #include "message.h"
 
 /*
- * Parts of the lifetime of the lease. Without contact, the command gets its signal when a quarter of it is left, and
- * SIGKILL when a tenth is left: before the store can give its permits to another process.
+ * Without contact, the command gets its signal when a quarter of the lifetime of the lease is left, and SIGKILL when a
+ * tenth is left: before the store can give its permits to another process.
  */
-enum { LEFT_AT_SIGNAL = 4, LEFT_AT_KILL = 10 };
+enum { LEFT_AT_KILL = 10, GRACE_PERCENT = 15 };
 
 struct hold {
 	struct keeping *k;
@@ -28,18 +28,21 @@ struct hold {
 
 /* ---- loss ---- */
 
-static uint64_t
-part_of_ttl(const struct hold *hold, uint64_t parts)
-{
-	return hold->k->o->ttl_s * NS_PER_SECOND / parts;
-}
-
 /* When the command is to get its signal. */
 static uint64_t
 loss_of(const struct hold *hold)
 {
-	const uint64_t until = hold->k->lease.valid_until_ns - part_of_ttl(hold, LEFT_AT_SIGNAL);
-	return hold->k->lease.gone ? 0 : until;
+	return hold->k->lease.gone ? 0 : keeping_limit_ns(hold->k);
+}
+
+/* And when SIGKILL. A keeper may have been late for the signal, or has replaced another one. */
+static uint64_t
+kill_of(const struct hold *hold)
+{
+	const struct lease *lease = &hold->k->lease;
+	const uint64_t graceful = hold->lost_ns + lease->ttl_ns / 100 * GRACE_PERCENT;
+	const uint64_t last = lease->valid_until_ns - lease->ttl_ns / LEFT_AT_KILL;
+	return lease->gone || graceful < last ? graceful : last;
 }
 
 static void
@@ -75,14 +78,13 @@ static void
 enforce(struct hold *hold)
 {
 	const uint64_t now = boottime_ns();
-	const uint64_t grace = part_of_ttl(hold, LEFT_AT_SIGNAL) - part_of_ttl(hold, LEFT_AT_KILL);
 	if (hold->lost_ns == 0 && now >= loss_of(hold))
 		lose(hold, now);
 	if (hold->lost_ns == 0) {
 		set_timer(hold, loss_of(hold));
 	} else if (hold->k->o->on_lost == LOST_STOP && !hold->killed) {
-		hold->killed = now >= hold->lost_ns + grace;
-		set_timer(hold, hold->killed ? 0 : hold->lost_ns + grace);
+		hold->killed = now >= kill_of(hold);
+		set_timer(hold, hold->killed ? 0 : kill_of(hold));
 		if (hold->killed)
 			send_signal(hold, SIGKILL);
 	}
@@ -123,6 +125,7 @@ keeper_hold(struct keeping *k)
 {
 	struct hold hold = {.k = k};
 	keeping_detach();
+	enforce(&hold);
 	line_foresee(&k->line);
 	while (!is_over(&hold)) {
 		enforce(&hold);

@@ -103,6 +103,10 @@ keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *status)
 {
 	char byte;
 	struct pollfd fds[] = {{.fd = keeper->socket, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+	if (keeper->pid == 0 && fd < 0) {
+		*status = EXIT_TSEM_FAILED;
+		return NEWS_ENDED;
+	}
 	if (keeper->pid == 0) {
 		poll(fds, 2, -1);
 		return NEWS_NONE;
@@ -128,6 +132,8 @@ keeper_dismiss(struct keeper *keeper)
 {
 	enum { PATIENCE_MS = 2000 };
 	struct pollfd end = {.fd = keeper->socket};
+	if (keeper->pid == 0)
+		return;
 	shutdown(keeper->socket, SHUT_WR);
 	if (poll(&end, 1, PATIENCE_MS) <= 0) /* until it has closed its end */
 		kill(keeper->pid, SIGKILL);

@@ -27,6 +27,14 @@ keeping_patience_ns(const struct keeping *k)
 	return part < MOST_S * NS_PER_SECOND ? part : MOST_S * NS_PER_SECOND;
 }
 
+uint64_t
+keeping_limit_ns(const struct keeping *k)
+{
+	enum { LEFT = 4 };
+	const uint64_t quarter = k->lease.ttl_ns / LEFT;
+	return k->lease.valid_until_ns > quarter ? k->lease.valid_until_ns - quarter : 0;
+}
+
 void
 keeping_ring(const struct keeping *k)
 {
@@ -190,6 +198,7 @@ keeper_main(struct keeper *keeper)
 	k->sem.patience_ns = keeping_patience_ns(k);
 	lease_stop(&k->lease); /* a read from before the grant would not find the key */
 	k->lease.holds = true;
+	k->sem.goes_on = true;
 	keeper_hold(k);
 	keeper_release(k);
 	exit(EXIT_DONE);

@@ -30,6 +30,9 @@ void keeping_step(struct keeping *k, struct curl_waitfd *fds, unsigned n, uint64
 /* How long a request may take: so long that the keeper can still do what is due in the lifetime of its lease. */
 uint64_t keeping_patience_ns(const struct keeping *k);
 
+/* Until when the hold is certain enough for the command to run, CLOCK_BOOTTIME: a quarter of the lifetime is left then. */
+uint64_t keeping_limit_ns(const struct keeping *k);
+
 /* Tells `tsem run` that the ledger has changed. */
 void keeping_ring(const struct keeping *k);
 

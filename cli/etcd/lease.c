@@ -51,15 +51,18 @@ lease_grant(struct lease *lease, uint64_t deadline_ns)
 		char ttl[24];
 		json_t *request = with_id(lease);
 		json_t *answer;
-		lease->valid_until_ns = boottime_ns() + lease->ttl_ns;
+		lease->sent_ns = boottime_ns();
 		snprintf(ttl, sizeof(ttl), "%" PRIu64, lease->ttl_ns / NS_PER_SECOND);
 		json_object_set_new(request, "TTL", json_string(ttl));
 		outcome = wire_post(lease->wire, "/v3/lease/grant", EFFECT_WRITES, request, deadline_ns, &answer);
 		if (outcome == OUTCOME_DONE)
 			json_decref(answer);
 	} while (outcome == OUTCOME_LOST && wire_pause(lease->wire, deadline_ns));
-	lease->next_ns = monotonic_ns() + lease->ttl_ns / PERIODS;
-	/* By an attempt whose answer was lost, or by an earlier keeper. */
+	if (outcome == OUTCOME_DONE) {
+		lease->valid_until_ns = lease->sent_ns + lease->ttl_ns;
+		lease->next_ns = monotonic_ns() + lease->ttl_ns / PERIODS;
+	}
+	/* By an attempt whose answer was lost, or by an earlier keeper: some time ago, so it has to be kept alive at once. */
 	const bool exists = outcome == OUTCOME_REFUSED && strstr(wire_error(lease->wire), "lease already exists") != NULL;
 	return exists ? OUTCOME_DONE : outcome;
 }
@@ -112,11 +115,19 @@ start_reading(struct lease *lease)
 	start(lease, "/v3/kv/txn", txn);
 }
 
+/* Without a TTL, it has ended. */
 static bool
 is_alive(const json_t *answer)
 {
 	const char *ttl = json_string_value(json_object_get(json_object_get(answer, "result"), "TTL"));
 	return ttl != NULL && strtoll(ttl, NULL, 10) > 0;
+}
+
+static bool
+is_of_etcd(const struct lease *lease, const json_t *answer)
+{
+	return lease->reads ? json_object_get(answer, "responses") != NULL
+	                    : json_object_get(json_object_get(answer, "result"), "ID") != NULL;
 }
 
 static bool
@@ -137,7 +148,9 @@ static void
 take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
 {
 	const bool same = lease->member == wire_member(lease->wire);
-	if (outcome != OUTCOME_DONE || !same)
+	if (outcome == OUTCOME_REFUSED || (outcome == OUTCOME_DONE && !is_of_etcd(lease, answer)))
+		wire_leave_member(lease->wire, lease->member);
+	if (outcome != OUTCOME_DONE || !same || !is_of_etcd(lease, answer))
 		try_again(lease, lease->ttl_ns / PAUSES);
 	else if (lease->reads ? lease->holds && !has_key(answer) : !is_alive(answer))
 		lease->gone = true;

@@ -20,6 +20,7 @@ open_wire(struct semaphore_on_etcd *sem)
 	sem->wire = wire_open(&sem->store);
 	sem->lost = false;
 	sem->patience_ns = 0;
+	sem->goes_on = false;
 	sem->complained = false;
 	sem->lease_missing = false;
 	sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
@@ -79,7 +80,7 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 	sem->lease_missing = sem->lease_missing || missing;
 	if (missing)
 		*answer = json_object();
-	else if (outcome == OUTCOME_REFUSED)
+	else if (outcome == OUTCOME_REFUSED && !sem->goes_on)
 		die(sem->store.operand, "%s", wire_error(sem->wire));
 	if (outcome == OUTCOME_DONE || missing) {
 		txn_decode(*answer);

@@ -29,9 +29,11 @@ with_key(const char *key)
 	json_t *json = json_object();
 	json_object_set_new(json, "key", base64(key, length));
 	if (key[length - 1] == '/') {
-		char end[512];
-		snprintf(end, sizeof(end), "%.*s0", (int)length - 1, key);
-		json_object_set_new(json, "range_end", base64(end, length));
+		char *end = strdup(key);
+		if (end != NULL)
+			end[length - 1] = '0';
+		json_object_set_new(json, "range_end", end == NULL ? NULL : base64(end, length));
+		free(end);
 	}
 	return json;
 }
@@ -179,10 +181,13 @@ void
 txn_decode(json_t *answer)
 {
 	for (size_t response = 0; response < json_array_size(json_object_get(answer, "responses")); response++) {
-		const json_t *kvs = kvs_of(answer, response);
-		for (size_t i = 0; i < json_array_size(kvs); i++) {
-			decode(json_array_get(kvs, i), "key");
-			decode(json_array_get(kvs, i), "value");
+		json_t *kvs = kvs_of(answer, response);
+		for (size_t i = json_array_size(kvs); i-- > 0;) {
+			json_t *kv = json_array_get(kvs, i);
+			decode(kv, "key");
+			decode(kv, "value");
+			if (json_string_length(json_object_get(kv, "key")) == 0) /* no key of tsem */
+				json_array_remove(kvs, i);
 		}
 	}
 }
@@ -231,7 +236,7 @@ bool
 txn_event(json_t *event, struct kv *kv)
 {
 	json_t *json = json_object_get(event, "kv");
-	if (json == NULL || json_object_get(event, "type") != NULL) /* a PUT is 0, and so left out */
+	if (json == NULL)
 		return false;
 	decode(json, "key");
 	decode(json, "value");

@@ -52,7 +52,7 @@ int64_t txn_revision(const json_t *answer);
 /* The key at index `i` of what the range in response `response` has found. False: there is none. */
 bool txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv);
 
-/* The key that an event of a watch is about. False: it was deleted. Decodes it, so call it once. */
+/* The key that an event of a watch is about; deleted, it has no create revision. Decodes it, so call it once. */
 bool txn_event(json_t *event, struct kv *kv);
 
 /* How many keys the deletion in that response has deleted. */

@@ -36,8 +36,8 @@ receive(void *arg, json_t *line)
 	const json_t *events = json_object_get(result, "events");
 	for (size_t i = 0; i < json_array_size(events); i++) {
 		struct kv kv;
-		if (watch->put != NULL && txn_event(json_array_get(events, i), &kv))
-			watch->put(watch->arg, &kv);
+		if (watch->event != NULL && txn_event(json_array_get(events, i), &kv))
+			watch->event(watch->arg, &kv);
 		watch->changed = true;
 	}
 }

@@ -19,8 +19,8 @@ struct watch {
 	char keys[WATCH_KEYS_MAX][KEY_BYTES_MAX];
 	size_t n;
 	bool changed; /* since it was set to false */
-	/* Called for each key that was put, if not NULL. */
-	void (*put)(void *arg, const struct kv *kv);
+	/* Called for each key that was put or deleted, if not NULL. */
+	void (*event)(void *arg, const struct kv *kv);
 	void *arg;
 	bool broken; /* it has to begin anew, after another look */
 };

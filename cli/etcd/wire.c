@@ -257,13 +257,20 @@ call_free(struct call *call)
 	free(call);
 }
 
+void
+wire_leave_member(struct wire *wire, size_t member)
+{
+	if (wire->member == member)
+		wire->member++;
+}
+
 static enum outcome
 judge(const struct call *call, json_t **answer)
 {
 	struct wire *wire = call->wire;
 	const enum outcome end = call->code == CURLE_OK ? read_answer(call, answer) : explain_failure(call);
-	if (end != OUTCOME_DONE && end != OUTCOME_REFUSED && wire->member == call->member)
-		wire->member++;
+	if (end != OUTCOME_DONE && end != OUTCOME_REFUSED)
+		wire_leave_member(wire, call->member);
 	return end;
 }
 

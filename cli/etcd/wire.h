@@ -72,4 +72,7 @@ void call_free(struct call *call);
 /* A number that changes with the present member. */
 size_t wire_member(const struct wire *wire);
 
+/* Makes another member the present one, if `member` is that. */
+void wire_leave_member(struct wire *wire, size_t member);
+
 #endif

@@ -128,6 +128,7 @@ expect_recovered_is() {
   tsem create -j 2 "$SEM"
   hold
   kill -KILL "$PID" "$COMMAND_PID"
+  eventually has_ended "$COMMAND_PID"
   tsem recover "$SEM"
   attempt tsem acquire --owner $$ "$SEM"
   expect_silence

@@ -270,6 +270,44 @@ hold_without_keeper() {
   expect_equal 'order' "$(tr '\n' ' ' <order)" 'second first '
 }
 
+@test "etcd run: a waiter that is stopped while it is admitted does not run beside the next holder" {
+  prepare
+  hold
+  local holder=$PID stopped keeper
+  enqueue tsem run -q --ttl 2 "$SEM" -- touch ran
+  stopped=$PID
+  keeper=$(pgrep -P "$stopped" -x tsem-keeper)
+  enqueue tsem run "$SEM" -- sleep 1000
+  local next=$PID
+  kill -STOP "$stopped" "$keeper"
+  kill "$holder"
+  eventually is_command_of "$next"
+  kill -CONT "$stopped" "$keeper"
+  eventually is_waiting "$stopped"
+  [[ ! -e ran ]] || fail 'the command has run'
+  kill "$next"
+  finish "$stopped"
+  [[ -e ran ]] || fail 'the command has not run'
+}
+
+@test "etcd run: keys that are not text do no harm" {
+  prepare
+  etcdctl put "$KEYS/holders/"$'\xff' '' >/dev/null
+  etcdctl put "$KEYS/held/"$'\xff' '' >/dev/null
+  attempt tsem run "$SEM" -- true
+  expect_status 0
+  etcdctl del --prefix "$KEYS/" >/dev/null
+}
+
+@test "etcd run: without a keeper, and without another one, the command is killed" {
+  prepare
+  hold --ttl 2
+  prlimit --pid "$PID" --nofile=3:3
+  kill -KILL "$KEEPER"
+  finish "$PID"
+  expect_status 125
+}
+
 # lose OPTION...: a hold whose lease is revoked by an administrator. The command counts its signals.
 lose() {
   start sh -c 'exec "$@" 2>message' - tsem run --ttl 2 "$@" "$SEM" -- \
