@@ -19,7 +19,8 @@ struct wait {
 	struct watch watch;
 	struct remote_line shown;
 	bool queued;
-	bool granted; /* by another process */
+	int64_t incarnation; /* of the semaphore: a later one of the same name has another line */
+	bool granted;        /* by another process */
 };
 
 /* Dies of what no wait would change. */
@@ -35,6 +36,15 @@ check_request(const struct keeping *k)
 		die(o->name, "%" PRIu32 " permits are more than there are (ask for 1 to %" PRIu32 ")", o->count, most);
 }
 
+/* With -j, it does not matter which one it is. */
+static void
+check_removal(const struct wait *wait)
+{
+	const struct options *o = wait->k->o;
+	if (!o->has_permits)
+		die(o->name, "it was removed during the wait (create it again)");
+}
+
 /* With -j, creates the semaphore. */
 static void
 create_or_die(const struct wait *wait)
@@ -42,8 +52,7 @@ create_or_die(const struct wait *wait)
 	struct keeping *k = wait->k;
 	if (k->line.config_error != -ENOENT || (!k->o->has_permits && !wait->queued))
 		die_of_config(k->o, k->line.config_error);
-	if (!k->o->has_permits)
-		die(k->o->name, "it was removed during the wait (create it again)");
+	check_removal(wait);
 	struct config config;
 	if (etcd_create(&k->sem, k->o, k->o->permits, &config))
 		version_warn(&k->sem);
@@ -164,7 +173,10 @@ step(struct wait *wait)
 		create_or_die(wait);
 		return false;
 	}
+	if (wait->queued && wait->incarnation != k->line.config.create_revision)
+		check_removal(wait);
 	wait->queued = wait->queued || place != PLACE_NONE;
+	wait->incarnation = k->line.config.create_revision;
 	if (!wait->queued)
 		check_request(k);
 	if (k->lease.gone || k->sem.lease_missing) {

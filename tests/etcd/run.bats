@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Run and wait on a real etcd. After each test, every revision of the semaphore is checked.
+# shellcheck disable=SC2016 # the inner shells expand these
 load ../cli/helper
 
 # SEM is the name as users type it, so the functions of the helper work.
@@ -240,7 +241,7 @@ hold_without_keeper() {
   enqueue tsem run "$SEM" -- sh -c 'echo first >>order'
   local first=$PID
   enqueue tsem run "$SEM" -- sh -c 'echo second >>order'
-  local second=$PID keeper ticket
+  local second=$PID keeper
   keeper=$(pgrep -P "$first" -x tsem-keeper)
   kill -KILL "$keeper"
   eventually pgrep -P "$first" -x tsem-keeper
