@@ -1,39 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Run and wait on a real etcd. After each test, every revision of the semaphore is checked.
 # shellcheck disable=SC2016 # the inner shells expand these
-load ../cli/helper
-
-# SEM is the name as users type it, so the functions of the helper work.
-prepare() {
-  KEYS=tsem/$SEM
-  SEM=etcd:$SEM
-  tsem create -j "${1:-1}" "$SEM" 2>/dev/null
-}
-
-teardown() {
-  end_all
-  "$BATS_TEST_DIRNAME/check" "${ETCDCTL_ENDPOINTS%%,*}" "$KEYS/"
-}
-
-# The holder is `tsem run`; its children are the keeper and the command.
-is_command_of() {
-  KEEPER=$(pgrep -P "$1" -x tsem-keeper) && COMMAND_PID=$(pgrep -P "$1" -x sleep) &&
-    is_shown "any(.holders[]; .pid == $1 and .command == \"sleep 1000\")" true
-}
-
-keys_in() {
-  etcdctl get --prefix --keys-only "$KEYS/$1/" | grep -c . || true
-}
-
-lease_of() {
-  local key
-  key=$(etcdctl get --prefix --keys-only "$KEYS/$1/" | grep . | tail -1)
-  echo "${key##*/}"
-}
-
-place_of() {
-  field ".waiters[] | select(.pid == $1) | .position"
-}
+load helper
 
 @test "etcd run: the command holds while it runs, and no longer" {
   prepare 2
@@ -189,49 +157,33 @@ place_of() {
   expect_status 5
 }
 
-@test "etcd run: the hold lasts as long as the command, even if tsem run is killed" {
-  prepare
-  hold --ttl 2
-  local holder=$PID command=$COMMAND_PID keeper=$KEEPER
-  enqueue tsem run "$SEM" -- sh -c 'echo "${TSEM_RECOVERED-no}" >next'
-  local next=$PID fence
-  fence=$(field '.holders[0].fence')
-  kill -KILL "$holder"
-  finish "$holder"
-  # More than its lifetime without contact: the lease must be kept alive meanwhile.
+@test "etcd run: the hold lasts as long as the command, even if tsem run or its keeper is killed, or its keeper is stopped" {
+  prepare 3
+  local holders=() commands=() keepers=() fences
+  for _ in 1 2 3; do
+    hold --ttl 2
+    holders+=("$PID") commands+=("$COMMAND_PID") keepers+=("$KEEPER")
+  done
+  fences=$(field '[.holders[].fence] | @csv')
+  enqueue tsem run -k 2 "$SEM" -- sh -c 'echo "${TSEM_RECOVERED-no}" >next'
+  local next=$PID
+  kill -KILL "${holders[0]}" "${keepers[1]}"
+  kill -STOP "${keepers[2]}"
+  finish "${holders[0]}"
+  # More than the lifetime of a lease that no keeper keeps alive.
   attempt tsem wait -w 3 "$SEM"
   expect_in_vain
-  expect_shown '.holders[0].fence' "$fence"
-  kill -KILL "$command"
+  expect_shown '[.holders[].fence] | @csv' "$fences"
+  has_ended "${keepers[1]}" && has_ended "${keepers[2]}" || fail 'a keeper was not replaced'
+  kill "${holders[2]}"
+  finish "${holders[2]}"
+  kill -KILL "${commands[0]}"
   finish "$next"
   expect_equal 'the notice to the next one' "$(<next)" 1
-  eventually has_ended "$keeper"
-}
-
-# hold_without_keeper SIGNAL: the keeper of a command that runs longer than the lease lives gets the signal.
-hold_without_keeper() {
-  start tsem run --ttl 2 "$SEM" -- sleep 5
-  eventually pgrep -P "$PID" -x sleep
-  local holder=$PID keeper fence
-  keeper=$(pgrep -P "$PID" -x tsem-keeper)
-  fence=$(field '.holders[0].fence')
-  kill -"$1" "$keeper"
-  eventually has_ended "$keeper"
-  finish "$holder"
-  expect_status 0
-  attempt tsem run "$SEM" -- sh -c 'echo "$TSEM_FENCE ${TSEM_RECOVERED-no}"'
-  expect_match 'fence and notice' "$OUT" ' no$'
-  expect_equal 'fences of this semaphore' "$(grep -c "$fence" <<<"$OUT")" 0
-}
-
-@test "etcd run: a killed keeper is replaced" {
-  prepare
-  hold_without_keeper KILL
-}
-
-@test "etcd run: a stopped keeper is replaced" {
-  prepare
-  hold_without_keeper STOP
+  eventually has_ended "${keepers[0]}"
+  kill "${holders[1]}"
+  finish "${holders[1]}"
+  expect_at_rest 3
 }
 
 @test "etcd run: a waiter whose keeper is killed keeps its place" {
@@ -271,26 +223,6 @@ hold_without_keeper() {
   expect_equal 'order' "$(tr '\n' ' ' <order)" 'second first '
 }
 
-@test "etcd run: a waiter that is stopped while it is admitted does not run beside the next holder" {
-  prepare
-  hold
-  local holder=$PID stopped keeper
-  enqueue tsem run -q --ttl 2 "$SEM" -- touch ran
-  stopped=$PID
-  keeper=$(pgrep -P "$stopped" -x tsem-keeper)
-  enqueue tsem run "$SEM" -- sleep 1000
-  local next=$PID
-  kill -STOP "$stopped" "$keeper"
-  kill "$holder"
-  eventually is_command_of "$next"
-  kill -CONT "$stopped" "$keeper"
-  eventually is_waiting "$stopped"
-  [[ ! -e ran ]] || fail 'the command has run'
-  kill "$next"
-  finish "$stopped"
-  [[ -e ran ]] || fail 'the command has not run'
-}
-
 @test "etcd run: keys that are not text do no harm" {
   prepare
   etcdctl put "$KEYS/holders/"$'\xff' '' >/dev/null
@@ -327,18 +259,9 @@ lose() {
   expect_match 'the message' "$(<message)" "^tsem: $SEM: the hold is lost: the store has ended it \(the command is stopped\)$"
 }
 
-# For all members: a store that does not answer, and does not refuse either.
-stop_store() {
-  pkill -STOP -x etcd
-}
-
-continue_store() {
-  pkill -CONT -x etcd
-}
-
 @test "etcd run: without contact, the command is dead before its lifetime ends" {
   prepare
-  local ttl=3 silent alive
+  local ttl=2 silent alive
   start sh -c 'exec "$@" 2>message' - tsem run --ttl "$ttl" "$SEM" -- \
     sh -c 'trap "echo term >>got" TERM; while :; do cut -d" " -f1 /proc/uptime >>alive; done'
   eventually test -s alive
@@ -349,28 +272,10 @@ continue_store() {
   expect_status 125
   expect_equal 'signals' "$(<got)" term
   expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store answers in time"
-  alive=$(grep '\.' alive | tail -1)
+  alive=$(last_time alive)
   jq -en "$alive - $silent < $ttl" || fail "the store was silent from $silent on, and the command lived until $alive"
   attempt tsem run "$SEM" -- true
   expect_status 0
-}
-
-@test "etcd run: a waiter waits for a store that is silent for longer than its lifetime" {
-  prepare
-  start tsem run "$SEM" -- sleep 4
-  eventually is_shown .held 1
-  local holder=$PID
-  start sh -c 'exec tsem run --ttl 2 "$SEM" -- touch ran 2>message'
-  local waiter=$PID
-  eventually is_waiting "$waiter"
-  stop_store
-  eventually grep -q 'no member of the store answers at .*waiting for it' message
-  continue_store
-  finish "$holder"
-  expect_status 0
-  finish "$waiter"
-  expect_status 0
-  [[ -e ran ]] || fail 'the command has not run'
 }
 
 @test "etcd run: --on-lost ignore and --on-lost SIGNAL leave the end to the command" {

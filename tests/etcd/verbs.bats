@@ -214,11 +214,6 @@ waits 2 19 gamma 1   later"
   expect_status 0
 }
 
-@test "etcd: a store that cannot be reached" {
-  refused '^tsem: etcd://127.0.0.1:1,127.0.0.1:2/a: no member of the store answers at 127.0.0.1:1, 127.0.0.1:2:' \
-    create etcd://127.0.0.1:1,127.0.0.1:2/a
-}
-
 @test "etcd: a port where another service answers" {
   start python3 -m http.server --bind 127.0.0.1 8080
   eventually bash -c ': >/dev/tcp/127.0.0.1/8080'
@@ -226,8 +221,7 @@ waits 2 19 gamma 1   later"
   refused '127.0.0.1:12380 answers, but not as etcd: HTTP status 404' create etcd://127.0.0.1:12380/a
 }
 
-@test "etcd: TLS where none is expected, and the reverse" {
-  refused 'does not answer by TLS' create etcds://127.0.0.1:12379/a
+@test "etcd: TLS, TLS where none is expected, the reverse, and a store that cannot be reached" {
   openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out certificate -days 2 -subj /CN=localhost \
     -addext subjectAltName=IP:127.0.0.1 2>/dev/null
   start etcd --data-dir tls --log-level error --cert-file certificate --key-file key \
@@ -239,5 +233,17 @@ waits 2 19 gamma 1   later"
   ETCDCTL_CACERT=certificate ETCDCTL_ENDPOINTS=127.0.0.1:4379 attempt tsem remove "etcd:$SEM"
   expect_silence
   refused 'certificate of 127.0.0.1:4379 is not accepted.*ETCDCTL_CACERT' create etcds://127.0.0.1:4379/a
-  refused 'TLS' create etcd://127.0.0.1:4379/a
+  # Each takes the 5 s in which a store may answer.
+  start sh -c '! tsem create etcds://127.0.0.1:12379/a 2>answer'
+  local tls=$PID
+  start sh -c '! tsem create etcd://127.0.0.1:4379/a 2>no-answer'
+  local no_tls=$PID
+  refused '^tsem: etcd://127.0.0.1:1,127.0.0.1:2/a: no member of the store answers at 127.0.0.1:1, 127.0.0.1:2:' \
+    create etcd://127.0.0.1:1,127.0.0.1:2/a
+  finish "$tls"
+  expect_status 0
+  expect_match 'the message' "$(<answer)" '^tsem: .*does not answer by TLS'
+  finish "$no_tls"
+  expect_status 0
+  expect_match 'the message' "$(<no-answer)" '^tsem: .*TLS'
 }

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+# Run on a real etcd whose members are killed, stopped and cut off.
+# shellcheck disable=SC2016 # the inner shells expand these
+load helper
+
+teardown() {
+  end_all
+  nft delete table ip cut 2>/dev/null || true
+  continue_store
+  rm -f "$CLUSTER"/down.*
+  eventually etcdctl endpoint health
+  check_revisions
+}
+
+# The number of the member that leads.
+leader() {
+  etcdctl --command-timeout=1s endpoint status -w json 2>/dev/null |
+    jq -er '.[] | select(.Status.leader == .Status.header.member_id) | .Endpoint[10:11]'
+}
+
+another_leads() {
+  local now
+  now=$(leader) && [[ $now != "$1" ]]
+}
+
+take_down() {
+  for member in "$@"; do
+    : >"$CLUSTER/down.$member"
+    pkill -KILL -f "^etcd --name member$member "
+  done
+}
+
+# cut_off MEMBER [MATCH]...: its packets are dropped: all, or those that match one of these.
+cut_off() {
+  [[ -n ${CLUSTER_UID-} ]] || skip 'only root can drop the packets of one member'
+  nft 'add table ip cut; add chain ip cut out { type filter hook output priority 0; }'
+  [[ $# -gt 1 ]] || set -- "$1" ''
+  for match in "${@:2}"; do
+    nft "add rule ip cut out meta skuid $((CLUSTER_UID + $1)) $match drop"
+  done
+}
+
+# Drops what a member says to the other members, and lets it talk to its clients.
+cut_off_from_members() {
+  cut_off "$1" 'tcp dport { 12380, 22380, 32380 }' "tcp sport ${1}2380"
+}
+
+# queue TTL: a holder and two waiters.
+queue() {
+  TTL=$1
+  prepare
+  hold --ttl "$TTL"
+  HOLDER=$PID
+  FENCE=$(field '.holders[0].fence')
+  start sh -c 'exec tsem run --ttl "$1" "$SEM" -- sh -c "echo first >>order" 2>>messages' - "$TTL"
+  FIRST=$PID
+  eventually is_waiting "$FIRST"
+  start sh -c 'exec tsem run --ttl "$1" "$SEM" -- sh -c "echo second >>order" 2>>messages' - "$TTL"
+  SECOND=$PID
+  eventually is_waiting "$SECOND"
+}
+
+# Nothing is lost within more than the lifetime of the leases, and the order is kept.
+expect_kept() {
+  attempt tsem wait -w "$((TTL + 1))" "$SEM"
+  expect_in_vain
+  expect_shown '[.holders[].fence, .waiting] | @csv' "$FENCE,2"
+  kill "$HOLDER"
+  finish "$FIRST"
+  finish "$SECOND"
+  expect_equal 'order' "$(tr '\n' ' ' <order)" 'first second '
+  expect_equal 'messages' "$(grep -v 'waiting for it' messages || true)" ''
+}
+
+# An election takes 1 s to 2 s, and another one if two members want to lead at the same time.
+@test "etcd fault: the leader is killed" {
+  queue 8
+  local old
+  old=$(leader)
+  take_down "$old"
+  eventually another_leads "$old"
+  expect_kept
+}
+
+@test "etcd fault: the leader is cut off" {
+  queue 8
+  local old
+  old=$(leader)
+  cut_off "$old"
+  eventually another_leads "$old"
+  expect_kept
+}
+
+@test "etcd fault: the member that a keeper talks to is cut off" {
+  queue 3
+  cut_off 1
+  expect_kept
+}
+
+@test "etcd fault: the member that a keeper talks to is cut off from the others" {
+  queue 3
+  cut_off_from_members 1
+  expect_kept
+}
+
+@test "etcd fault: a store that is down for less than the lifetime" {
+  queue 8
+  take_down 1 2 3
+  rm "$CLUSTER"/down.*
+  eventually leader
+  expect_kept
+}
+
+# A command that ignores SIGTERM and writes the time until it is killed.
+RECORD='trap "" TERM; while :; do cut -d" " -f1 /proc/uptime >>mine; done'
+
+# expect_no_overlap: the first command, whose times are in `mine`, was dead before the time in `next`.
+expect_no_overlap() {
+  jq -en "$(last_time mine) < $(<next)" || fail "the next command began at $(<next), and the first lived until $(last_time mine)"
+}
+
+@test "etcd fault: the only member of a holder, the leader, is cut off from the others" {
+  prepare
+  local leader
+  leader=$(leader)
+  start env ETCDCTL_ENDPOINTS="127.0.0.1:${leader}2379" sh -c 'exec "$@" 2>message' - tsem run --ttl 2 "$SEM" -- sh -c "$RECORD"
+  local holder=$PID
+  eventually test -s mine
+  enqueue tsem run -q --ttl 2 "$SEM" -- sh -c 'cut -d" " -f1 /proc/uptime >next'
+  local next=$PID
+  cut_off_from_members "$leader"
+  finish "$holder"
+  expect_status 125
+  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store answers in time"
+  finish "$next"
+  expect_status 0
+  expect_no_overlap
+}
+
+@test "etcd fault: a store that is down for longer than the lifetime" {
+  prepare
+  start sh -c 'exec "$@" 2>message' - tsem run --ttl 2 "$SEM" -- sh -c "$RECORD"
+  local holder=$PID
+  eventually test -s mine
+  enqueue tsem run -q --ttl 2 "$SEM" -- sh -c 'cut -d" " -f1 /proc/uptime >next'
+  local next=$PID
+  take_down 1 2 3
+  finish "$holder"
+  expect_status 125
+  rm "$CLUSTER"/down.*
+  finish "$next"
+  expect_status 0
+  expect_no_overlap
+}
+
+@test "etcd fault: tsem run and its keeper are killed" {
+  prepare
+  hold --ttl 2
+  local holder=$PID command=$COMMAND_PID
+  enqueue tsem run "$SEM" -- sh -c 'echo "${TSEM_RECOVERED-no}" >next'
+  kill -KILL "$holder" "$KEEPER"
+  finish "$PID"
+  expect_equal 'the notice to the next one' "$(<next)" 1
+  [[ -d /proc/$command ]] || fail 'the command has ended'
+}
+
+@test "etcd fault: a waiter that is stopped while it is admitted does not run beside the next holder" {
+  prepare
+  hold
+  local holder=$PID stopped its_keeper
+  enqueue tsem run -q --ttl 2 "$SEM" -- touch ran
+  stopped=$PID
+  its_keeper=$(pgrep -P "$stopped" -x tsem-keeper)
+  enqueue tsem run "$SEM" -- sleep 1000
+  local next=$PID
+  kill -STOP "$stopped" "$its_keeper"
+  kill "$holder"
+  eventually is_command_of "$next"
+  kill -CONT "$stopped" "$its_keeper"
+  eventually is_waiting "$stopped"
+  [[ ! -e ran ]] || fail 'the command has run'
+  kill "$next"
+  finish "$stopped"
+  [[ -e ran ]] || fail 'the command has not run'
+}
+
+@test "etcd fault: a waiter waits for a store that is silent for longer than its lifetime" {
+  prepare
+  start tsem run "$SEM" -- sleep 4
+  eventually is_shown .held 1
+  local holder=$PID
+  start sh -c 'exec tsem run --ttl 2 "$SEM" -- touch ran 2>message'
+  local waiter=$PID
+  eventually is_waiting "$waiter"
+  stop_store
+  eventually grep -q 'no member of the store answers at .*waiting for it' message
+  continue_store
+  finish "$holder"
+  expect_status 0
+  finish "$waiter"
+  expect_status 0
+  [[ -e ran ]] || fail 'the command has not run'
+}

@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# For tests of what holds or waits on etcd. After each test, every revision of the semaphore is checked.
+load ../cli/helper
+
+# SEM is the name as users type it, so the functions of the helper work.
+prepare() {
+  KEYS=tsem/$SEM
+  SEM=etcd:$SEM
+  tsem create -j "${1:-1}" "$SEM" 2>/dev/null
+}
+
+check_revisions() {
+  "$BATS_TEST_DIRNAME/check" "${ETCDCTL_ENDPOINTS%%,*}" "$KEYS/"
+}
+
+teardown() {
+  end_all
+  check_revisions
+}
+
+# The holder is `tsem run`; its children are the keeper and the command.
+# shellcheck disable=SC2034 # tests use these
+is_command_of() {
+  KEEPER=$(pgrep -P "$1" -x tsem-keeper) && COMMAND_PID=$(pgrep -P "$1" -x sleep) &&
+    is_shown "any(.holders[]; .pid == $1 and .command == \"sleep 1000\")" true
+}
+
+keys_in() {
+  etcdctl get --prefix --keys-only "$KEYS/$1/" | grep -c . || true
+}
+
+lease_of() {
+  local key
+  key=$(etcdctl get --prefix --keys-only "$KEYS/$1/" | grep . | tail -1)
+  echo "${key##*/}"
+}
+
+place_of() {
+  field ".waiters[] | select(.pid == $1) | .position"
+}
+
+# For all members: a store that does not answer, and does not refuse either.
+stop_store() {
+  pkill -STOP -x etcd
+}
+
+continue_store() {
+  pkill -CONT -x etcd
+}
+
+
+# The last complete time in a file to which a command wrote them until it was killed.
+last_time() {
+  sed '/\...$/!d' "$1" | tail -1
+}
