@@ -61,10 +61,13 @@ _tsem() {
       expected=${takes[$word]-}
     elif [[ -z $name ]]; then
       name=$word
+      # For bash, a colon ends a word: "etcd", ":", "deploy".
+      while [[ ${COMP_WORDS[i + 1]-} == : ]]; do ((i += 2)); done
     else
       break
     fi
   done
+  ((i <= COMP_CWORD)) || return
   if [[ $verb == run && -n $name && ($i -lt $COMP_CWORD || ! $open) ]]; then
     declare -F _command_offset >/dev/null && _command_offset "$i" && return
     mapfile -t COMPREPLY < <(compgen -c -- "$cur")

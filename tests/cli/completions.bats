@@ -58,6 +58,8 @@ expect_completions() {
 @test "completions: bash" {
   expect_completions bash
   expect_offered bash "$(verbs_of_help)"$'\n--help\n--version' ''
+  expect_offered bash --nonblock run etcd : //host : 2379/deploy --non
+  expect_offered bash '' run etcd : --non
   expect_offered bash "$(options_of_help run)" run -
   expect_offered bash "$SEM,$SEM" run "$SEM,$SEM"
   mkdir bin
