@@ -52,12 +52,11 @@ queue() {
   hold --ttl "$TTL"
   HOLDER=$PID
   FENCE=$(field '.holders[0].fence')
-  start sh -c 'exec tsem run --ttl "$1" "$SEM" -- sh -c "echo first >>order" 2>>messages' - "$TTL"
-  FIRST=$PID
-  eventually is_waiting "$FIRST"
-  start sh -c 'exec tsem run --ttl "$1" "$SEM" -- sh -c "echo second >>order" 2>>messages' - "$TTL"
-  SECOND=$PID
-  eventually is_waiting "$SECOND"
+  WAITERS=()
+  for place in first second; do
+    enqueue sh -c 'exec tsem run --ttl "$1" "$SEM" -- sh -c "echo $2 >>order" 2>>messages' - "$TTL" $place
+    WAITERS+=("$PID")
+  done
 }
 
 # Nothing is lost within more than the lifetime of the leases, and the order is kept.
@@ -66,8 +65,7 @@ expect_kept() {
   expect_in_vain
   expect_shown '[.holders[].fence, .waiting] | @csv' "$FENCE,2"
   kill "$HOLDER"
-  finish "$FIRST"
-  finish "$SECOND"
+  for pid in "${WAITERS[@]}"; do finish "$pid"; done
   expect_equal 'order' "$(tr '\n' ' ' <order)" 'first second '
   expect_equal 'messages' "$(grep -v 'waiting for it' messages || true)" ''
 }
@@ -111,45 +109,44 @@ expect_kept() {
   expect_kept
 }
 
-# A command that ignores SIGTERM and writes the time until it is killed.
-RECORD='trap "" TERM; while :; do cut -d" " -f1 /proc/uptime >>mine; done'
+# follow [VARIABLE=VALUE]...: a holder with this environment, whose command ignores SIGTERM and writes the time into `mine` until it is
+# killed, and a waiter that writes the time of its admission into `next`.
+follow() {
+  prepare
+  start env "$@" sh -c 'exec "$@" 2>message' - tsem run --ttl 2 "$SEM" -- \
+    sh -c 'trap "" TERM; while :; do cut -d" " -f1 /proc/uptime >>mine; done'
+  HOLDER=$PID
+  eventually test -s mine
+  enqueue tsem run -q --ttl 2 "$SEM" -- sh -c 'cut -d" " -f1 /proc/uptime >next'
+  NEXT=$PID
+}
 
-# expect_no_overlap: the first command, whose times are in `mine`, was dead before the time in `next`.
+expect_loss() {
+  finish "$HOLDER"
+  expect_status 125
+  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store answers in time"
+}
+
 expect_no_overlap() {
+  finish "$NEXT"
+  expect_status 0
   jq -en "$(last_time mine) < $(<next)" || fail "the next command began at $(<next), and the first lived until $(last_time mine)"
 }
 
 @test "etcd fault: the only member of a holder, the leader, is cut off from the others" {
-  prepare
   local leader
   leader=$(leader)
-  start env ETCDCTL_ENDPOINTS="127.0.0.1:${leader}2379" sh -c 'exec "$@" 2>message' - tsem run --ttl 2 "$SEM" -- sh -c "$RECORD"
-  local holder=$PID
-  eventually test -s mine
-  enqueue tsem run -q --ttl 2 "$SEM" -- sh -c 'cut -d" " -f1 /proc/uptime >next'
-  local next=$PID
+  follow ETCDCTL_ENDPOINTS="127.0.0.1:${leader}2379"
   cut_off_from_members "$leader"
-  finish "$holder"
-  expect_status 125
-  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store answers in time"
-  finish "$next"
-  expect_status 0
+  expect_loss
   expect_no_overlap
 }
 
 @test "etcd fault: a store that is down for longer than the lifetime" {
-  prepare
-  start sh -c 'exec "$@" 2>message' - tsem run --ttl 2 "$SEM" -- sh -c "$RECORD"
-  local holder=$PID
-  eventually test -s mine
-  enqueue tsem run -q --ttl 2 "$SEM" -- sh -c 'cut -d" " -f1 /proc/uptime >next'
-  local next=$PID
+  follow
   take_down 1 2 3
-  finish "$holder"
-  expect_status 125
+  expect_loss
   rm "$CLUSTER"/down.*
-  finish "$next"
-  expect_status 0
   expect_no_overlap
 }
 

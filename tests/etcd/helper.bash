@@ -26,20 +26,6 @@ is_command_of() {
     is_shown "any(.holders[]; .pid == $1 and .command == \"sleep 1000\")" true
 }
 
-keys_in() {
-  etcdctl get --prefix --keys-only "$KEYS/$1/" | grep -c . || true
-}
-
-lease_of() {
-  local key
-  key=$(etcdctl get --prefix --keys-only "$KEYS/$1/" | grep . | tail -1)
-  echo "${key##*/}"
-}
-
-place_of() {
-  field ".waiters[] | select(.pid == $1) | .position"
-}
-
 # For all members: a store that does not answer, and does not refuse either.
 stop_store() {
   pkill -STOP -x etcd
@@ -48,7 +34,6 @@ stop_store() {
 continue_store() {
   pkill -CONT -x etcd
 }
-
 
 # The last complete time in a file to which a command wrote them until it was killed.
 last_time() {

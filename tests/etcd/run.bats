@@ -1,7 +1,21 @@
 # SPDX-License-Identifier: MIT
 # Run and wait on a real etcd. After each test, every revision of the semaphore is checked.
-# shellcheck disable=SC2016 # the inner shells expand these
+# shellcheck disable=SC2016,SC2153 # the inner shells expand these; the helper sets KEEPER
 load helper
+
+keys_in() {
+  etcdctl get --prefix --keys-only "$KEYS/$1/" | grep -c . || true
+}
+
+lease_of() {
+  local key
+  key=$(etcdctl get --prefix --keys-only "$KEYS/$1/" | grep . | tail -1)
+  echo "${key##*/}"
+}
+
+place_of() {
+  field ".waiters[] | select(.pid == $1) | .position"
+}
 
 @test "etcd run: the command holds while it runs, and no longer" {
   prepare 2
@@ -159,31 +173,37 @@ load helper
 
 @test "etcd run: the hold lasts as long as the command, even if tsem run or its keeper is killed, or its keeper is stopped" {
   prepare 3
-  local holders=() commands=() keepers=() fences
-  for _ in 1 2 3; do
-    hold --ttl 2
-    holders+=("$PID") commands+=("$COMMAND_PID") keepers+=("$KEEPER")
+  hold --ttl 2
+  local orphan=$PID command=$COMMAND_PID keeper=$KEEPER holders=() keepers=() fences fence
+  for _ in killed stopped; do
+    start tsem run --ttl 2 "$SEM" -- sleep 5
+    eventually pgrep -P "$PID" -x sleep
+    holders+=("$PID")
+    keepers+=("$(pgrep -P "$PID" -x tsem-keeper)")
   done
-  fences=$(field '[.holders[].fence] | @csv')
-  enqueue tsem run -k 2 "$SEM" -- sh -c 'echo "${TSEM_RECOVERED-no}" >next'
-  local next=$PID
-  kill -KILL "${holders[0]}" "${keepers[1]}"
-  kill -STOP "${keepers[2]}"
-  finish "${holders[0]}"
+  fences=$(field '.holders[].fence')
+  kill -KILL "$orphan" "${keepers[0]}"
+  kill -STOP "${keepers[1]}"
+  finish "$orphan"
   # More than the lifetime of a lease that no keeper keeps alive.
   attempt tsem wait -w 3 "$SEM"
   expect_in_vain
-  expect_shown '[.holders[].fence] | @csv' "$fences"
-  has_ended "${keepers[1]}" && has_ended "${keepers[2]}" || fail 'a keeper was not replaced'
-  kill "${holders[2]}"
-  finish "${holders[2]}"
-  kill -KILL "${commands[0]}"
-  finish "$next"
+  expect_shown '.holders[].fence' "$fences"
+  for i in 0 1; do
+    has_ended "${keepers[i]}" || fail 'the keeper was not replaced'
+    finish "${holders[i]}"
+    expect_status 0
+  done
+  attempt tsem run "$SEM" -- sh -c 'echo "$TSEM_FENCE ${TSEM_RECOVERED-no}"'
+  expect_match 'fence and notice' "$OUT" ' no$'
+  for fence in $fences; do
+    ((${OUT% *} > fence)) || fail "the fence was $fence before"
+  done
+  enqueue tsem run -k 3 "$SEM" -- sh -c 'echo "${TSEM_RECOVERED-no}" >next'
+  kill -KILL "$command"
+  finish "$PID"
   expect_equal 'the notice to the next one' "$(<next)" 1
-  eventually has_ended "${keepers[0]}"
-  kill "${holders[1]}"
-  finish "${holders[1]}"
-  expect_at_rest 3
+  eventually has_ended "$keeper"
 }
 
 @test "etcd run: a waiter whose keeper is killed keeps its place" {

@@ -233,17 +233,14 @@ waits 2 19 gamma 1   later"
   ETCDCTL_CACERT=certificate ETCDCTL_ENDPOINTS=127.0.0.1:4379 attempt tsem remove "etcd:$SEM"
   expect_silence
   refused 'certificate of 127.0.0.1:4379 is not accepted.*ETCDCTL_CACERT' create etcds://127.0.0.1:4379/a
-  # Each takes the 5 s in which a store may answer.
-  start sh -c '! tsem create etcds://127.0.0.1:12379/a 2>answer'
-  local tls=$PID
-  start sh -c '! tsem create etcd://127.0.0.1:4379/a 2>no-answer'
-  local no_tls=$PID
+  # Each takes the 5 s in which a store may answer, and has its files in a directory of its own.
+  mkdir by-tls without-tls
+  (cd by-tls && refused 'does not answer by TLS' create etcds://127.0.0.1:12379/a) 3>&- 4>&- &
+  local tls=$!
+  (cd without-tls && refused 'TLS' create etcd://127.0.0.1:4379/a) 3>&- 4>&- &
+  local no_tls=$!
   refused '^tsem: etcd://127.0.0.1:1,127.0.0.1:2/a: no member of the store answers at 127.0.0.1:1, 127.0.0.1:2:' \
     create etcd://127.0.0.1:1,127.0.0.1:2/a
-  finish "$tls"
-  expect_status 0
-  expect_match 'the message' "$(<answer)" '^tsem: .*does not answer by TLS'
-  finish "$no_tls"
-  expect_status 0
-  expect_match 'the message' "$(<no-answer)" '^tsem: .*TLS'
+  wait "$tls"
+  wait "$no_tls"
 }
