@@ -73,23 +73,23 @@ id_of(const char *key)
 }
 
 static void
-add_ranges(const struct line *line, json_t *txn)
+add_ranges(const struct line *line, json_t *txn, const char *when)
 {
 	char key[KEY_BYTES_MAX];
 	etcd_key(line->sem, "config", key);
-	txn_range(txn, "success", key);
+	txn_range(txn, when, key);
 	etcd_key(line->sem, "holders/", key);
-	txn_range(txn, "success", key);
+	txn_range(txn, when, key);
 	etcd_key(line->sem, "held/", key);
-	txn_keys(txn, "success", key);
+	txn_keys(txn, when, key);
 	etcd_key(line->sem, "waiters/", key);
-	txn_first(txn, "success", key);
+	txn_first(txn, when, key);
 	line_key(line, "waiters/", key);
-	txn_range(txn, "success", key);
+	txn_range(txn, when, key);
 	if (line->ticket == 0)
 		return;
 	etcd_key(line->sem, "waiters/", key);
-	txn_last_before(txn, "success", key, line->ticket);
+	txn_last_before(txn, when, key, line->ticket);
 }
 
 static enum place
@@ -126,7 +126,7 @@ look(struct line *line, bool serializable, struct grant *grant)
 {
 	json_t *txn = txn_new();
 	json_t *answer;
-	add_ranges(line, txn);
+	add_ranges(line, txn, "success");
 	if (serializable)
 		txn_make_serializable(txn);
 	return etcd_commit(line->sem, EFFECT_READS, txn, &answer) ? read_view(line, answer, grant) : PLACE_UNKNOWN;
@@ -250,16 +250,13 @@ admit(const struct line *line, json_t *txn, const char *id, json_t *who, int64_t
 	json_decref(who);
 }
 
-/* Admits the first waiter, if it still is the first. */
+/* Admits the first waiter, if it still waits: it is the first for as long, because all that come later stand behind it. */
 static void
 admit_first(const struct line *line, json_t *txn, const char *leaver)
 {
-	char all[KEY_BYTES_MAX];
 	const struct kv *first = &line->first;
 	guard(line, txn);
 	txn_compare(txn, first->key, "CREATE", "EQUAL", first->create_revision);
-	etcd_key(line->sem, "waiters/", all);
-	txn_compare(txn, all, "CREATE", "GREATER", first->create_revision - 1);
 	txn_delete(txn, "success", first->key);
 	json_t *who = json_loads(first->value, 0, NULL);
 	admit(line, txn, id_of(first->key), json_is_object(who) ? who : json_object(), first->create_revision, leaver);
@@ -380,12 +377,13 @@ has_successor(const struct line *line)
 	       && has_room_for(line, line->held - line->o->count, count_of(&line->first));
 }
 
-/* With a guard that there is no waiter, or with the grant to the first one. */
+/* With a guard that there is no waiter, or with the grant to the first one. If it fails, the answer is a new view. */
 static json_t *
 release_by_view(const struct line *line, const struct grant *grant)
 {
 	char all[KEY_BYTES_MAX];
 	json_t *txn = release(line, grant);
+	add_ranges(line, txn, "failure");
 	if (has_successor(line)) {
 		admit_first(line, txn, line->id);
 	} else if (!line->has_waiters) {
@@ -405,24 +403,27 @@ line_foresee(struct line *line)
 
 /*
  * The view from the time of the grant will do if it shows no other holder, who may have died since: the successor has to
- * be told. If the line has changed, the transaction fails, and the next view is new. If it changes again and again, the
- * permits are released without a successor, and the first waiter grants itself its own.
+ * be told. If the line changes again and again, the permits are released without a successor, and the first waiter grants
+ * itself its own. A process that is no holder has released them by an attempt whose answer was lost.
  */
 bool
 line_release(struct line *line, const struct grant *grant)
 {
 	enum { ATTEMPTS = 3 };
-	bool succeeded = false;
-	for (int i = 0; i < ATTEMPTS && !succeeded; i++) {
-		struct grant now;
-		const enum place place = line->shows_only_us ? PLACE_HOLDER : line_look(line, &now);
-		if (place == PLACE_UNKNOWN)
+	struct grant now;
+	json_t *answer;
+	bool succeeded;
+	enum place place = line->shows_only_us ? PLACE_HOLDER : line_look(line, &now);
+	for (int i = 0; i < ATTEMPTS && place == PLACE_HOLDER; i++) {
+		if (!etcd_commit(line->sem, EFFECT_WRITES, release_by_view(line, grant), &answer))
 			return false;
-		if (place != PLACE_HOLDER) /* an attempt whose answer was lost has released it */
+		if (txn_succeeded(answer)) {
+			json_decref(answer);
 			return true;
-		line->shows_only_us = false;
-		if (!commit(line, release_by_view(line, grant), &succeeded))
-			return false;
+		}
+		place = read_view(line, answer, &now);
 	}
-	return succeeded || commit(line, release(line, grant), &succeeded);
+	if (place == PLACE_HOLDER)
+		return commit(line, release(line, grant), &succeeded);
+	return place != PLACE_UNKNOWN;
 }
