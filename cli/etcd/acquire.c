@@ -116,7 +116,12 @@ watch(struct wait *wait, enum place place)
 	watch_begin(&wait->watch, k->sem.wire, (const char(*)[KEY_BYTES_MAX])keys, n, k->line.revision);
 }
 
-/* Until something has changed. False: the time is up, and it has left the line. */
+/*
+ * Until something has changed. False: the time is up, and it has left the line.
+ *
+ * A waiter that has become the first one is in no hurry to look: the next release grants it its permits. Only permits that
+ * are free already wait for its look.
+ */
 static bool
 wait_for_change(struct wait *wait, enum place place)
 {
@@ -132,6 +137,8 @@ wait_for_change(struct wait *wait, enum place place)
 		if (monotonic_ns() >= wait->shown.deadline_ns)
 			return !leave(wait);
 	}
+	if (place != PLACE_FIRST)
+		keeping_rest(k, &wait->granted);
 	return true;
 }
 

@@ -23,7 +23,8 @@ struct hold {
 	struct keeping *k;
 	uint64_t lost_ns; /* when the command got its signal, CLOCK_BOOTTIME; 0: not yet */
 	bool killed;
-	uint64_t ended_ns; /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
+	uint64_t foresee_ns; /* when to look at what the release needs, CLOCK_MONOTONIC */
+	uint64_t ended_ns;   /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
 };
 
 /* ---- loss ---- */
@@ -114,21 +115,30 @@ wait_for_events(struct hold *hold)
 		{.fd = k->keeper->process, .events = CURL_WAIT_POLLIN},
 	};
 	uint64_t expirations;
-	keeping_step(k, fds, runs ? 3 : 2, monotonic_ns() + NS_PER_SECOND);
+	const uint64_t second = monotonic_ns() + NS_PER_SECOND;
+	keeping_step(k, fds, runs ? 3 : 2, second < hold->foresee_ns ? second : hold->foresee_ns);
 	if (runs && fds[2].revents != 0)
 		hold->ended_ns = monotonic_ns();
 	(void)!read(hold->k->timer, &expirations, sizeof(expirations));
 }
 
+static void
+foresee(struct hold *hold)
+{
+	if (monotonic_ns() < hold->foresee_ns)
+		return;
+	hold->foresee_ns = UINT64_MAX;
+	line_foresee(&hold->k->line);
+}
+
 void
 keeper_hold(struct keeping *k)
 {
-	struct hold hold = {.k = k};
+	struct hold hold = {.k = k, .foresee_ns = monotonic_ns() + REST_MS * NS_PER_MS};
 	keeping_detach();
-	enforce(&hold);
-	line_foresee(&k->line);
 	while (!is_over(&hold)) {
 		enforce(&hold);
+		foresee(&hold);
 		wait_for_events(&hold);
 	}
 }
@@ -165,4 +175,5 @@ keeper_release(struct keeping *k)
 			keeping_ring(k);
 		}
 	} while (!done && boottime_ns() < k->lease.valid_until_ns && wire_pause(k->sem.wire, UINT64_MAX));
+	keeping_rest(k, NULL);
 }

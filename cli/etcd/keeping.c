@@ -127,6 +127,15 @@ keeping_step(struct keeping *k, struct curl_waitfd *fds, unsigned n, uint64_t un
 		receive(k);
 }
 
+void
+keeping_rest(struct keeping *k, const bool *urgent)
+{
+	const uint64_t end = monotonic_ns() + REST_MS * NS_PER_MS;
+	struct curl_waitfd fds[1];
+	while ((urgent == NULL || !*urgent) && monotonic_ns() < end)
+		keeping_step(k, fds, 1, end);
+}
+
 /* ---- the lease ---- */
 
 static void

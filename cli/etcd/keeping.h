@@ -27,6 +27,16 @@ struct keeping {
  */
 void keeping_step(struct keeping *k, struct curl_waitfd *fds, unsigned n, uint64_t until_ns);
 
+/*
+ * For how long a keeper leaves the processors and the store to the command that a hand-over lets begin, before it does
+ * what is not urgent. With three members, 15 waiters and the commands on two processors, a hand-over takes 1.6 times as
+ * long without it.
+ */
+enum { REST_MS = 10 };
+
+/* Lets the network go on for REST_MS, or until `*urgent`, which may be NULL. */
+void keeping_rest(struct keeping *k, const bool *urgent);
+
 /* How long a request may take: so long that the keeper can still do what is due in the lifetime of its lease. */
 uint64_t keeping_patience_ns(const struct keeping *k);
 
