@@ -154,7 +154,7 @@ expect_at_rest() {
 # All of the semaphore that a refused command must not change.
 semaphore_state() {
   if [[ -e $FILE ]]; then
-    timeout "$DEADLINE" tsem show -J "$SEM" | grep -v '"seconds"'
+    timeout "$DEADLINE" tsem show -J "$SEM" | sed '/"seconds"/d; /"why"/s/ for [0-9]* s\b//g'
   else
     echo absent
   fi
