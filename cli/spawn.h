@@ -43,7 +43,7 @@ int spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, c
                              struct spawned **spawned);
 
 /*
- * Starts a process that executes the command once a byte arrives through the pipe `gate`, and ends if the pipe is closed.
+ * Starts a process that executes the command once a byte arrives through the pair `gate`, and ends if that is closed.
  * It calls `prepare` before.
  */
 int spawn_behind_gate(const int gate[2], void (*prepare)(const void *arg), const void *arg, char **argv,

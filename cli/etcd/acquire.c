@@ -98,7 +98,10 @@ take_grant(void *arg, const struct kv *kv)
 		wait->granted = kv->create_revision > 0 && grant_read(kv, &k->ledger->grant);
 }
 
-/* Each waiter is told when the one in front goes. The first one is told of all that may give it permits. */
+/*
+ * Each waiter is told when the one in front goes. The first one is told of all that may give it permits. A view that was
+ * requested without the ticket does not show the waiter in front: by a new keeper, or after a lost answer.
+ */
 static void
 watch(struct wait *wait, enum place place)
 {
@@ -111,16 +114,19 @@ watch(struct wait *wait, enum place place)
 		etcd_key(&k->sem, "holders/", keys[n++]);
 	} else {
 		line_key(&k->line, "holders/", keys[n++]);
-		snprintf(keys[n++], KEY_BYTES_MAX, "%s", k->line.predecessor_key);
+		if (k->line.predecessor_key[0] != '\0')
+			snprintf(keys[n++], KEY_BYTES_MAX, "%s", k->line.predecessor_key);
+		else
+			etcd_key(&k->sem, "waiters/", keys[n++]);
 	}
 	watch_begin(&wait->watch, k->sem.wire, (const char(*)[KEY_BYTES_MAX])keys, n, k->line.revision);
 }
 
 /*
- * Until something has changed. False: the time is up, and it has left the line.
+ * Waits until something has changed. False: the deadline has passed, and the process has left the line.
  *
- * A waiter that has become the first one is in no hurry to look: the next release grants it its permits. Only permits that
- * are free already wait for its look.
+ * A waiter that becomes the first one may look late: the next release grants its permits. Only permits that are already
+ * free wait for its look.
  */
 static bool
 wait_for_change(struct wait *wait, enum place place)
@@ -170,11 +176,18 @@ step(struct wait *wait)
 	struct keeping *k = wait->k;
 	struct grant *grant = &k->ledger->grant;
 	const enum place place = line_look(&k->line, grant);
-	if (place == PLACE_HOLDER)
-		return true;
 	if (place == PLACE_UNKNOWN) {
 		check_on_wrapper(wait);
 		return false;
+	}
+	if (k->lease.gone || k->sem.lease_missing) {
+		tell_loss_of_place(wait);
+		keeping_renew(k);
+		return false;
+	}
+	if (place == PLACE_HOLDER) {
+		k->leased = true; /* also in a new keeper */
+		return true;
 	}
 	if (k->line.config_error < 0) {
 		create_or_die(wait);
@@ -186,11 +199,6 @@ step(struct wait *wait)
 	wait->incarnation = k->line.config.create_revision;
 	if (!wait->queued)
 		check_request(k);
-	if (k->lease.gone || k->sem.lease_missing) {
-		tell_loss_of_place(wait);
-		keeping_renew(k);
-		return false;
-	}
 	if (!k->leased && !keeping_lease(k))
 		return false;
 	k->sem.patience_ns = keeping_patience_ns(k);

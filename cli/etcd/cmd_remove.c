@@ -5,6 +5,10 @@
 #include "etcd/verbs.h"
 #include "message.h"
 
+/*
+ * The comparisons and the deletion are one transaction, so no process enters between them. With -f, there are none: the
+ * holders find their keys missing, and stop.
+ */
 static json_t *
 removal(const struct semaphore_on_etcd *sem, const struct config *config)
 {
@@ -20,6 +24,8 @@ removal(const struct semaphore_on_etcd *sem, const struct config *config)
 	}
 	etcd_key(sem, "", key);
 	txn_delete(txn, "success", key);
+	etcd_key(sem, "config", key);
+	txn_keys(txn, "failure", key);
 	return txn;
 }
 
@@ -36,10 +42,12 @@ etcd_cmd_remove(const struct options *o)
 		exists = o->force || etcd_read_config(&sem, o, &config);
 		done = exists && etcd_commit(&sem, EFFECT_WRITES, removal(&sem, o->force ? NULL : &config), &answer);
 	} while (exists && !done);
-	if (done && !txn_succeeded(answer))
+	/* If config is gone, another attempt has removed it: perhaps one of libcurl, which repeats a request by itself. */
+	const bool failed = done && !txn_succeeded(answer);
+	if (failed && txn_count(answer, 0) > 0)
 		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
 	/* An attempt whose answer was lost may have removed it. */
-	if (!sem.lost && (!done || txn_deleted(answer, 0) == 0))
+	if (!sem.lost && !failed && (!done || txn_deleted(answer, 0) == 0))
 		die_of_config(o, -ENOENT);
 	if (done)
 		json_decref(answer);

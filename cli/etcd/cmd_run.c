@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ struct run {
 	struct keeper keeper;
 	sigset_t mask;           /* the previous one */
 	struct spawned *command; /* the process that becomes the command */
-	int gate;                /* where a byte lets it do so; -1: it has */
+	int gate;                /* where a byte lets it do so, and a closed socket ends it; -1: it has been told */
 	bool told_loss;
 	bool told_error;
 };
@@ -50,7 +51,7 @@ static void
 start_command(struct run *run, char **words)
 {
 	int gate[2];
-	if (pipe2(gate, O_CLOEXEC) != 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
 		die_of_fork(run->o, -errno);
 	const int rc = spawn_behind_gate(gate, prepare, run, words, &run->mask, &run->command);
 	if (rc < 0)
@@ -64,11 +65,18 @@ start_command(struct run *run, char **words)
 }
 
 static void
-open_gate(struct run *run)
+close_gate(struct run *run)
 {
-	(void)!write(run->gate, "", 1);
 	close(run->gate);
 	run->gate = -1;
+}
+
+/* Something may have killed the process behind the gate: that is no SIGPIPE, but the end of the command. */
+static void
+open_gate(struct run *run)
+{
+	send(run->gate, "", 1, MSG_NOSIGNAL);
+	close_gate(run);
 }
 
 /* ---- the wait ---- */
@@ -85,6 +93,7 @@ wait_for_grant(struct run *run)
 		news = keeper_wait(&run->keeper, -1, &run->mask, &status);
 	termination_restore(&termination);
 	if (termination_signal() != 0) {
+		close_gate(run); /* a keeper that has the permits gives them back when the process behind it has ended */
 		keeper_dismiss(&run->keeper);
 		die_of_signal(termination_signal());
 		_exit(EXIT_SIGNAL_BASE + termination_signal()); /* process 1 of a PID namespace */
@@ -101,12 +110,15 @@ wait_for_grant(struct run *run)
 static void
 stop_command(struct run *run)
 {
-	const bool ignore = run->o->on_lost == LOST_IGNORE;
-	complain(run->o->name, "the hold is lost: there is no keeper (the command %s)", ignore ? "goes on" : "is killed");
+	const int action = run->o->on_lost;
+	complain(run->o->name, "the hold is lost: there is no keeper (the command %s)",
+	         action == LOST_STOP     ? "is killed"
+	         : action == LOST_IGNORE ? "goes on"
+	                                 : "gets the signal of --on-lost");
 	run->keeper.ledger->lost = LOSS_ENDED;
 	run->told_loss = true;
-	if (!ignore)
-		kill(run->command->pid, SIGKILL);
+	if (action != LOST_IGNORE)
+		kill(run->command->pid, action == LOST_STOP ? SIGKILL : action);
 }
 
 /* What the keeper has found out. */

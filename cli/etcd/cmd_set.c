@@ -14,6 +14,7 @@ set(struct semaphore_on_etcd *sem, const struct config *config)
 	json_t *value = config_to_json(config);
 	json_t *answer;
 	etcd_key(sem, "config", key);
+	/* The value is derived from this revision. A repeated request fails, and the next read finds the new capacity. */
 	txn_compare(txn, key, "MOD", "EQUAL", config->mod_revision);
 	txn_put(txn, "success", key, value);
 	json_decref(value);

@@ -8,28 +8,30 @@
 #include "message.h"
 #include "termination.h"
 
-/* Dies if there is no such semaphore. */
+/* Dies if there is no such semaphore. `revision`: of what it has seen, if the store has answered. */
 static bool
-is_idle(struct semaphore_on_etcd *sem, const struct options *o)
+is_idle(struct semaphore_on_etcd *sem, const struct options *o, int64_t *revision)
 {
 	struct snapshot snapshot = {.n = 0};
 	const int rc = etcd_snapshot(sem, &snapshot);
 	if (rc < 0 && rc != -ETIMEDOUT)
 		die_of_config(o, rc);
+	if (rc == 0)
+		*revision = sem->revision;
 	const bool idle = rc == 0 && snapshot.stat.held == 0 && (o->holders || snapshot.stat.waiting == 0);
 	snapshot_free(&snapshot);
 	return idle;
 }
 
 static void
-watch(struct watch *watch, const struct semaphore_on_etcd *sem)
+watch(struct watch *watch, const struct semaphore_on_etcd *sem, int64_t revision)
 {
 	static const char *const folders[] = {"config", "holders/", "waiters/"};
 	enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
 	char keys[FOLDERS][KEY_BYTES_MAX];
 	for (size_t i = 0; i < FOLDERS; i++)
 		etcd_key(sem, folders[i], keys[i]);
-	watch_begin(watch, sem->wire, (const char(*)[KEY_BYTES_MAX])keys, FOLDERS, sem->revision);
+	watch_begin(watch, sem->wire, (const char(*)[KEY_BYTES_MAX])keys, FOLDERS, revision);
 }
 
 /* 0, or a negative errno: -ETIMEDOUT, or -EINTR if a terminating signal was recorded. */
@@ -38,10 +40,11 @@ wait_until_idle(struct semaphore_on_etcd *sem, const struct options *o, struct r
 {
 	enum { PATIENCE_S = 2 };
 	struct watch changes = {.call = NULL};
+	int64_t revision;
 	int rc = 0;
-	while (rc == 0 && !is_idle(sem, o)) {
+	while (rc == 0 && !is_idle(sem, o, &revision)) {
 		sem->patience_ns = PATIENCE_S * NS_PER_SECOND;
-		watch(&changes, sem);
+		watch(&changes, sem, revision);
 		while (rc == 0 && !watch_tells(&changes)) {
 			remote_line_renew(shown);
 			wire_step(sem->wire, NULL, 0, remote_line_due(shown));
@@ -75,7 +78,8 @@ wait_with_line(struct semaphore_on_etcd *sem, const struct options *o)
 static int
 try(struct semaphore_on_etcd *sem, const struct options *o)
 {
-	if (is_idle(sem, o))
+	int64_t revision;
+	if (is_idle(sem, o, &revision))
 		return 0;
 	if (o->verbose)
 		remote_line_explain(sem, o, true);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The keeper from when it has the permits until it has given them back. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -36,7 +33,7 @@ loss_of(const struct hold *hold)
 	return hold->k->lease.gone ? 0 : keeping_limit_ns(hold->k);
 }
 
-/* And when SIGKILL. A keeper may have been late for the signal, or has replaced another one. */
+/* When it is to get SIGKILL. A keeper may have sent the signal late, or may have replaced another keeper. */
 static uint64_t
 kill_of(const struct hold *hold)
 {
@@ -135,6 +132,8 @@ void
 keeper_hold(struct keeping *k)
 {
 	struct hold hold = {.k = k, .foresee_ns = monotonic_ns() + REST_MS * NS_PER_MS};
+	if (k->ledger->lost != LOSS_NONE) /* the previous keeper has sent the signal */
+		hold.lost_ns = boottime_ns();
 	keeping_detach();
 	while (!is_over(&hold)) {
 		enforce(&hold);
@@ -167,13 +166,14 @@ keeper_release(struct keeping *k)
 	enum { PATIENCE_S = 5 };
 	const uint64_t late = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 	bool done;
-	lease_stop(&k->lease);
+	bool valid;
 	do {
 		done = give_back(k);
-		if (done || monotonic_ns() >= late) {
+		valid = boottime_ns() < k->lease.valid_until_ns;
+		if (done || !valid || monotonic_ns() >= late) {
 			k->ledger->released = done ? RELEASE_DONE : RELEASE_LATE;
 			keeping_ring(k);
 		}
-	} while (!done && boottime_ns() < k->lease.valid_until_ns && wire_pause(k->sem.wire, UINT64_MAX));
+	} while (!done && valid && wire_pause(k->sem.wire, UINT64_MAX));
 	keeping_rest(k, NULL);
 }

@@ -24,7 +24,7 @@ enum command_end { END_NONE, END_EXITED, END_KILLED, END_UNUSED /* it was not ex
 
 /*
  * What `tsem run` and its keepers know in common, in memory that they share. After the grant, only `tsem run` prints: a
- * keeper must neither hold its stderr open nor wait for somebody to read it.
+ * keeper must neither hold stderr open nor block on a full pipe.
  *
  * The writer of a field rings afterwards, by a byte through the socket; what tells that others are complete is written
  * last.
@@ -77,7 +77,7 @@ enum news keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *
 /* Tells the keeper that the ledger has changed. */
 void keeper_ring(const struct keeper *keeper);
 
-/* No more is wanted. Waits until the keeper has left the line, but not long. */
+/* Tells the keeper to stop, and waits at most 2 s until it has left the line. */
 void keeper_dismiss(struct keeper *keeper);
 
 /* ---- inside ---- */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -46,16 +45,19 @@ keeping_ring(const struct keeping *k)
 static void
 close_from_to(int from, int to)
 {
+	const int last = getdtablesize() - 1;
 #ifdef SYS_close_range
-	if (from <= to)
-		syscall(SYS_close_range, (unsigned)from, (unsigned)to, 0U);
-#else
-	(void)from;
-	(void)to;
+	if (from > to || syscall(SYS_close_range, (unsigned)from, (unsigned)to, 0U) == 0)
+		return;
 #endif
+	for (int fd = from; fd <= to && fd <= last; fd++) /* before Linux 5.9 */
+		close(fd);
 }
 
-/* A pipe or lock of the user must not stay open because of this process. stderr stays until the command has ended. */
+/*
+ * A pipe or lock of the user must not stay open because of this process, and neither must the gate of the command. stderr
+ * stays open until the grant.
+ */
 static void
 close_inherited(const struct keeper *keeper)
 {
@@ -82,7 +84,7 @@ keeping_detach(void)
 	detach_from(STDERR_FILENO, STDERR_FILENO);
 }
 
-/* What ends `tsem run` makes this process leave the line, and ends it then. */
+/* The keeper ignores the signals that end `tsem run`: it leaves the line when the socket closes, and then exits. */
 static void
 ignore_signals(void)
 {
@@ -166,6 +168,9 @@ void
 keeping_renew(struct keeping *k)
 {
 	lease_stop(&k->lease);
+	/* Whatever is left under it, also by a late request, must not stand in the line. */
+	if (k->leased)
+		lease_revoke(&k->lease, monotonic_ns() + keeping_patience_ns(k));
 	line_end(&k->line);
 	k->leased = false;
 	k->sem.lease_missing = false;
@@ -173,7 +178,7 @@ keeping_renew(struct keeping *k)
 	begin_lease(k);
 }
 
-/* Whatever ends this process ends the lease. */
+/* Every exit of this process revokes the lease. */
 static void
 end_lease(void)
 {
@@ -187,7 +192,7 @@ keeper_main(struct keeper *keeper)
 {
 	struct keeping *k = &keeping;
 	*k = (struct keeping){.keeper = keeper, .ledger = keeper->ledger, .o = keeper->o};
-	prctl(PR_SET_NAME, "tsem-keeper"); /* for who looks at processes */
+	prctl(PR_SET_NAME, "tsem-keeper"); /* ps and pgrep show it */
 	ignore_signals();
 	sigprocmask(SIG_SETMASK, keeper->mask, NULL);
 	close_inherited(keeper);

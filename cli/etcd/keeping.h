@@ -28,9 +28,9 @@ struct keeping {
 void keeping_step(struct keeping *k, struct curl_waitfd *fds, unsigned n, uint64_t until_ns);
 
 /*
- * For how long a keeper leaves the processors and the store to the command that a hand-over lets begin, before it does
- * what is not urgent. With three members, 15 waiters and the commands on two processors, a hand-over takes 1.6 times as
- * long without it.
+ * How long a keeper delays work that is not urgent, so that the command that a hand-over starts gets the processors and
+ * the store first. With three members, 15 waiters and the commands on two processors, a hand-over takes 1.6 times as long
+ * without the delay.
  */
 enum { REST_MS = 10 };
 
@@ -49,7 +49,7 @@ void keeping_ring(const struct keeping *k);
 /* Gets a lease, and keeps it alive from now on. False: the store does not answer. */
 bool keeping_lease(struct keeping *k);
 
-/* The lease has ended, and with it all its keys: begins anew, with another one to get. */
+/* The lease has ended, or is about to, and with it all its keys: begins anew, with another one to get. */
 void keeping_renew(struct keeping *k);
 
 /* Lets go of stderr. */

@@ -101,7 +101,9 @@ read_view(struct line *line, json_t *answer, struct grant *grant)
 	line->answer = answer;
 	line->revision = txn_revision(answer);
 	line->config_error = txn_kv(answer, VIEW_CONFIG, 0, &kv) ? config_read(&kv, &line->config) : -ENOENT;
-	line->has_waiters = txn_kv(answer, VIEW_FIRST, 0, &line->first);
+	line->has_waiters = txn_count(answer, VIEW_FIRST) > 0;
+	if (!txn_kv(answer, VIEW_FIRST, 0, &line->first))
+		line->first = (struct kv){.key = NULL};
 	line->held = 0;
 	for (size_t i = 0; txn_kv(answer, VIEW_HOLDERS, i, &kv); i++) {
 		line->held += count_of(&kv);
@@ -111,9 +113,7 @@ read_view(struct line *line, json_t *answer, struct grant *grant)
 	const bool waits = txn_kv(answer, VIEW_OWN, 0, &kv);
 	line->ticket = waits ? kv.create_revision : 0;
 	const bool has_predecessor = waits && txn_kv(answer, VIEW_PREDECESSOR, 0, &kv);
-	line->predecessor = has_predecessor ? kv.create_revision : 0;
-	if (has_predecessor)
-		snprintf(line->predecessor_key, sizeof(line->predecessor_key), "%s", kv.key);
+	snprintf(line->predecessor_key, sizeof(line->predecessor_key), "%s", has_predecessor ? kv.key : "");
 	line->shows_only_us = place == PLACE_HOLDER && line->held == line->o->count;
 	if (place == PLACE_HOLDER || !waits)
 		return place;
@@ -152,13 +152,17 @@ line_has_room(const struct line *line)
 
 /* ---- grants ---- */
 
-/* What all that know of the process may read of it. */
+/* The description of the process that `tsem show` prints. */
 static json_t *
 describe(const struct line *line)
 {
 	char host[256] = "";
 	char command[1024];
 	gethostname(host, sizeof(host) - 1);
+	for (char *c = host; *c != '\0'; c++) {
+		if (*c < ' ' || *c > '~') /* JSON has no place for it */
+			*c = '?';
+	}
 	process_task(line->pid, command, sizeof(command));
 	return json_pack("{s:s, s:i, s:I, s:s, s:I, s:f}", "host", host, "pid", (int)line->pid, "uid", (json_int_t)getuid(),
 	                 "command", command, "count", (json_int_t)line->o->count, "since", line->since);
@@ -196,7 +200,11 @@ is_holder(const struct line *line, const char *id)
 	return false;
 }
 
-/* Deletes what the dead have left in held/, as many as fit in a transaction. True: there was any. */
+/*
+ * Deletes what the dead have left in held/, as many as fit in a transaction. True: there was any. The view has no
+ * holders/X for such a held/X, and guard() excludes that X became a holder since. A holder that died after the view keeps
+ * its key in held/, so a later grant tells of it.
+ */
 static bool
 delete_dead(const struct line *line, json_t *txn)
 {
@@ -212,7 +220,11 @@ delete_dead(const struct line *line, json_t *txn)
 	return n > 0;
 }
 
-/* Guards the transaction against all that may have taken permits since the view. What gave some back does no harm. */
+/*
+ * Guards the transaction against all that may have taken permits since the view. An unchanged config means the same
+ * semaphore and capacity. A grant creates a key in holders/, so no permit has been taken since if each create revision
+ * there is at most that of the view; an empty range counts as revision 0. Departures only free permits and slots.
+ */
 static void
 guard(const struct line *line, json_t *txn)
 {
@@ -223,31 +235,30 @@ guard(const struct line *line, json_t *txn)
 	txn_compare(txn, key, "CREATE", "LESS", line->revision + 1);
 }
 
-/* Makes `id` a holder; `who`, which is freed, describes it. */
+/* Makes `id` a holder; `owner`, which is freed, describes it. */
 static void
-admit(const struct line *line, json_t *txn, const char *id, json_t *who, int64_t ticket, const char *leaver)
+admit(const struct line *line, json_t *txn, const char *id, json_t *owner, int64_t ticket, const char *leaver)
 {
 	struct timespec now;
 	char rest[64];
 	char key[KEY_BYTES_MAX];
-	const json_int_t count = json_integer_value(json_object_get(who, "count"));
+	const json_int_t count = json_integer_value(json_object_get(owner, "count"));
 	clock_gettime(CLOCK_REALTIME, &now);
-	json_object_set_new(who, "since", json_real((double)now.tv_sec + (double)now.tv_nsec / 1e9));
-	json_object_set_new(who, "ticket", json_integer((json_int_t)ticket));
-	json_object_set_new(who, "view",
-	                    json_integer((json_int_t)line->revision)); /* for who checks the grant afterwards */
-	json_object_set_new(who, "slots", choose_slots(line, leaver, (uint32_t)count));
+	json_object_set_new(owner, "since", json_real((double)now.tv_sec + (double)now.tv_nsec / 1e9));
+	json_object_set_new(owner, "ticket", json_integer((json_int_t)ticket));
+	json_object_set_new(owner, "view", json_integer((json_int_t)line->revision)); /* tests/etcd/check needs it */
+	json_object_set_new(owner, "slots", choose_slots(line, leaver, (uint32_t)count));
 	if (delete_dead(line, txn))
-		json_object_set_new(who, "recovered", json_true());
+		json_object_set_new(owner, "recovered", json_true());
 	snprintf(rest, sizeof(rest), "holders/%s", id);
 	etcd_key(line->sem, rest, key);
-	txn_put_leased(txn, "success", key, who, (int64_t)strtoull(id, NULL, 16));
+	txn_put_leased(txn, "success", key, owner, (int64_t)strtoull(id, NULL, 16));
 	snprintf(rest, sizeof(rest), "held/%s", id);
 	etcd_key(line->sem, rest, key);
 	json_t *nothing = json_object();
 	txn_put(txn, "success", key, nothing);
 	json_decref(nothing);
-	json_decref(who);
+	json_decref(owner);
 }
 
 /* Admits the first waiter, if it still waits: it is the first for as long, because all that come later stand behind it. */
@@ -258,8 +269,8 @@ admit_first(const struct line *line, json_t *txn, const char *leaver)
 	guard(line, txn);
 	txn_compare(txn, first->key, "CREATE", "EQUAL", first->create_revision);
 	txn_delete(txn, "success", first->key);
-	json_t *who = json_loads(first->value, 0, NULL);
-	admit(line, txn, id_of(first->key), json_is_object(who) ? who : json_object(), first->create_revision, leaver);
+	json_t *owner = json_loads(first->value, 0, NULL);
+	admit(line, txn, id_of(first->key), json_is_object(owner) ? owner : json_object(), first->create_revision, leaver);
 }
 
 /* Commits what makes this process a holder. The own key in holders/ is read in the same transaction. */
@@ -288,7 +299,7 @@ line_enter(struct line *line, struct grant *grant)
 	json_t *txn = txn_new();
 	guard(line, txn);
 	etcd_key(line->sem, "waiters/", all);
-	txn_compare(txn, all, "CREATE", "EQUAL", 0);
+	txn_compare(txn, all, "CREATE", "EQUAL", 0); /* no waiter is overtaken */
 	admit(line, txn, line->id, describe(line), 0, "");
 	const bool granted = commit_grant(line, txn, grant);
 	if (granted) { /* nothing else has changed, says the guard */
@@ -321,12 +332,16 @@ commit(struct line *line, json_t *txn, bool *succeeded)
 	return true;
 }
 
+/*
+ * CREATE, and not MOD, of config: another semaphore of the same name has another line, but `tsem set` must not refuse a
+ * waiter. The two absent own keys make a repeated request harmless.
+ */
 void
 line_queue(struct line *line)
 {
 	char key[KEY_BYTES_MAX];
 	json_t *txn = txn_new();
-	json_t *who = describe(line);
+	json_t *owner = describe(line);
 	json_t *answer;
 	etcd_key(line->sem, "config", key);
 	txn_compare(txn, key, "CREATE", "EQUAL", line->config.create_revision);
@@ -334,8 +349,8 @@ line_queue(struct line *line)
 	txn_compare(txn, key, "CREATE", "EQUAL", 0);
 	line_key(line, "waiters/", key);
 	txn_compare(txn, key, "CREATE", "EQUAL", 0);
-	txn_put_leased(txn, "success", key, who, line->lease);
-	json_decref(who);
+	txn_put_leased(txn, "success", key, owner, line->lease);
+	json_decref(owner);
 	if (!etcd_commit(line->sem, EFFECT_WRITES, txn, &answer))
 		return;
 	if (txn_succeeded(answer))
@@ -343,6 +358,7 @@ line_queue(struct line *line)
 	json_decref(answer);
 }
 
+/* Without the guard, a process that was granted the permits meanwhile would believe that it left, and keep them. */
 bool
 line_leave(struct line *line)
 {
@@ -356,6 +372,7 @@ line_leave(struct line *line)
 	return commit(line, txn, &succeeded) && succeeded;
 }
 
+/* The fence is that of this hold, so a late release cannot end a later one under the same lease. */
 static json_t *
 release(const struct line *line, const struct grant *grant)
 {
@@ -373,11 +390,16 @@ release(const struct line *line, const struct grant *grant)
 static bool
 has_successor(const struct line *line)
 {
-	return line->config_error == 0 && line->has_waiters
+	return line->config_error == 0 && line->first.key != NULL
 	       && has_room_for(line, line->held - line->o->count, count_of(&line->first));
 }
 
-/* With a guard that there is no waiter, or with the grant to the first one. If it fails, the answer is a new view. */
+/*
+ * With a guard that there is no waiter, or with the grant to the first one. If it fails, the answer is a new view.
+ *
+ * Without the former guard, a process that has queued since would have to grant itself its permits. If the first waiter
+ * does not fit, no guard is needed: it watches holders/ from its own view on.
+ */
 static json_t *
 release_by_view(const struct line *line, const struct grant *grant)
 {
@@ -402,7 +424,7 @@ line_foresee(struct line *line)
 }
 
 /*
- * The view from the time of the grant will do if it shows no other holder, who may have died since: the successor has to
+ * The view from the time of the grant will do if it shows no other holder, which may have died since: the successor has to
  * be told. If the line changes again and again, the permits are released without a successor, and the first waiter grants
  * itself its own. A process that is no holder has released them by an attempt whose answer was lost.
  */

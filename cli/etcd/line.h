@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of one `tsem run` through the line of a semaphore on etcd. Each step is one transaction, guarded by what the
- * last view showed. So a step that comes twice, late or out of order does nothing.
+ * The steps of one `tsem run` through the line of a semaphore on etcd. Each step is one transaction whose guards make a
+ * repeated or late request harmless. A QUEUE that arrives after the RELEASE is the exception: the final revocation of the
+ * lease deletes its key.
  */
 #ifndef TSEM_CLI_ETCD_LINE_H
 #define TSEM_CLI_ETCD_LINE_H
@@ -35,9 +36,8 @@ struct line {
 	struct config config;
 	uint64_t held;
 	bool has_waiters;
-	struct kv first;     /* of the waiters */
-	int64_t predecessor; /* the create revision of the waiter in front; 0: none is known */
-	char predecessor_key[KEY_BYTES_MAX];
+	struct kv first;                     /* of the waiters; its key is NULL if that is not text */
+	char predecessor_key[KEY_BYTES_MAX]; /* of the waiter in front; "": not known */
 };
 
 /* What a view shows. */
@@ -69,7 +69,7 @@ bool line_grant(struct line *line, struct grant *grant);
 /* Stops waiting. False: it has become a holder, or it is not known. */
 bool line_leave(struct line *line);
 
-/* A holder looks once more, so that its release need not if there is no other holder. */
+/* A holder reads a view in advance. If it shows no other holder, the release needs no read. */
 void line_foresee(struct line *line);
 
 /*

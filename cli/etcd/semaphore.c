@@ -52,7 +52,7 @@ etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYT
 	snprintf(key, KEY_BYTES_MAX, "%s/%s/%s", sem->store.prefix, sem->store.name, rest);
 }
 
-/* Of a waiter or holder, who goes on. */
+/* Complains once; the waiter or holder continues. */
 static void
 complain_of_silence(struct semaphore_on_etcd *sem)
 {
@@ -86,6 +86,7 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 		txn_decode(*answer);
 		sem->revision = txn_revision(*answer);
 		sem->complained = false;
+		sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 		return true;
 	}
 	const bool lost = outcome == OUTCOME_LOST && effect == EFFECT_WRITES;

@@ -54,6 +54,13 @@ endpoint_is_valid(const char *endpoint)
 	return good;
 }
 
+static bool
+is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+	return value != NULL && value[0] != '\0';
+}
+
 static void
 add_endpoint(struct store *store, const char *scheme, const char *text, size_t length)
 {
@@ -76,7 +83,7 @@ add_endpoints(struct store *store, const char *scheme, const char *list, size_t 
 		const size_t end = begin + comma < length ? begin + comma : length;
 		const bool has_scheme = scheme[0] == '\0';
 		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
-		const bool is_tls = getenv("ETCDCTL_CACERT") != NULL || getenv("ETCDCTL_CERT") != NULL;
+		const bool is_tls = is_set("ETCDCTL_CACERT") || is_set("ETCDCTL_CERT");
 		add_endpoint(store,
 		             !has_scheme ? scheme
 		             : is_http   ? ""
@@ -92,7 +99,7 @@ static void
 add_endpoints_of_environment(struct store *store)
 {
 	const char *list = getenv("ETCDCTL_ENDPOINTS");
-	if (list == NULL || list[0] == '\0')
+	if (!is_set("ETCDCTL_ENDPOINTS"))
 		die(store->operand, "ETCDCTL_ENDPOINTS is not set (set it to HOST:PORT of the store, or name that as in "
 		                    "etcd://HOST:PORT/NAME)");
 	add_endpoints(store, "", list, strlen(list));

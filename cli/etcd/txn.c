@@ -9,12 +9,19 @@
 
 /* ---- requests ---- */
 
+static void *
+allocate(size_t size)
+{
+	void *memory = malloc(size);
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
 static json_t *
 base64(const char *bytes, size_t length)
 {
-	char *text = malloc(BASE64_ENCODE_RAW_LENGTH(length) + 1);
-	if (text == NULL)
-		return NULL;
+	char *text = allocate(BASE64_ENCODE_RAW_LENGTH(length) + 1);
 	base64_encode_raw(text, length, (const uint8_t *)bytes);
 	json_t *json = json_stringn(text, BASE64_ENCODE_RAW_LENGTH(length));
 	free(text);
@@ -29,10 +36,10 @@ with_key(const char *key)
 	json_t *json = json_object();
 	json_object_set_new(json, "key", base64(key, length));
 	if (key[length - 1] == '/') {
-		char *end = strdup(key);
-		if (end != NULL)
-			end[length - 1] = '0';
-		json_object_set_new(json, "range_end", end == NULL ? NULL : base64(end, length));
+		char *end = allocate(length);
+		memcpy(end, key, length);
+		end[length - 1] = '0';
+		json_object_set_new(json, "range_end", base64(end, length));
 		free(end);
 	}
 	return json;
@@ -49,6 +56,7 @@ set_number(json_t *json, const char *key, int64_t number)
 json_t *
 txn_new(void)
 {
+	json_set_alloc_funcs(allocate, free);
 	return json_pack("{s:[], s:[], s:[]}", "compare", "success", "failure");
 }
 
@@ -73,8 +81,7 @@ txn_put_leased(json_t *txn, const char *when, const char *key, const json_t *val
 {
 	json_t *json = with_key(key);
 	char *text = json_dumps(value, JSON_COMPACT);
-	if (text != NULL)
-		json_object_set_new(json, "value", base64(text, strlen(text)));
+	json_object_set_new(json, "value", base64(text, strlen(text)));
 	free(text);
 	if (lease != 0)
 		set_number(json, "lease", lease);
@@ -159,22 +166,28 @@ decode(json_t *kv, const char *key)
 {
 	const json_t *coded = json_object_get(kv, key);
 	const size_t length = json_string_length(coded);
-	uint8_t *bytes = malloc(BASE64_DECODE_LENGTH(length) + 1);
+	uint8_t *bytes = allocate(BASE64_DECODE_LENGTH(length) + 1);
 	struct base64_decode_ctx context;
 	size_t n = 0;
 	base64_decode_init(&context);
 	json_t *text = NULL;
-	if (bytes != NULL && coded != NULL && base64_decode_update(&context, &n, bytes, length, json_string_value(coded)))
+	if (coded != NULL && base64_decode_update(&context, &n, bytes, length, json_string_value(coded)))
 		text = json_stringn((const char *)bytes, n);
 	json_object_set_new(kv, key, text != NULL ? text : json_string(""));
 	free(bytes);
 }
 
+static const json_t *
+range_of(const json_t *answer, size_t response)
+{
+	const json_t *one = json_array_get(json_object_get(answer, "responses"), response);
+	return json_object_get(one, "response_range");
+}
+
 static json_t *
 kvs_of(const json_t *answer, size_t response)
 {
-	const json_t *one = json_array_get(json_object_get(answer, "responses"), response);
-	return json_object_get(json_object_get(one, "response_range"), "kvs");
+	return json_object_get(range_of(answer, response), "kvs");
 }
 
 void
@@ -210,6 +223,12 @@ int64_t
 txn_revision(const json_t *answer)
 {
 	return number_of(json_object_get(answer, "header"), "revision");
+}
+
+int64_t
+txn_count(const json_t *answer, size_t response)
+{
+	return number_of(range_of(answer, response), "count");
 }
 
 static bool

@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An empty transaction. If memory lacks, these functions return NULL or do nothing, and the store refuses the request. */
+/*
+ * An empty transaction. Without memory, the process aborts: a transaction that lacks one of its guards must not be sent.
+ */
 json_t *txn_new(void);
 
-/* `target`: "CREATE" or "MOD". `result`: "EQUAL", "LESS" or "GREATER". Of many keys, each one has to satisfy it. */
+/* `target`: "CREATE" or "MOD". `result`: "EQUAL" or "LESS". Of many keys, each one has to satisfy it. */
 void txn_compare(json_t *txn, const char *key, const char *target, const char *result, int64_t revision);
 
 /* What the transaction does: `when` is "success" or "failure" of its comparisons. */
@@ -48,6 +50,9 @@ bool txn_succeeded(const json_t *answer);
 
 /* The revision of the store that the answer shows, or has made. */
 int64_t txn_revision(const json_t *answer);
+
+/* How many keys the range in response `response` has found, also those beyond its limit and those that are not text. */
+int64_t txn_count(const json_t *answer, size_t response);
 
 /* The key at index `i` of what the range in response `response` has found. False: there is none. */
 bool txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv);

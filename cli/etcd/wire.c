@@ -124,6 +124,15 @@ endpoint_of(const struct call *call)
 	return call->wire->store->endpoints[call->member % call->wire->store->endpoints_n];
 }
 
+/* libcurl repeats a request by itself if a connection that it has used before ends without an answer. */
+static bool
+has_sent(const struct call *call)
+{
+	long bytes = 0;
+	curl_easy_getinfo(call->curl, CURLINFO_REQUEST_SIZE, &bytes);
+	return bytes > 0;
+}
+
 static enum outcome
 explain_failure(const struct call *call)
 {
@@ -136,7 +145,7 @@ explain_failure(const struct call *call)
 	switch (code) {
 	case CURLE_COULDNT_CONNECT:
 	case CURLE_COULDNT_RESOLVE_HOST:
-		return OUTCOME_UNREACHED;
+		return has_sent(call) ? OUTCOME_LOST : OUTCOME_UNREACHED;
 	case CURLE_SSL_CONNECT_ERROR:
 		snprintf(wire->error, sizeof(wire->error),
 		         "%s does not answer by TLS (without TLS, the name begins with 'etcd://', the endpoint with 'http://')",
@@ -202,7 +211,6 @@ read_answer(const struct call *call, json_t **answer)
 	return number == CODE_UNAVAILABLE || number == CODE_DEADLINE_EXCEEDED ? OUTCOME_LOST : OUTCOME_REFUSED;
 }
 
-/* `body` NULL: a GET. */
 static void
 set_options(struct call *call, const char *path, uint64_t timeout_ns)
 {
@@ -219,6 +227,10 @@ set_options(struct call *call, const char *path, uint64_t timeout_ns)
 	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* as etcdctl: a store is no web site */
 	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms);
+	/* A stream has no time limit, so it must notice that the machine of the member is gone: here within a minute. */
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPIDLE, 10L);
+	curl_easy_setopt(curl, CURLOPT_TCP_KEEPINTVL, 5L);
 	if (call->receive == NULL)
 		curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout_ms);
 	if (call->body != NULL) {

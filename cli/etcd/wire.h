@@ -24,7 +24,7 @@ enum outcome {
 	OUTCOME_LOST,      /* no answer in time, and the store may have done it */
 };
 
-/* What repeating a request would do: a read-only one may be repeated, and another one has to be looked for first. */
+/* Whether a request may simply be repeated. After a lost write, the caller first looks whether it was done. */
 enum effect { EFFECT_READS, EFFECT_WRITES };
 
 /*
@@ -57,7 +57,7 @@ void wire_set_tick(struct wire *wire, uint64_t (*tick)(void *arg), void *arg);
 struct call;
 
 /*
- * Starts to POST `body` to the present member. With `receive`, the answer is a stream without an end, and each line of it
+ * Starts to POST `body` to the present member; NULL: a GET. With `receive`, the answer is a stream without an end, and each line of it
  * is received as JSON; otherwise there is one answer.
  */
 struct call *call_start(struct wire *wire, const char *path, const char *body, uint64_t timeout_ns,

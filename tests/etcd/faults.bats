@@ -181,6 +181,30 @@ expect_no_overlap() {
   [[ -e ran ]] || fail 'the command has not run'
 }
 
+seconds_have_passed() {
+  (($(date +%s%N) - $2 >= $1 * 1000000000))
+}
+
+@test "etcd fault: a new keeper finds the permits granted, and little of their lifetime left" {
+  prepare
+  start tsem run "$SEM" -- sh -c 'until [ -e end ]; do sleep 0.01; done'
+  eventually is_shown .held 1
+  local waiter its_keeper begin
+  enqueue tsem run --ttl 4 "$SEM" -- touch ran
+  waiter=$PID
+  its_keeper=$(pgrep -P "$waiter" -x tsem-keeper)
+  kill -STOP "$waiter" "$its_keeper"
+  begin=$(date +%s%N)
+  : >end
+  eventually is_shown '.holders[0].pid' "$waiter"
+  eventually seconds_have_passed 3 "$begin"
+  kill -KILL "$its_keeper"
+  kill -CONT "$waiter"
+  finish "$waiter"
+  expect_status 0
+  [[ -e ran ]] || fail 'the command has not run'
+}
+
 @test "etcd fault: a waiter waits for a store that is silent for longer than its lifetime" {
   prepare
   start tsem run "$SEM" -- sleep 4

@@ -160,6 +160,23 @@ place_of() {
   [[ ! -e ran ]] || fail 'the command has run'
 }
 
+@test "etcd run: a signal at any time gives the permits back" {
+  prepare
+  local begin whole parts=25
+  begin=$(date +%s%N)
+  tsem run "$SEM" -- true
+  whole=$(($(date +%s%N) - begin))
+  for ((i = 1; i < parts; i++)); do
+    start tsem run "$SEM" -- sleep 1000
+    sleep "$(printf '0.%09d' $((whole * i / parts)))"
+    kill "$PID"
+    finish "$PID"
+    expect_status $((128 + 15))
+    attempt tsem run -w 1 "$SEM" -- true
+    expect_status 0
+  done
+}
+
 @test "etcd run: signals reach the command" {
   prepare
   start tsem run "$SEM" -- sh -c 'trap "echo usr1 >>got" USR1; trap "exit 5" TERM; : >ready; while :; do sleep 0.01; done'
@@ -206,20 +223,27 @@ place_of() {
   eventually has_ended "$keeper"
 }
 
-@test "etcd run: a waiter whose keeper is killed keeps its place" {
+# A keeper that waits has a connection for its requests, and one for what it is told.
+is_told() {
+  local keeper
+  keeper=$(pgrep -P "$1" -x tsem-keeper) && (($(ss -Htnp state established | grep -c "pid=$keeper,") == 2))
+}
+
+@test "etcd run: waiters whose keepers are killed keep their places" {
   prepare
   hold
-  local holder=$PID
-  enqueue tsem run "$SEM" -- sh -c 'echo first >>order'
-  local first=$PID
+  local holder=$PID waiters=()
+  enqueue tsem run "$SEM" -- sh -c 'echo first >>order; kill -KILL $$' # only the end of its lease tells the next one
+  waiters+=("$PID")
   enqueue tsem run "$SEM" -- sh -c 'echo second >>order'
-  local second=$PID keeper
-  keeper=$(pgrep -P "$first" -x tsem-keeper)
-  kill -KILL "$keeper"
-  eventually pgrep -P "$first" -x tsem-keeper
+  waiters+=("$PID")
+  for waiter in "${waiters[@]}"; do
+    eventually is_told "$waiter"
+    pkill -KILL -P "$waiter" -x tsem-keeper
+    eventually is_told "$waiter"
+  done
   kill "$holder"
-  finish "$first"
-  finish "$second"
+  for waiter in "${waiters[@]}"; do finish "$waiter"; done
   expect_equal 'order' "$(tr '\n' ' ' <order)" 'first second '
 }
 
@@ -249,16 +273,38 @@ place_of() {
   etcdctl put "$KEYS/held/"$'\xff' '' >/dev/null
   attempt tsem run "$SEM" -- true
   expect_status 0
+  etcdctl put "$KEYS/waiters/"$'\xff' '' >/dev/null
+  start tsem run "$SEM" -- true
+  eventually is_told "$PID"
+  etcdctl del "$KEYS/waiters/"$'\xff' >/dev/null
+  finish "$PID"
+  expect_status 0
   etcdctl del --prefix "$KEYS/" >/dev/null
 }
 
-@test "etcd run: without a keeper, and without another one, the command is killed" {
+@test "etcd run: without a keeper, and without another one, the command is killed, or gets the signal of --on-lost" {
   prepare
   hold --ttl 2
   prlimit --pid "$PID" --nofile=3:3
   kill -KILL "$KEEPER"
   finish "$PID"
   expect_status 125
+  hold --ttl 2 --on-lost USR1
+  prlimit --pid "$PID" --nofile=3:3
+  kill -KILL "$KEEPER"
+  finish "$PID"
+  expect_status $((128 + 10))
+}
+
+@test "etcd run: the process that would become the command is killed during the wait" {
+  prepare
+  hold
+  local holder=$PID
+  enqueue tsem run "$SEM" -- true
+  pkill -KILL -P "$PID" -x tsem-etcd
+  kill "$holder"
+  finish "$PID"
+  expect_status $((128 + 9))
 }
 
 # lose OPTION...: a hold whose lease is revoked by an administrator. The command counts its signals.
