@@ -56,6 +56,7 @@ struct entry {
 	_Atomic uint64_t admitted_at; /* sequence number from when it had been admitted */
 	_Atomic uint32_t count;
 	_Atomic bool stays;      /* waits until it is admitted */
+	_Atomic bool cancels;    /* waiters of CANCELLED, or died of that; until storm_end_cancel() */
 	_Atomic uint64_t change; /* its present change of a capacity: semaphore in the upper half, index + 1 */
 	/* A hold that the worker is about to release, and that another worker may declare dead: ticket << 16 | record + 1. */
 	_Atomic uint64_t declarable[SEMAPHORES];
@@ -82,7 +83,7 @@ struct storm {
 	_Atomic uint64_t sequence;
 	_Atomic uint64_t surplus; /* permits of ANONYMOUS that the driver may have posted in excess */
 	_Atomic unsigned faults;
-	_Atomic uint64_t cancelled;   /* sequence number from before the last tsem_cancel() */
+	_Atomic uint64_t cancelled;   /* sequence number from after the last tsem_cancel() */
 	_Atomic uint64_t died;        /* sequence number from before the last death of a holder of SINGLE */
 	_Atomic uint64_t notified_at; /* sequence number from when a holder of SINGLE last learnt of a death */
 	_Atomic uint64_t slots[SEMAPHORES][TSEM_SLOTS_MAX]; /* the holder of each slot: see monitor_slot() */
@@ -217,6 +218,9 @@ void storm_expect(struct storm *storm, unsigned semaphore, int rc, int also, con
 
 /* Operations other than acquiring, taking and giving back a single hold. */
 void storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state);
+
+/* The worker no longer cancels, or begins again after its death. */
+void storm_end_cancel(struct storm *storm, unsigned worker);
 
 _Noreturn void storm_work(struct storm *storm, unsigned worker, unsigned life);
 

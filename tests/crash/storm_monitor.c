@@ -47,7 +47,7 @@ monitor_activity(const struct storm *storm, unsigned worker, unsigned *semaphore
  *
  * Order: a worker that had its ticket before this worker called, and waits until it is admitted, comes before this
  * worker. This worker has been admitted, so those have been admitted too, awake or not, and count as holders. If this
- * worker overtook one of them, the sum is too large.
+ * worker overtook one of them, the sum is too large. A waiter that may have been cancelled since its call is left out.
  *
  * Capacity: when the holder with the highest ticket was enabled, all other holders had lower tickets. So all of them
  * together fitted into a capacity that was in force at some time since its call. The monitor does not know which holder
@@ -64,9 +64,12 @@ monitor_check(struct storm *storm, unsigned worker, unsigned semaphore)
 	uint64_t ahead = 0;
 	const uint64_t called_at = atomic_load(&storm->entries[worker].called_at);
 	uint64_t earliest = called_at;
+	bool cancels = false;
 	/* Read before the entries, because permits that are posted later may also be taken later. */
-	for (unsigned i = 0; i < storm->workers; i++)
+	for (unsigned i = 0; i < storm->workers; i++) {
 		words[i] = atomic_load(&storm->entries[i].word);
+		cancels = cancels || atomic_load(&storm->entries[i].cancels);
+	}
 	for (unsigned i = 0; i < storm->workers; i++) {
 		struct entry *entry = &storm->entries[i];
 		unsigned at;
@@ -83,7 +86,7 @@ monitor_check(struct storm *storm, unsigned worker, unsigned semaphore)
 			holding += count;
 			before_us += admitted_before ? count : 0;
 			earliest = its_call < earliest ? its_call : earliest;
-		} else if (is_ahead && (semaphore != CANCELLED || atomic_load(&storm->cancelled) < its_call)) {
+		} else if (is_ahead && (semaphore != CANCELLED || (!cancels && atomic_load(&storm->cancelled) < its_call))) {
 			ahead += count;
 		}
 	}

@@ -33,19 +33,29 @@ set_capacity(struct storm *storm, unsigned worker, uint64_t *state)
 	storm_set_capacity(storm, semaphore, usual, &storm->entries[worker].change);
 }
 
-/* All waiters, or those of one worker. */
-static void
-cancel(struct storm *storm, uint64_t *state)
+void
+storm_end_cancel(struct storm *storm, unsigned worker)
 {
+	if (!atomic_load(&storm->entries[worker].cancels))
+		return;
 	const uint64_t now = atomic_fetch_add(&storm->sequence, 1);
 	uint64_t seen = atomic_load(&storm->cancelled);
 	while (seen < now && !atomic_compare_exchange_weak(&storm->cancelled, &seen, now))
 		continue;
+	atomic_store(&storm->entries[worker].cancels, false);
+}
+
+/* All waiters, or those of one worker. */
+static void
+cancel(struct storm *storm, unsigned worker, uint64_t *state)
+{
+	atomic_store(&storm->entries[worker].cancels, true);
 	const pid_t one = atomic_load(&storm->entries[below(state, storm->workers)].pid);
 	if (below(state, 2) == 0 || one <= 0)
 		storm_expect(storm, CANCELLED, tsem_cancel(storm->sems[CANCELLED]), 0, "cancel");
 	else
 		storm_expect(storm, CANCELLED, tsem_cancel_owner(storm->sems[CANCELLED], one, 0), -ENOENT, "cancel of one");
+	storm_end_cancel(storm, worker);
 }
 
 /* As after tsem_recover_owner() with TSEM_FORCE, which would refuse because it can tell that the owner lives. */
@@ -148,7 +158,7 @@ storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 		set_capacity(storm, worker, state);
 		break;
 	case 1:
-		cancel(storm, state);
+		cancel(storm, worker, state);
 		break;
 	case 2:
 		wait_until_idle(storm, state);
