@@ -40,7 +40,7 @@ wait_until_idle(struct semaphore_on_etcd *sem, const struct options *o, struct r
 {
 	enum { PATIENCE_S = 2 };
 	struct watch changes = {.call = NULL};
-	int64_t revision;
+	int64_t revision = 0;
 	int rc = 0;
 	while (rc == 0 && !is_idle(sem, o, &revision)) {
 		sem->patience_ns = PATIENCE_S * NS_PER_SECOND;
@@ -78,7 +78,7 @@ wait_with_line(struct semaphore_on_etcd *sem, const struct options *o)
 static int
 try(struct semaphore_on_etcd *sem, const struct options *o)
 {
-	int64_t revision;
+	int64_t revision = 0;
 	if (is_idle(sem, o, &revision))
 		return 0;
 	if (o->verbose)

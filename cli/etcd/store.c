@@ -54,11 +54,12 @@ endpoint_is_valid(const char *endpoint)
 	return good;
 }
 
-static bool
-is_set(const char *variable)
+/* NULL if the variable is not set, or empty. */
+static const char *
+value_of(const char *variable)
 {
 	const char *value = getenv(variable);
-	return value != NULL && value[0] != '\0';
+	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
 static void
@@ -83,7 +84,7 @@ add_endpoints(struct store *store, const char *scheme, const char *list, size_t 
 		const size_t end = begin + comma < length ? begin + comma : length;
 		const bool has_scheme = scheme[0] == '\0';
 		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
-		const bool is_tls = is_set("ETCDCTL_CACERT") || is_set("ETCDCTL_CERT");
+		const bool is_tls = value_of("ETCDCTL_CACERT") != NULL || value_of("ETCDCTL_CERT") != NULL;
 		add_endpoint(store,
 		             !has_scheme ? scheme
 		             : is_http   ? ""
@@ -98,8 +99,8 @@ add_endpoints(struct store *store, const char *scheme, const char *list, size_t 
 static void
 add_endpoints_of_environment(struct store *store)
 {
-	const char *list = getenv("ETCDCTL_ENDPOINTS");
-	if (!is_set("ETCDCTL_ENDPOINTS"))
+	const char *list = value_of("ETCDCTL_ENDPOINTS");
+	if (list == NULL)
 		die(store->operand, "ETCDCTL_ENDPOINTS is not set (set it to HOST:PORT of the store, or name that as in "
 		                    "etcd://HOST:PORT/NAME)");
 	add_endpoints(store, "", list, strlen(list));

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "etcd/store.h"
+
 /* ---- requests ---- */
 
 static void *
@@ -36,11 +38,9 @@ with_key(const char *key)
 	json_t *json = json_object();
 	json_object_set_new(json, "key", base64(key, length));
 	if (key[length - 1] == '/') {
-		char *end = allocate(length);
-		memcpy(end, key, length);
-		end[length - 1] = '0';
+		char end[KEY_BYTES_MAX];
+		snprintf(end, sizeof(end), "%.*s0", (int)length - 1, key);
 		json_object_set_new(json, "range_end", base64(end, length));
-		free(end);
 	}
 	return json;
 }

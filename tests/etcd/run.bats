@@ -162,7 +162,7 @@ place_of() {
 
 @test "etcd run: a signal at any time gives the permits back" {
   prepare
-  local begin whole parts=25
+  local begin whole parts=15
   begin=$(date +%s%N)
   tsem run "$SEM" -- true
   whole=$(($(date +%s%N) - begin))
