@@ -9,8 +9,7 @@
 #include "run_words.h"
 #include "utf8.h"
 
-/* Control characters, such as the separators of arguments, become spaces; malformed bytes become '?'. */
-static void
+void
 copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n)
 {
 	size_t out = 0;

@@ -32,6 +32,12 @@ void process_command(pid_t pid, char *text, size_t size);
 /* The same, but of a `tsem run`, only the command that it runs. */
 void process_task(pid_t pid, char *text, size_t size);
 
+/*
+ * Copies `n` bytes as text of valid UTF-8, cut to `size`. Control characters, such as the separators of arguments, become
+ * spaces; malformed bytes become '?'.
+ */
+void copy_printable(char *text, size_t size, const unsigned char *bytes, size_t n);
+
 /* Whether a signal or a debugger has stopped the process. False if that is unknown. */
 bool process_is_stopped(const struct tsem_owner *owner);
 

@@ -106,17 +106,25 @@ wait_for_grant(struct run *run)
 
 /* ---- the run ---- */
 
+/* `stops`: what LOST_STOP does to the command. */
+static void
+tell_loss(struct run *run, const char *reason, const char *stops)
+{
+	const int action = run->o->on_lost;
+	complain(run->o->name, "the hold is lost: %s (the command %s)", reason,
+	         action == LOST_STOP     ? stops
+	         : action == LOST_IGNORE ? "goes on"
+	                                 : "gets the signal of --on-lost");
+	run->told_loss = true;
+}
+
 /* Without a keeper, nothing else would stop the command in time. */
 static void
 stop_command(struct run *run)
 {
 	const int action = run->o->on_lost;
-	complain(run->o->name, "the hold is lost: there is no keeper (the command %s)",
-	         action == LOST_STOP     ? "is killed"
-	         : action == LOST_IGNORE ? "goes on"
-	                                 : "gets the signal of --on-lost");
+	tell_loss(run, "there is no keeper", "is killed");
 	run->keeper.ledger->lost = LOSS_ENDED;
-	run->told_loss = true;
 	if (action != LOST_IGNORE)
 		kill(run->command->pid, action == LOST_STOP ? SIGKILL : action);
 }
@@ -126,14 +134,9 @@ static void
 tell(struct run *run)
 {
 	const struct ledger *ledger = run->keeper.ledger;
-	const int action = run->o->on_lost;
 	if (ledger->lost != LOSS_NONE && !run->told_loss)
-		complain(run->o->name, "the hold is lost: %s (%s)",
-		         ledger->lost == LOSS_ENDED ? "the store has ended it" : "no member of the store answers in time",
-		         action == LOST_STOP     ? "the command is stopped"
-		         : action == LOST_IGNORE ? "the command goes on"
-		                                 : "the command gets the signal of --on-lost");
-	run->told_loss = ledger->lost != LOSS_NONE;
+		tell_loss(run, ledger->lost == LOSS_ENDED ? "the store has ended it" : "no member of the store answers in time",
+		          "is stopped");
 	if (ledger->stop_error != 0 && !run->told_error)
 		complain(run->o->name, "the command cannot be stopped: %s (stop it yourself)", strerror(ledger->stop_error));
 	run->told_error = ledger->stop_error != 0;

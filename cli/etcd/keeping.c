@@ -45,11 +45,13 @@ keeping_ring(const struct keeping *k)
 static void
 close_from_to(int from, int to)
 {
-	const int last = getdtablesize() - 1;
+	if (from > to)
+		return;
 #ifdef SYS_close_range
-	if (from > to || syscall(SYS_close_range, (unsigned)from, (unsigned)to, 0U) == 0)
+	if (syscall(SYS_close_range, (unsigned)from, (unsigned)to, 0U) == 0)
 		return;
 #endif
+	const int last = getdtablesize() - 1;
 	for (int fd = from; fd <= to && fd <= last; fd++) /* before Linux 5.9 */
 		close(fd);
 }

@@ -156,13 +156,11 @@ line_has_room(const struct line *line)
 static json_t *
 describe(const struct line *line)
 {
-	char host[256] = "";
+	char name[256] = "";
+	char host[sizeof(name)];
 	char command[1024];
-	gethostname(host, sizeof(host) - 1);
-	for (char *c = host; *c != '\0'; c++) {
-		if (*c < ' ' || *c > '~') /* JSON has no place for it */
-			*c = '?';
-	}
+	gethostname(name, sizeof(name) - 1);
+	copy_printable(host, sizeof(host), (const unsigned char *)name, strlen(name));
 	process_task(line->pid, command, sizeof(command));
 	return json_pack("{s:s, s:i, s:I, s:s, s:I, s:f}", "host", host, "pid", (int)line->pid, "uid", (json_int_t)getuid(),
 	                 "command", command, "count", (json_int_t)line->o->count, "since", line->since);

@@ -54,9 +54,8 @@ endpoint_is_valid(const char *endpoint)
 	return good;
 }
 
-/* NULL if the variable is not set, or empty. */
-static const char *
-value_of(const char *variable)
+const char *
+store_variable(const char *variable)
 {
 	const char *value = getenv(variable);
 	return value != NULL && value[0] != '\0' ? value : NULL;
@@ -84,7 +83,7 @@ add_endpoints(struct store *store, const char *scheme, const char *list, size_t 
 		const size_t end = begin + comma < length ? begin + comma : length;
 		const bool has_scheme = scheme[0] == '\0';
 		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
-		const bool is_tls = value_of("ETCDCTL_CACERT") != NULL || value_of("ETCDCTL_CERT") != NULL;
+		const bool is_tls = store_variable("ETCDCTL_CACERT") != NULL || store_variable("ETCDCTL_CERT") != NULL;
 		add_endpoint(store,
 		             !has_scheme ? scheme
 		             : is_http   ? ""
@@ -99,7 +98,7 @@ add_endpoints(struct store *store, const char *scheme, const char *list, size_t 
 static void
 add_endpoints_of_environment(struct store *store)
 {
-	const char *list = value_of("ETCDCTL_ENDPOINTS");
+	const char *list = store_variable("ETCDCTL_ENDPOINTS");
 	if (list == NULL)
 		die(store->operand, "ETCDCTL_ENDPOINTS is not set (set it to HOST:PORT of the store, or name that as in "
 		                    "etcd://HOST:PORT/NAME)");

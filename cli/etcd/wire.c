@@ -84,8 +84,8 @@ set_certificates(CURL *curl)
 		{"ETCDCTL_KEY", CURLOPT_SSLKEY},
 	};
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		const char *file = getenv(files[i].variable);
-		if (file != NULL && file[0] != '\0')
+		const char *file = store_variable(files[i].variable);
+		if (file != NULL)
 			curl_easy_setopt(curl, files[i].option, file);
 	}
 }

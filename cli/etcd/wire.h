@@ -57,8 +57,8 @@ void wire_set_tick(struct wire *wire, uint64_t (*tick)(void *arg), void *arg);
 struct call;
 
 /*
- * Starts to POST `body` to the present member; NULL: a GET. With `receive`, the answer is a stream without an end, and each line of it
- * is received as JSON; otherwise there is one answer.
+ * Starts to POST `body` to the present member; NULL: a GET. With `receive`, the answer is a stream without an end, and
+ * each line of it is received as JSON; otherwise there is one answer.
  */
 struct call *call_start(struct wire *wire, const char *path, const char *body, uint64_t timeout_ns,
                         void (*receive)(void *arg, json_t *line), void *arg);

@@ -101,6 +101,7 @@ bury_worker(struct driver *driver, unsigned worker, uint64_t before)
 	if (monitor_activity(driver->storm, worker, &semaphore) == ACTIVITY_HOLDING && semaphore == SINGLE)
 		atomic_store(&driver->storm->died, before);
 	storm_abandon_change(driver->storm, atomic_exchange(&entry->change, 0));
+	storm_end_cancel(driver->storm, worker);
 	driver->stopped[worker] = false;
 	driver->kills++;
 }

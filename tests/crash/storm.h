@@ -219,7 +219,7 @@ void storm_expect(struct storm *storm, unsigned semaphore, int rc, int also, con
 /* Operations other than acquiring, taking and giving back a single hold. */
 void storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state);
 
-/* The worker no longer cancels, or begins again after its death. */
+/* The worker no longer cancels, or is dead. */
 void storm_end_cancel(struct storm *storm, unsigned worker);
 
 _Noreturn void storm_work(struct storm *storm, unsigned worker, unsigned life);

@@ -309,7 +309,6 @@ storm_work(struct storm *shared, unsigned worker, unsigned life)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sleep_of_library = platform.sleep;
 	platform.sleep = sleep_as_waiter;
-	storm_end_cancel(storm, self);
 	if (worker % 2 != 0)
 		forget_maximum(storm->sems[ANONYMOUS]);
 	while (!atomic_load(&storm->ending)) {
