@@ -289,13 +289,13 @@ use_another_handle(void)
 	tsem_close(own);
 }
 
-/* A violation: the worker locks a byte without a permit. Only the locks can show that. */
+/* A violation: the worker locks a byte without a permit, long enough for the driver to count the locks. */
 static void
 violate(void)
 {
 	storm_call(storm, self, used, 1, false);
 	storm_lock(storm, self, used, 1);
-	nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+	nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
 	storm_unlock(storm, self, used);
 	monitor_set_activity(storm, self, used, ACTIVITY_NONE);
 }
