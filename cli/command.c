@@ -125,7 +125,7 @@ command_not_executed(const struct options *o, const char *command, int error, co
 void
 die_of_fork(const struct options *o, int error)
 {
-	if (error == -ENOMEM)
+	if (error == -ENOMEM || error == -EMFILE)
 		die_error(o->name, error);
 	die(o->name, "cannot start another process: %s (end some processes, or raise 'ulimit -u')", strerror(-error));
 }

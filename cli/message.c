@@ -99,7 +99,8 @@ struct explanation {
 };
 
 static const struct explanation explanations[] = {
-	{EINVAL, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')"},
+	{EINVAL,
+     "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-'; on etcd: etcd:...)"},
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
 	{ENOENT, "no such semaphore (see 'tsem list'; 'tsem create' makes one, and so does 'tsem run -j N')"},
 	{EEXIST, "it already exists (see 'tsem show NAME'; --exist-ok accepts it)"},

@@ -32,7 +32,7 @@ check_request(const struct keeping *k)
 	const uint32_t most = config->permits > config->capacity ? config->permits : config->capacity;
 	if (o->has_permits)
 		config_check_permits(config, o, o->permits);
-	if (o->count > most)
+	if (most > 0 && o->count > most)
 		die(o->name, "%" PRIu32 " permits are more than there are (ask for 1 to %" PRIu32 ")", o->count, most);
 }
 
@@ -63,7 +63,10 @@ static bool
 leave(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	return line_leave(&k->line) || line_look(&k->line, &k->ledger->grant) != PLACE_HOLDER;
+	if (line_leave(&k->line))
+		return true;
+	wait->granted = line_look(&k->line, &k->ledger->grant) == PLACE_HOLDER;
+	return !wait->granted;
 }
 
 static _Noreturn void
@@ -87,6 +90,16 @@ give_up(struct wait *wait, int error)
 		remote_line_explain(&wait->k->sem, o, false);
 	watch_end(&wait->watch);
 	exit((int)o->conflict_status);
+}
+
+/* Ends the wait if `tsem run` has ended, or if the time is up. */
+static void
+check_for_end(struct wait *wait)
+{
+	if (wait->k->wrapper_gone)
+		leave_for_good(wait);
+	if (monotonic_ns() >= wait->shown.deadline_ns && leave(wait))
+		give_up(wait, -ETIMEDOUT);
 }
 
 static void
@@ -123,29 +136,27 @@ watch(struct wait *wait, enum place place)
 }
 
 /*
- * Waits until something has changed. False: the deadline has passed, and the process has left the line.
+ * Waits until something has changed.
  *
  * A waiter that becomes the first one may look late: the next release grants its permits. Only permits that are already
  * free wait for its look.
  */
-static bool
+static void
 wait_for_change(struct wait *wait, enum place place)
 {
 	struct keeping *k = wait->k;
 	wait->shown.ticket = k->line.ticket;
 	watch(wait, place);
-	while (!watch_tells(&wait->watch) && !k->lease.gone) {
+	bool changed;
+	do {
 		struct curl_waitfd fds[1];
 		remote_line_renew(&wait->shown);
-		keeping_step(k, fds, 1, remote_line_due(&wait->shown));
-		if (k->wrapper_gone)
-			leave_for_good(wait);
-		if (monotonic_ns() >= wait->shown.deadline_ns)
-			return !leave(wait);
-	}
+		changed = watch_tells(&wait->watch) || k->lease.gone;
+		keeping_step(k, fds, 1, changed ? 0 : remote_line_due(&wait->shown));
+		check_for_end(wait);
+	} while (!changed && !wait->granted);
 	if (place != PLACE_FIRST)
 		keeping_rest(k, &wait->granted);
-	return true;
 }
 
 static void
@@ -157,16 +168,25 @@ tell_loss_of_place(const struct wait *wait)
 		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
 }
 
-/* The store does not answer. */
+/* After a request in vain: perhaps the store answers none. */
 static void
-check_on_wrapper(struct wait *wait)
+check_in_vain(struct wait *wait)
 {
 	struct curl_waitfd fds[1];
 	keeping_step(wait->k, fds, 1, 0);
-	if (wait->k->wrapper_gone)
-		leave_for_good(wait);
-	if (monotonic_ns() >= wait->shown.deadline_ns)
-		give_up(wait, -ETIMEDOUT);
+	check_for_end(wait);
+}
+
+/* True: the permits are granted. */
+static bool
+take_permits(struct wait *wait, enum place place)
+{
+	struct keeping *k = wait->k;
+	struct grant *grant = &k->ledger->grant;
+	const bool done = place == PLACE_FIRST ? line_grant(&k->line, grant) : line_enter(&k->line, grant);
+	if (!done)
+		check_in_vain(wait);
+	return done;
 }
 
 /* Looks, and does what is to do then. True: the permits are granted. */
@@ -177,7 +197,7 @@ step(struct wait *wait)
 	struct grant *grant = &k->ledger->grant;
 	const enum place place = line_look(&k->line, grant);
 	if (place == PLACE_UNKNOWN) {
-		check_on_wrapper(wait);
+		check_in_vain(wait);
 		return false;
 	}
 	if (k->lease.gone || k->sem.lease_missing) {
@@ -204,14 +224,14 @@ step(struct wait *wait)
 	k->sem.patience_ns = keeping_patience_ns(k);
 	const bool in_front = place == PLACE_FIRST || (place == PLACE_NONE && !k->line.has_waiters);
 	if (in_front && line_has_room(&k->line))
-		return place == PLACE_FIRST ? line_grant(&k->line, grant) : line_enter(&k->line, grant);
+		return take_permits(wait, place);
 	if (k->o->nonblock)
 		give_up(wait, -EAGAIN);
 	if (place == PLACE_NONE) {
 		line_queue(&k->line);
 		wait->queued = true;
-	} else if (!wait_for_change(wait, place)) {
-		give_up(wait, -ETIMEDOUT);
+	} else {
+		wait_for_change(wait, place);
 	}
 	return false;
 }

@@ -123,10 +123,10 @@ static void
 stop_command(struct run *run)
 {
 	const int action = run->o->on_lost;
-	tell_loss(run, "there is no keeper", "is killed");
 	run->keeper.ledger->lost = LOSS_ENDED;
 	if (action != LOST_IGNORE)
 		kill(run->command->pid, action == LOST_STOP ? SIGKILL : action);
+	tell_loss(run, "there is no keeper", "is killed"); /* this may block */
 }
 
 /* What the keeper has found out. */
@@ -135,7 +135,10 @@ tell(struct run *run)
 {
 	const struct ledger *ledger = run->keeper.ledger;
 	if (ledger->lost != LOSS_NONE && !run->told_loss)
-		tell_loss(run, ledger->lost == LOSS_ENDED ? "the store has ended it" : "no member of the store answers in time",
+		tell_loss(run,
+		          ledger->lost == LOSS_ENDED
+		              ? "the store has ended it, or the semaphore was removed"
+		              : "no member of the store has answered in time, or tsem or the machine stood still",
 		          "is stopped");
 	if (ledger->stop_error != 0 && !run->told_error)
 		complain(run->o->name, "the command cannot be stopped: %s (stop it yourself)", strerror(ledger->stop_error));
@@ -172,7 +175,7 @@ wait_for_release(struct run *run, const siginfo_t *end)
 		continue;
 	tell(run);
 	if (ledger->released == RELEASE_LATE)
-		complain(run->o->name, "the store does not answer, so the permits come back later (within %" PRIu32 " s)",
+		complain(run->o->name, "the permits cannot be given back now, so they come back later (within %" PRIu32 " s)",
 		         run->o->ttl_s);
 }
 

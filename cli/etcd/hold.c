@@ -94,7 +94,7 @@ enforce(struct hold *hold)
 static bool
 is_over(const struct hold *hold)
 {
-	enum { PATIENCE_S = 1 };
+	enum { PATIENCE_S = 5 };
 	const struct keeping *k = hold->k;
 	if (k->ledger->end != END_NONE)
 		return true;
@@ -119,13 +119,16 @@ wait_for_events(struct hold *hold)
 	(void)!read(hold->k->timer, &expirations, sizeof(expirations));
 }
 
+/* Not in the time that may be needed to stop the command. */
 static void
 foresee(struct hold *hold)
 {
+	struct keeping *k = hold->k;
 	if (monotonic_ns() < hold->foresee_ns)
 		return;
 	hold->foresee_ns = UINT64_MAX;
-	line_foresee(&hold->k->line);
+	if (boottime_ns() + keeping_patience_ns(k) < loss_of(hold))
+		line_foresee(&k->line);
 }
 
 void
@@ -159,6 +162,13 @@ give_back(struct keeping *k)
 	return !k->leased;
 }
 
+/* This process may outlive `tsem run` a little, and must not keep its file system busy. */
+static void
+leave_file_system(void)
+{
+	(void)!chdir("/");
+}
+
 /* `tsem run` waits for the permits to come back, but not long. */
 void
 keeper_release(struct keeping *k)
@@ -170,7 +180,10 @@ keeper_release(struct keeping *k)
 	do {
 		done = give_back(k);
 		valid = boottime_ns() < k->lease.valid_until_ns;
-		if (done || !valid || monotonic_ns() >= late) {
+		const bool is_late = monotonic_ns() >= late;
+		k->lease.gone = k->lease.gone || is_late; /* it is not kept alive any longer */
+		if (done || !valid || is_late) {
+			leave_file_system();
 			k->ledger->released = done ? RELEASE_DONE : RELEASE_LATE;
 			keeping_ring(k);
 		}

@@ -162,7 +162,8 @@ keeping_lease(struct keeping *k)
 	const enum outcome outcome = lease_grant(&k->lease, monotonic_ns() + PATIENCE_S * NS_PER_SECOND);
 	k->leased = outcome == OUTCOME_DONE;
 	if (outcome == OUTCOME_REFUSED || !(k->leased || k->sem.patience_ns > 0))
-		die(k->o->name, "the store grants no lease: %s (start it, or correct the endpoints)", wire_error(k->sem.wire));
+		die(k->o->name, "the store grants no lease: %s (see 'etcdctl endpoint status' and 'etcdctl alarm list')",
+		    wire_error(k->sem.wire));
 	return k->leased;
 }
 

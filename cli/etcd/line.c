@@ -56,13 +56,14 @@ grant_read(const struct kv *kv, struct grant *grant)
 	return good;
 }
 
+/* The permits of a holder or waiter; 0: the value is none of tsem's. */
 static uint32_t
 count_of(const struct kv *kv)
 {
 	json_t *json = json_loads(kv->value, 0, NULL);
 	const json_int_t count = json_integer_value(json_object_get(json, "count"));
 	json_decref(json);
-	return count > 0 && count <= UINT32_MAX ? (uint32_t)count : 1;
+	return count > 0 && count <= UINT32_MAX ? (uint32_t)count : 0;
 }
 
 /* "…/holders/ID" has the ID of "…/held/ID". */
@@ -104,12 +105,16 @@ read_view(struct line *line, json_t *answer, struct grant *grant)
 	line->has_waiters = txn_count(answer, VIEW_FIRST) > 0;
 	if (!txn_kv(answer, VIEW_FIRST, 0, &line->first))
 		line->first = (struct kv){.key = NULL};
+	bool damaged = line->has_waiters && (line->first.key == NULL || count_of(&line->first) == 0);
 	line->held = 0;
 	for (size_t i = 0; txn_kv(answer, VIEW_HOLDERS, i, &kv); i++) {
 		line->held += count_of(&kv);
+		damaged = damaged || count_of(&kv) == 0;
 		if (strcmp(id_of(kv.key), line->id) == 0 && grant_read(&kv, grant))
 			place = PLACE_HOLDER;
 	}
+	if (damaged && line->config_error == 0)
+		line->config_error = -EBADMSG;
 	const bool waits = txn_kv(answer, VIEW_OWN, 0, &kv);
 	line->ticket = waits ? kv.create_revision : 0;
 	const bool has_predecessor = waits && txn_kv(answer, VIEW_PREDECESSOR, 0, &kv);
@@ -423,8 +428,8 @@ line_foresee(struct line *line)
 
 /*
  * The view from the time of the grant will do if it shows no other holder, which may have died since: the successor has to
- * be told. If the line changes again and again, the permits are released without a successor, and the first waiter grants
- * itself its own. A process that is no holder has released them by an attempt whose answer was lost.
+ * be told. If the line changes again and again, or the store is full, which can only delete then, the permits are released
+ * without a successor, and the first waiter grants itself its own. A process that is no holder has released them by an attempt whose answer was lost.
  */
 bool
 line_release(struct line *line, const struct grant *grant)
@@ -436,7 +441,7 @@ line_release(struct line *line, const struct grant *grant)
 	enum place place = line->shows_only_us ? PLACE_HOLDER : line_look(line, &now);
 	for (int i = 0; i < ATTEMPTS && place == PLACE_HOLDER; i++) {
 		if (!etcd_commit(line->sem, EFFECT_WRITES, release_by_view(line, grant), &answer))
-			return false;
+			break;
 		if (txn_succeeded(answer)) {
 			json_decref(answer);
 			return true;

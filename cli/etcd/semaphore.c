@@ -15,13 +15,13 @@
 enum { LAYOUT = 1, PATIENCE_S = 5 };
 
 static void
-open_wire(struct semaphore_on_etcd *sem)
+open_wire(struct semaphore_on_etcd *sem, const struct options *o)
 {
 	sem->wire = wire_open(&sem->store);
 	sem->lost = false;
 	sem->patience_ns = 0;
 	sem->goes_on = false;
-	sem->complained = false;
+	sem->complained = o->quiet;
 	sem->lease_missing = false;
 	sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 }
@@ -30,14 +30,14 @@ void
 etcd_open(struct semaphore_on_etcd *sem, const struct options *o)
 {
 	store_parse_name(&sem->store, o->name);
-	open_wire(sem);
+	open_wire(sem, o);
 }
 
 void
 etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o)
 {
 	store_parse_store(&sem->store, o->name);
-	open_wire(sem);
+	open_wire(sem, o);
 }
 
 void
@@ -85,15 +85,15 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 	if (outcome == OUTCOME_DONE || missing) {
 		txn_decode(*answer);
 		sem->revision = txn_revision(*answer);
-		sem->complained = false;
 		sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
 		return true;
 	}
 	const bool lost = outcome == OUTCOME_LOST && effect == EFFECT_WRITES;
 	sem->lost = sem->lost || lost;
-	if (sem->patience_ns > 0)
+	if (sem->patience_ns > 0) {
 		complain_of_silence(sem);
-	else if (!lost || !wire_pause(sem->wire, sem->deadline_ns))
+		wire_pause(sem->wire, UINT64_MAX);
+	} else if (!lost || !wire_pause(sem->wire, sem->deadline_ns))
 		die_of_silence(sem);
 	return false;
 }
@@ -141,11 +141,20 @@ config_to_json(const struct config *config)
 	                 (json_int_t)config->created, "uid", (json_int_t)config->uid);
 }
 
+/* The store in the operand, which is what comes before the name. */
+static int
+length_of_store(const char *operand)
+{
+	const char *slash = strrchr(operand, '/');
+	return (int)((slash != NULL ? slash : strchr(operand, ':')) + 1 - operand);
+}
+
 void
 complain_of_config(const struct options *o, int error)
 {
 	if (error == -ENOENT)
-		complain(o->name, "no such semaphore (see 'tsem list etcd:'; 'tsem create' makes one)");
+		complain(o->name, "no such semaphore (see 'tsem list %.*s'; 'tsem create' makes one)", length_of_store(o->name),
+		         o->name);
 	else if (error == -EPROTONOSUPPORT)
 		complain(o->name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')",
 		         o->name);

@@ -23,7 +23,7 @@ struct semaphore_on_etcd {
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */
 	bool goes_on;         /* a refusal is no reason either */
-	bool complained;      /* of that */
+	bool complained;      /* of that, or nothing is to be said of it */
 	bool lease_missing;   /* a transaction was refused because a lease that it names has ended */
 };
 

@@ -62,34 +62,31 @@ store_variable(const char *variable)
 }
 
 static void
-add_endpoint(struct store *store, const char *scheme, const char *text, size_t length)
+add_endpoint(struct store *store, const char *where, const char *scheme, const char *text, size_t length)
 {
 	if (store->endpoints_n == ENDPOINTS_MAX)
 		die(store->operand, "more than %d endpoints (name some members of the store, not all)", ENDPOINTS_MAX);
 	char *endpoint = store->endpoints[store->endpoints_n++];
 	const int written = snprintf(endpoint, ENDPOINT_BYTES_MAX, "%s%.*s", scheme, (int)length, text);
 	if (written >= ENDPOINT_BYTES_MAX || !endpoint_is_valid(endpoint))
-		die(store->operand, "'%.*s' is not HOST:PORT (the port of etcd is mostly 2379)", (int)length, text);
+		die(store->operand, "%s'%.*s' is not HOST:PORT (the port of etcd is mostly 2379)", where, (int)length, text);
 	/* A slash at the end, as in "http://host:2379/", would come twice in each URL. */
 	if (endpoint[written - 1] == '/')
 		endpoint[written - 1] = '\0';
 }
 
+/* Without a scheme, the list is that of the environment. */
 static void
 add_endpoints(struct store *store, const char *scheme, const char *list, size_t length)
 {
 	for (size_t begin = 0; begin <= length;) {
 		const size_t comma = strcspn(list + begin, ",");
 		const size_t end = begin + comma < length ? begin + comma : length;
-		const bool has_scheme = scheme[0] == '\0';
 		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
 		const bool is_tls = store_variable("ETCDCTL_CACERT") != NULL || store_variable("ETCDCTL_CERT") != NULL;
-		add_endpoint(store,
-		             !has_scheme ? scheme
-		             : is_http   ? ""
-		             : is_tls    ? "https://"
-		                         : "http://",
-		             list + begin, end - begin);
+		const char *own = is_http ? "" : is_tls ? "https://" : "http://";
+		add_endpoint(store, scheme == NULL ? "in ETCDCTL_ENDPOINTS, " : "", scheme == NULL ? own : scheme, list + begin,
+		             end - begin);
 		begin = end + 1;
 	}
 }
@@ -102,16 +99,10 @@ add_endpoints_of_environment(struct store *store)
 	if (list == NULL)
 		die(store->operand, "ETCDCTL_ENDPOINTS is not set (set it to HOST:PORT of the store, or name that as in "
 		                    "etcd://HOST:PORT/NAME)");
-	add_endpoints(store, "", list, strlen(list));
+	add_endpoints(store, NULL, list, strlen(list));
 }
 
 /* ---- the name ---- */
-
-static _Noreturn void
-die_of_form(const struct store *store)
-{
-	die(store->operand, "not a name (use etcd:NAME, or etcd://HOST:PORT/NAME)");
-}
 
 /* `text`: what follows the address and the slash: [PREFIX/][NAME]. */
 static void
@@ -120,7 +111,8 @@ parse_path(struct store *store, const char *text)
 	const char *slash = strrchr(text, '/');
 	for (const char *part = text; slash != NULL && part <= slash; part += strcspn(part, "/") + 1) {
 		if (!is_name(part, strcspn(part, "/")))
-			die(store->operand, "'%.*s' is not a prefix of names (use letters, digits, '.', '_' or '-')",
+			die(store->operand,
+			    "'%.*s' is not a prefix of names (use letters, digits, '.', '_' or '-', not starting with '.' or '-')",
 			    (int)(slash - text), text);
 	}
 	if (slash != NULL
@@ -134,7 +126,8 @@ parse_address(struct store *store, const char *scheme, const char *text)
 {
 	const char *slash = strchr(text, '/');
 	if (slash == NULL)
-		die_of_form(store);
+		die(store->operand,
+		    "not a name: a slash is missing (use etcd://HOST:PORT/NAME, or etcd://HOST:PORT/ for the store)");
 	add_endpoints(store, scheme, text, (size_t)(slash - text));
 	parse_path(store, slash + 1);
 }
@@ -165,7 +158,9 @@ store_parse_name(struct store *store, const char *operand)
 {
 	parse(store, operand);
 	if (!store_accepts_name(store->name))
-		die(operand, "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-')");
+		die(operand,
+		    "not a name (use etcd:NAME or etcd://HOST:PORT/NAME, where NAME is 1 to 200 letters, digits, '.', '_' or "
+		    "'-', not starting with '.' or '-')");
 }
 
 void

@@ -12,9 +12,6 @@
 
 enum { MS_MAX = 60 * 1000, ERROR_BYTES_MAX = 512, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };
 
-/* The codes of gRPC that matter here. */
-enum { CODE_DEADLINE_EXCEEDED = 4, CODE_UNAVAILABLE = 14 };
-
 struct wire {
 	const struct store *store;
 	CURLM *multi;
@@ -169,13 +166,32 @@ explain_failure(const struct call *call)
 	case CURLE_GOT_NOTHING:
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
-		if (!tls) /* so does a member that expects TLS, beside one that ends */
-			snprintf(wire->error, sizeof(wire->error), "%s ends the connection (does it expect TLS, 'etcds://'?)",
-			         host);
+		/* So does a member that ends, beside one that expects TLS or a certificate. */
+		snprintf(wire->error, sizeof(wire->error), "%s ends the connection (does it expect %s?)", host,
+		         tls ? "a certificate, ETCDCTL_CERT" : "TLS, 'etcds://'");
 		return OUTCOME_LOST;
 	default:
 		return OUTCOME_LOST;
 	}
+}
+
+/*
+ * The codes of gRPC that say nothing of the request: a member that ends answers with the first two, one with too much to do
+ * with the fourth.
+ */
+static bool
+is_outage(json_int_t code)
+{
+	enum { CANCELLED = 1, UNKNOWN = 2, DEADLINE_EXCEEDED = 4, RESOURCE_EXHAUSTED = 8, UNAVAILABLE = 14 };
+	return code == CANCELLED || code == UNKNOWN || code == DEADLINE_EXCEEDED || code == RESOURCE_EXHAUSTED
+	       || code == UNAVAILABLE;
+}
+
+/* What a proxy answers if it has no member: Bad Gateway, Service Unavailable or Gateway Timeout. */
+static bool
+is_outage_of_proxy(long status)
+{
+	return status >= 502 && status <= 504;
 }
 
 /* An error of the gateway is {"error": TEXT, "code": N}, or {"code": N, "message": TEXT}. */
@@ -190,13 +206,16 @@ read_answer(const struct call *call, json_t **answer)
 	const json_t *code = json_object_get(json, "code");
 	const json_t *error = json_object_get(json, "error");
 	const json_t *text = json_is_string(error) ? error : json_object_get(json, "message");
-	if (status == 200 && json_is_object(json) && code == NULL) {
+	const bool has_header = json_object_get(json, "header") != NULL || json_object_get(json, "result") != NULL;
+	if (status == 200 && (has_header || (call->body == NULL && json_is_object(json)))) {
 		*answer = json;
 		return OUTCOME_DONE;
 	}
-	const json_int_t number = json_integer_value(code);
+	const bool lost = code != NULL ? is_outage(json_integer_value(code)) : is_outage_of_proxy(status);
 	if (json_is_integer(code) && json_is_string(text))
 		snprintf(wire->error, sizeof(wire->error), "%s: %s", host, json_string_value(text));
+	else if (lost)
+		snprintf(wire->error, sizeof(wire->error), "%s answers with HTTP status %ld", host, status);
 	else if (status == 400 && call->bytes != NULL && strncmp(endpoint_of(call), "http:", 5) == 0
 	         && memmem(call->bytes, call->length, "HTTPS", 5) != NULL)
 		snprintf(wire->error, sizeof(wire->error), "%s expects TLS (use 'etcds://', or 'https://' in the endpoint)",
@@ -208,7 +227,7 @@ read_answer(const struct call *call, json_t **answer)
 			"file needs 'enable-grpc-gateway: true')",
 			host, status);
 	json_decref(json);
-	return number == CODE_UNAVAILABLE || number == CODE_DEADLINE_EXCEEDED ? OUTCOME_LOST : OUTCOME_REFUSED;
+	return lost ? OUTCOME_LOST : OUTCOME_REFUSED;
 }
 
 static void
@@ -237,6 +256,8 @@ set_options(struct call *call, const char *path, uint64_t timeout_ns)
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, -1L);
 	}
+	/* A thread that waits for a name server is left behind, as libcurl would wait for it longer than a lease lasts. */
+	curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 	set_certificates(curl);
 }
 

@@ -6,9 +6,11 @@ load helper
 teardown() {
   end_all
   nft delete table ip cut 2>/dev/null || true
+  umount /etc/resolv.conf 2>/dev/null || true
   continue_store
   rm -f "$CLUSTER"/down.*
   eventually etcdctl endpoint health
+  etcdctl alarm disarm
   check_revisions
 }
 
@@ -23,10 +25,11 @@ another_leads() {
   now=$(leader) && [[ $now != "$1" ]]
 }
 
+# take_down MEMBER...: they stay down while their files exist.
 take_down() {
   for member in "$@"; do
     : >"$CLUSTER/down.$member"
-    pkill -KILL -f "^etcd --name member$member "
+    pkill "-${SIGNAL-KILL}" -f "^etcd --name member$member "
   done
 }
 
@@ -86,6 +89,21 @@ expect_kept() {
   expect_kept
 }
 
+is_member() {
+  ETCDCTL_ENDPOINTS=127.0.0.1:${1}2379 etcdctl endpoint health
+}
+
+@test "etcd fault: one member after the other is shut down and started again" {
+  queue 8
+  SIGNAL=TERM
+  for member in 1 2 3; do
+    take_down "$member"
+    rm "$CLUSTER/down.$member"
+    eventually is_member "$member"
+  done
+  expect_kept
+}
+
 @test "etcd fault: the leader is cut off" {
   queue 8
   local old
@@ -132,7 +150,7 @@ follow() {
 expect_loss() {
   finish "$HOLDER"
   expect_status 125
-  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store answers in time"
+  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store has answered in time"
 }
 
 expect_no_overlap() {
@@ -148,6 +166,46 @@ expect_no_overlap() {
   cut_off_from_members "$leader"
   expect_loss
   expect_no_overlap
+}
+
+# A name server that does not answer. That of libc waits for it for at least 10 s.
+@test "etcd fault: the member of a holder is cut off, and so is the name server" {
+  follow ETCDCTL_ENDPOINTS=127.0.0.1:12379,other.test:22379
+  kill -KILL "$HOLDER"
+  start python3 -c '
+import signal, socket
+names = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+names.bind(("127.0.0.1", 53))
+print("bound", flush=True)
+signal.pause()' >bound
+  eventually test -s bound
+  echo 'nameserver 127.0.0.1' >resolv.conf
+  mount --bind resolv.conf /etc/resolv.conf
+  cut_off 1
+  expect_no_overlap
+}
+
+# As if it had reached its quota: 1 is ACTIVATE, and NOSPACE.
+fill_store() {
+  python3 -c '
+import urllib.request
+urllib.request.urlopen("http://127.0.0.1:12379/v3/maintenance/alarm", b"{\"action\": 1, \"alarm\": 1}")'
+}
+
+@test "etcd fault: a full store takes permits back, and the waiter waits for room" {
+  prepare
+  hold
+  local holder=$PID
+  enqueue tsem run "$SEM" -- true
+  fill_store
+  kill "$holder"
+  finish "$holder"
+  eventually is_shown .held 0
+  attempt tsem run "$SEM" -- touch ran
+  expect_failure 'no lease.*space exceeded.*etcdctl alarm list'
+  etcdctl alarm disarm
+  finish "$PID"
+  expect_status 0
 }
 
 @test "etcd fault: a store that is down for longer than the lifetime" {

@@ -223,19 +223,19 @@ place_of() {
   eventually has_ended "$keeper"
 }
 
-# A keeper that waits has a connection for its requests, and one for what it is told.
+# The keeper of a waiter with -v has at least one connection for its requests, each second, beside the one for what it is told.
 is_told() {
   local keeper
-  keeper=$(pgrep -P "$1" -x tsem-keeper) && (($(ss -Htnp state established | grep -c "pid=$keeper,") == 2))
+  keeper=$(pgrep -P "$1" -x tsem-keeper) && (($(ss -Htnp state established | grep -c "pid=$keeper,") >= 2))
 }
 
 @test "etcd run: waiters whose keepers are killed keep their places" {
   prepare
   hold
   local holder=$PID waiters=()
-  enqueue tsem run "$SEM" -- sh -c 'echo first >>order; kill -KILL $$' # only the end of its lease tells the next one
+  enqueue tsem run -v "$SEM" -- sh -c 'echo first >>order; kill -KILL $$' # only the end of its lease tells the next one
   waiters+=("$PID")
-  enqueue tsem run "$SEM" -- sh -c 'echo second >>order'
+  enqueue tsem run -v "$SEM" -- sh -c 'echo second >>order'
   waiters+=("$PID")
   for waiter in "${waiters[@]}"; do
     eventually is_told "$waiter"
@@ -267,19 +267,34 @@ is_told() {
   expect_equal 'order' "$(tr '\n' ' ' <order)" 'second first '
 }
 
-@test "etcd run: keys that are not text do no harm" {
+@test "etcd run: a holder or waiter that is none of tsem's is refused, and harms no holder" {
   prepare
-  etcdctl put "$KEYS/holders/"$'\xff' '' >/dev/null
+  hold
+  local holder=$PID key
+  for key in holders/x waiters/x waiters/$'\xff'; do
+    etcdctl put "$KEYS/$key" '[]' >/dev/null
+    attempt tsem run "$SEM" -- touch ran
+    expect_failure 'keys of another program are in its place'
+    etcdctl del "$KEYS/$key" >/dev/null
+  done
   etcdctl put "$KEYS/held/"$'\xff' '' >/dev/null
-  attempt tsem run "$SEM" -- true
-  expect_status 0
-  etcdctl put "$KEYS/waiters/"$'\xff' '' >/dev/null
   start tsem run "$SEM" -- true
-  eventually is_told "$PID"
-  etcdctl del "$KEYS/waiters/"$'\xff' >/dev/null
+  eventually is_shown .waiting 1
+  kill "$holder"
   finish "$PID"
   expect_status 0
-  etcdctl del --prefix "$KEYS/" >/dev/null
+  [[ ! -e ran ]]
+}
+
+@test "etcd run: -j 0 of another process is a wait, as on one machine" {
+  prepare 0
+  attempt tsem run -n "$SEM" -- true
+  expect_status 75
+  start tsem run -k 2 "$SEM" -- true
+  eventually is_shown .waiting 1
+  tsem set -j 2 "$SEM"
+  finish "$PID"
+  expect_status 0
 }
 
 @test "etcd run: without a keeper, and without another one, the command is killed, or gets the signal of --on-lost" {
@@ -322,7 +337,7 @@ lose() {
   finish "$PID"
   expect_status 125
   expect_equal 'signals' "$(<got)" term
-  expect_match 'the message' "$(<message)" "^tsem: $SEM: the hold is lost: the store has ended it \(the command is stopped\)$"
+  expect_match 'the message' "$(<message)" "^tsem: $SEM: the hold is lost: the store has ended it, or the semaphore was removed \(the command is stopped\)$"
 }
 
 @test "etcd run: without contact, the command is dead before its lifetime ends" {
@@ -337,7 +352,7 @@ lose() {
   continue_store
   expect_status 125
   expect_equal 'signals' "$(<got)" term
-  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store answers in time"
+  expect_match 'the first message' "$(head -1 message)" "^tsem: $SEM: the hold is lost: no member of the store has answered in time"
   alive=$(last_time alive)
   jq -en "$alive - $silent < $ttl" || fail "the store was silent from $silent on, and the command lived until $alive"
   attempt tsem run "$SEM" -- true

@@ -174,6 +174,7 @@ waits 2 19 gamma 1   later"
     # shellcheck disable=SC2086
     refused "^tsem: $NAME: no such semaphore .*'tsem list etcd:'" $verb "$NAME"
   done
+  refused "'tsem list etcd://127.0.0.1:12379/team/'" show "etcd://127.0.0.1:12379/team/$SEM"
 }
 
 @test "etcd: names and addresses with mistakes" {
@@ -195,6 +196,10 @@ waits 2 19 gamma 1   later"
   refused 'names a semaphore' list etcd:a
   ETCDCTL_ENDPOINTS='' attempt tsem create etcd:a
   expect_failure 'ETCDCTL_ENDPOINTS is not set'
+  ETCDCTL_ENDPOINTS=127.0.0.1:12379, attempt tsem create etcd:a
+  expect_failure "in ETCDCTL_ENDPOINTS, '' is not HOST:PORT"
+  attempt tsem create etc:a
+  expect_failure 'not a name.*on etcd: etcd:\.\.\.\)'
 }
 
 @test "etcd: options and verbs that have no meaning there" {
@@ -212,6 +217,33 @@ waits 2 19 gamma 1   later"
   expect_status 0
   attempt tsem show "etcd://127.0.0.1:1,127.0.0.1:12379/$SEM"
   expect_status 0
+}
+
+# answer_with PORT STATUS BODY: a server that answers each request so.
+answer_with() {
+  start python3 -c '
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.send_response(int(sys.argv[2]))
+        self.end_headers()
+        self.wfile.write(sys.argv[3].encode())
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()' "$@"
+  eventually bash -c ": >/dev/tcp/127.0.0.1/$1"
+}
+
+@test "etcd: a proxy without a member behind it is passed over, and a service without the header of etcd is not one" {
+  name_it
+  answer_with 8081 503 'no member'
+  attempt tsem create "etcd://127.0.0.1:8081,127.0.0.1:12379/$SEM"
+  expect_status 0
+  answer_with 8082 200 '{}'
+  local verb
+  for verb in show 'remove -f' create; do
+    # shellcheck disable=SC2086
+    refused '127.0.0.1:8082 answers, but not as etcd' $verb etcd://127.0.0.1:8082/a
+  done
+  refused '127.0.0.1:8082 answers, but not as etcd' list etcd://127.0.0.1:8082/
 }
 
 @test "etcd: a port where another service answers" {
