@@ -156,7 +156,7 @@ explain_failure(const struct call *call)
 		return OUTCOME_REFUSED;
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CERTPROBLEM:
-		snprintf(wire->error, sizeof(wire->error), "%s (correct ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY)",
+		snprintf(wire->error, sizeof(wire->error), "%s (check ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY)",
 		         curl_easy_strerror(code));
 		return OUTCOME_REFUSED;
 	case CURLE_WEIRD_SERVER_REPLY:
