@@ -51,7 +51,7 @@ create_or_die(const struct wait *wait)
 {
 	struct keeping *k = wait->k;
 	if (k->line.config_error != -ENOENT || (!k->o->has_permits && !wait->queued))
-		die_of_config(k->o, k->line.config_error);
+		die_of_config(&k->sem, k->o, k->line.config_error);
 	check_removal(wait);
 	struct config config;
 	if (etcd_create(&k->sem, k->o, k->o->permits, &config))

@@ -21,7 +21,7 @@ list_one(struct listing *listing, struct semaphore_on_etcd *sem, const struct op
 	if (rc == 0)
 		rc = listing_add(listing, &(struct semaphore){operand, &snapshot.stat, &snapshot.reason, true});
 	else if (rc != -ENOENT) /* -ENOENT: removed since */
-		complain_of_config(&one, rc);
+		complain_of_config(sem, &one, rc);
 	snapshot_free(&snapshot);
 	return rc == -ENOMEM ? rc : 0;
 }

@@ -48,7 +48,7 @@ etcd_cmd_remove(const struct options *o)
 		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
 	/* An attempt whose answer was lost may have removed it. */
 	if (!sem.lost && !failed && (!done || txn_deleted(answer, 0) == 0))
-		die_of_config(o, -ENOENT);
+		die_of_config(&sem, o, -ENOENT);
 	if (done)
 		json_decref(answer);
 	etcd_close(&sem);

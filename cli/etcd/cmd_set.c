@@ -35,7 +35,7 @@ etcd_cmd_set(const struct options *o)
 	etcd_open(&sem, o);
 	do {
 		if (!etcd_read_config(&sem, o, &config))
-			die_of_config(o, -ENOENT);
+			die_of_config(&sem, o, -ENOENT);
 		config.capacity = o->permits;
 	} while (!set(&sem, &config));
 	etcd_close(&sem);

@@ -14,7 +14,7 @@ etcd_cmd_show(const struct options *o)
 	etcd_open(&sem, o);
 	const int rc = etcd_snapshot(&sem, &snapshot);
 	if (rc < 0)
-		die_of_config(o, rc);
+		die_of_config(&sem, o, rc);
 	if (o->view.json)
 		show_json(o->name, &o->view, &snapshot);
 	else

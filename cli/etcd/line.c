@@ -108,8 +108,9 @@ read_view(struct line *line, json_t *answer, struct grant *grant)
 	bool damaged = line->has_waiters && (line->first.key == NULL || count_of(&line->first) == 0);
 	line->held = 0;
 	for (size_t i = 0; txn_kv(answer, VIEW_HOLDERS, i, &kv); i++) {
-		line->held += count_of(&kv);
-		damaged = damaged || count_of(&kv) == 0;
+		const uint32_t count = count_of(&kv);
+		line->held += count;
+		damaged = damaged || count == 0;
 		if (strcmp(id_of(kv.key), line->id) == 0 && grant_read(&kv, grant))
 			place = PLACE_HOLDER;
 	}
@@ -428,8 +429,9 @@ line_foresee(struct line *line)
 
 /*
  * The view from the time of the grant will do if it shows no other holder, which may have died since: the successor has to
- * be told. If the line changes again and again, or the store is full, which can only delete then, the permits are released
- * without a successor, and the first waiter grants itself its own. A process that is no holder has released them by an attempt whose answer was lost.
+ * be told. If the line changes again and again, or the store is full, which can only delete then, the permits are
+ * released without a successor, and the first waiter grants itself its own. A process that is no holder has released them
+ * by an attempt whose answer was lost.
  */
 bool
 line_release(struct line *line, const struct grant *grant)

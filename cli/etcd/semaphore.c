@@ -93,8 +93,9 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 	if (sem->patience_ns > 0) {
 		complain_of_silence(sem);
 		wire_pause(sem->wire, UINT64_MAX);
-	} else if (!lost || !wire_pause(sem->wire, sem->deadline_ns))
+	} else if (!lost || !wire_pause(sem->wire, sem->deadline_ns)) {
 		die_of_silence(sem);
+	}
 	return false;
 }
 
@@ -141,20 +142,12 @@ config_to_json(const struct config *config)
 	                 (json_int_t)config->created, "uid", (json_int_t)config->uid);
 }
 
-/* The store in the operand, which is what comes before the name. */
-static int
-length_of_store(const char *operand)
-{
-	const char *slash = strrchr(operand, '/');
-	return (int)((slash != NULL ? slash : strchr(operand, ':')) + 1 - operand);
-}
-
 void
-complain_of_config(const struct options *o, int error)
+complain_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error)
 {
 	if (error == -ENOENT)
-		complain(o->name, "no such semaphore (see 'tsem list %.*s'; 'tsem create' makes one)", length_of_store(o->name),
-		         o->name);
+		complain(o->name, "no such semaphore (see 'tsem list %.*s'; 'tsem create' makes one)", (int)sem->store.name_at,
+		         sem->store.operand);
 	else if (error == -EPROTONOSUPPORT)
 		complain(o->name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')",
 		         o->name);
@@ -168,9 +161,9 @@ complain_of_config(const struct options *o, int error)
 }
 
 void
-die_of_config(const struct options *o, int error)
+die_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error)
 {
-	complain_of_config(o, error);
+	complain_of_config(sem, o, error);
 	exit(EXIT_TSEM_FAILED);
 }
 
@@ -215,7 +208,7 @@ etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t per
 		const struct config wanted = *config;
 		const int rc = txn_kv(answer, 0, 0, &kv) ? config_read(&kv, config) : -EBADMSG;
 		if (rc < 0)
-			die_of_config(o, rc);
+			die_of_config(sem, o, rc);
 		created = strcmp(config->uuid, wanted.uuid) == 0; /* by an attempt whose answer was lost */
 	}
 	json_decref(answer);
@@ -235,7 +228,7 @@ etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct 
 	const bool exists = txn_kv(answer, 0, 0, &kv);
 	const int rc = exists ? config_read(&kv, config) : 0;
 	if (rc < 0)
-		die_of_config(o, rc);
+		die_of_config(sem, o, rc);
 	json_decref(answer);
 	return exists;
 }

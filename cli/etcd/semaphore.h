@@ -23,7 +23,7 @@ struct semaphore_on_etcd {
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */
 	bool goes_on;         /* a refusal is no reason either */
-	bool complained;      /* of that, or nothing is to be said of it */
+	bool complained;      /* of silence, or is not to */
 	bool lease_missing;   /* a transaction was refused because a lease that it names has ended */
 };
 
@@ -60,8 +60,8 @@ int config_read(const struct kv *kv, struct config *config);
 json_t *config_to_json(const struct config *config);
 
 /* Say what is wrong, for an error of config_read() or -ENOENT. */
-void complain_of_config(const struct options *o, int error);
-_Noreturn void die_of_config(const struct options *o, int error);
+void complain_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error);
+_Noreturn void die_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error);
 
 /* Dies if `permits` are neither those that the semaphore was created with nor its capacity. */
 void config_check_permits(const struct config *config, const struct options *o, uint32_t permits);

@@ -61,37 +61,44 @@ store_variable(const char *variable)
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+/* As etcdctl: an endpoint without a scheme is one for TLS if a certificate is given. */
+static const char *
+missing_scheme(const char *text)
+{
+	if (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0)
+		return "";
+	const bool is_tls = store_variable("ETCDCTL_CACERT") != NULL || store_variable("ETCDCTL_CERT") != NULL;
+	return is_tls ? "https://" : "http://";
+}
+
+/* `scheme`: NULL for an endpoint of the environment. */
 static void
-add_endpoint(struct store *store, const char *where, const char *scheme, const char *text, size_t length)
+add_endpoint(struct store *store, const char *scheme, const char *text, size_t length)
 {
 	if (store->endpoints_n == ENDPOINTS_MAX)
 		die(store->operand, "more than %d endpoints (name some members of the store, not all)", ENDPOINTS_MAX);
 	char *endpoint = store->endpoints[store->endpoints_n++];
-	const int written = snprintf(endpoint, ENDPOINT_BYTES_MAX, "%s%.*s", scheme, (int)length, text);
+	const int written = snprintf(endpoint, ENDPOINT_BYTES_MAX, "%s%.*s", scheme != NULL ? scheme : missing_scheme(text),
+	                             (int)length, text);
 	if (written >= ENDPOINT_BYTES_MAX || !endpoint_is_valid(endpoint))
-		die(store->operand, "%s'%.*s' is not HOST:PORT (the port of etcd is mostly 2379)", where, (int)length, text);
+		die(store->operand, "%s'%.*s' is not HOST:PORT (the port of etcd is mostly 2379)",
+		    scheme != NULL ? "" : "in ETCDCTL_ENDPOINTS, ", (int)length, text);
 	/* A slash at the end, as in "http://host:2379/", would come twice in each URL. */
 	if (endpoint[written - 1] == '/')
 		endpoint[written - 1] = '\0';
 }
 
-/* Without a scheme, the list is that of the environment. */
 static void
 add_endpoints(struct store *store, const char *scheme, const char *list, size_t length)
 {
 	for (size_t begin = 0; begin <= length;) {
 		const size_t comma = strcspn(list + begin, ",");
 		const size_t end = begin + comma < length ? begin + comma : length;
-		const bool is_http = strncmp(list + begin, "http://", 7) == 0 || strncmp(list + begin, "https://", 8) == 0;
-		const bool is_tls = store_variable("ETCDCTL_CACERT") != NULL || store_variable("ETCDCTL_CERT") != NULL;
-		const char *own = is_http ? "" : is_tls ? "https://" : "http://";
-		add_endpoint(store, scheme == NULL ? "in ETCDCTL_ENDPOINTS, " : "", scheme == NULL ? own : scheme, list + begin,
-		             end - begin);
+		add_endpoint(store, scheme, list + begin, end - begin);
 		begin = end + 1;
 	}
 }
 
-/* As etcdctl: an endpoint without a scheme is one for TLS if a certificate is given. */
 static void
 add_endpoints_of_environment(struct store *store)
 {

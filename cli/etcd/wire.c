@@ -176,8 +176,8 @@ explain_failure(const struct call *call)
 }
 
 /*
- * The codes of gRPC that say nothing of the request: a member that ends answers with the first two, one with too much to do
- * with the fourth.
+ * The codes of gRPC that say nothing of the request: a member that ends answers with the first two, one with too much to
+ * do with the fourth.
  */
 static bool
 is_outage(json_int_t code)

@@ -277,6 +277,7 @@ is_told() {
     expect_failure 'keys of another program are in its place'
     etcdctl del "$KEYS/$key" >/dev/null
   done
+  etcdctl put "$KEYS/holders/"$'\xff' '' >/dev/null
   etcdctl put "$KEYS/held/"$'\xff' '' >/dev/null
   start tsem run "$SEM" -- true
   eventually is_shown .waiting 1
