@@ -10,6 +10,16 @@ prepare() {
   tsem create -j "${1:-1}" "$SEM" 2>/dev/null
 }
 
+keys_in() {
+  etcdctl get --prefix --keys-only "$KEYS/$1/" | grep -c . || true
+}
+
+lease_of() {
+  local key
+  key=$(etcdctl get --prefix --keys-only "$KEYS/$1/" | grep . | tail -1)
+  echo "${key##*/}"
+}
+
 check_revisions() {
   "$BATS_TEST_DIRNAME/check" "${ETCDCTL_ENDPOINTS%%,*}" "$KEYS/"
 }

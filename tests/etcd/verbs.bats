@@ -261,7 +261,8 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
   refused '127.0.0.1:12380 answers, but not as etcd: HTTP status 404' create etcd://127.0.0.1:12380/a
 }
 
-@test "etcd: TLS, TLS where none is expected, the reverse, and a store that cannot be reached" {
+# A store with TLS and its certificate; the other certificate is none of a store.
+start_tls() {
   local file
   for file in other certificate; do
     openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out $file -days 2 -subj /CN=localhost \
@@ -271,12 +272,21 @@ http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
     --listen-client-urls https://127.0.0.1:4379 --advertise-client-urls https://127.0.0.1:4379 \
     --listen-peer-urls http://127.0.0.1:4380
   eventually env -u ETCDCTL_ENDPOINTS ETCDCTL_CACERT=certificate etcdctl --endpoints https://127.0.0.1:4379 endpoint health
+}
+
+@test "etcd: TLS" {
+  start_tls
   ETCDCTL_CACERT=certificate attempt tsem create "etcds://127.0.0.1:4379/$SEM"
   expect_status 0
   ETCDCTL_CACERT=certificate ETCDCTL_ENDPOINTS=127.0.0.1:4379 attempt tsem remove "etcd:$SEM"
   expect_silence
   ETCDCTL_CACERT=other refused 'certificate of 127.0.0.1:4379 is not accepted.*ETCDCTL_CACERT' create etcds://127.0.0.1:4379/a
-  # Each takes the 5 s in which a store may answer, and has its files in a directory of its own.
+}
+
+# Each takes the 5 s in which a store may answer, and has its files in a directory of its own.
+# bats test_tags=long
+@test "etcd: TLS where none is expected, the reverse, and a store that cannot be reached" {
+  start_tls
   mkdir by-tls without-tls
   (cd by-tls && ETCDCTL_CACERT=../other refused 'does not answer by TLS' create etcds://127.0.0.1:12379/a) 3>&- 4>&- &
   local tls=$!
