@@ -41,8 +41,8 @@
  *                                                          for this hold (declare.h).                  declared-cached
  *   IDLE, then CLAIMED            none                     No process acts on an IDLE record of a      cached,
  *                                                          live process.                               cached-finished
- *   free the record for a waiter  none                     Half of the table is never cached, and      cached-wanted
- *                                                          serves the waiters for a record.
+ *   free the record               none                     Half of the table is never cached: idle     (unit tests)
+ *                                                          threads keep no process out.
  *   wake waiters                  T = cached tickets, C =  No process has arrived since this hold      cached-lowered,
  *                                 cached capacity          did, and this C enabled all earlier         cached-set
  *                                                          tickets.

@@ -8,7 +8,6 @@
 #include "grant.h"
 #include "identity.h"
 #include "protocol.h"
-#include "record_wake.h"
 #include "recover_record.h"
 #include "release_other.h"
 
@@ -136,10 +135,6 @@ release_notify(const struct cached *entry, uint64_t grants)
 {
 	struct tsem *sem = hold_sem(&entry->hold);
 	const uint32_t count = LOAD_RLX(&entry->record->count);
-	if (record_is_wanted(sem->segment.header)) {
-		const struct claim claim = {.index = entry->hold.record, .record = entry->record, .owner = entry->owner};
-		record_give_up_cached(sem, &claim);
-	}
 	return grant_notify_moved(sem, grants, count);
 }
 

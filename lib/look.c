@@ -4,7 +4,6 @@
 #include "identity.h"
 #include "owner.h"
 #include "protocol.h"
-#include "record_wake.h"
 #include "recover.h"
 #include "removal.h"
 #include "wake.h"
@@ -124,21 +123,6 @@ call_judges(struct tsem *sem, uint32_t pid_ns, uint64_t now)
 
 /* ---- the look ---- */
 
-/* Wakes a waiter for each free record: the process that freed one, or the waiter woken for it, may have died. */
-static void
-serve_record_waiters(struct tsem *sem)
-{
-	if (!record_is_wanted(sem->segment.header))
-		return;
-	recover_spare_records(sem);
-	uint32_t n = 0;
-	const struct record *record;
-	FOR_EACH_RECORD(sem, i, record)
-		n += LOAD_RLX(&record->owner) == 0 && state_kind(LOAD_RLX(&record->state)) == STATE_IDLE;
-	if (n > 0)
-		record_wake(sem->segment.header, n);
-}
-
 static void
 count_owners(struct tsem *sem)
 {
@@ -163,7 +147,6 @@ look_unless_done(struct tsem *sem, uint64_t now, uint64_t due)
 	STORE_RLX(&sem->unsure, false);
 	recover_all(sem, NULL);
 	count_owners(sem);
-	serve_record_waiters(sem);
 	wake_overlooked(sem);
 	removal_notice(sem);
 	call_judges(sem, pid_ns, now);

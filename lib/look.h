@@ -8,7 +8,7 @@
  *                                                 at most TICK; TICK after LOOKOUT_FOR
  *         of the DEPUTIES before it               TICK
  *         of any other waiter                     SLOW_TICK for each SLOW_LINE waiters in line or part of them
- *     for a free record, for idleness             TICK
+ *     for idleness                                TICK
  *
  * Semaphores in a program's own memory are no exception. At such a time, a process looks unless a process of its PID
  * namespace has completed a look that began there, and could judge all owners of that namespace: so a process that
@@ -48,8 +48,8 @@ uint64_t lookout_period(const struct tsem *sem);
  * Looks, unless another look is enough: see above. `due`: the time at which the look was due; 0: the caller begins to
  * sleep or was woken. `now` may be a little behind the clock.
  *
- * A look recovers all owners that this process can judge, notices a removal, wakes overlooked waiters, frees records for
- * waiters that want one, counts waiters and holders, and calls waiters that can judge the other owners.
+ * A look recovers all owners that this process can judge, notices a removal, wakes overlooked waiters,
+ * counts waiters and holders, and calls waiters that can judge the other owners.
  */
 void look_unless_done(struct tsem *sem, uint64_t now, uint64_t due);
 

@@ -8,8 +8,6 @@
 #include "fast.h"
 #include "platform.h"
 #include "protocol.h"
-#include "record_wait.h"
-#include "record_wake.h"
 #include "recover.h"
 #include "recover_front.h"
 #include "removal.h"
@@ -121,36 +119,13 @@ claim_or_grow(struct queue_place *place)
 }
 
 int
-queue_claim_at_once(struct queue_place *place)
+queue_claim(struct queue_place *place)
 {
 	int rc = claim_or_grow(place);
-	return rc == -EUSERS && recover_before_failing(place->sem) ? claim_or_grow(place) : rc;
-}
-
-/* Waits for a free record if need be. */
-static int
-claim_until(struct queue_place *place)
-{
-	struct tsem *sem = place->sem;
-	struct header *header = sem->segment.header;
-	const struct waiter *waiter = &place->waiter;
-	const bool yields = record_is_wanted(header) && !cache_is_ready(cache_entry(sem));
-	int rc = yields ? record_wait_yield(sem, waiter) : 0;
-	if (rc == 0)
-		rc = claim_or_grow(place);
-	if (rc == 0 && yields)
-		record_wake(header, 1); /* the yield may have taken the wake-up of another waiter */
 	if (rc != -EUSERS)
 		return rc;
-
-	const struct purpose purpose = purpose_of(place);
-	struct timers timers = wait_timers(waiter->options, platform.now());
-	do {
-		rc = record_wait(sem, waiter, &timers);
-		if (rc == 0)
-			rc = record_claim(sem, &purpose, &place->claim);
-	} while (rc == -EUSERS);
-	return rc == -ETIMEDOUT ? queue_claim_at_once(place) : rc;
+	recover_all(place->sem, NULL);
+	return claim_or_grow(place);
 }
 
 /* ---- giving up ---- */
@@ -238,18 +213,10 @@ queue_join(struct queue_place *place)
 {
 	const bool waits = is_worth_waiting_for(place->sem, place->waiter.count);
 	begin_wait(place);
-	int rc = claim_until(place);
+	int rc = queue_claim(place);
 	if (rc == 0)
 		rc = take_ticket(place, waits ? ARRIVE_IN_LINE : ARRIVE_IF_ENABLED);
 	return rc == -EAGAIN ? -EINVAL : rc;
-}
-
-int
-queue_join_at_once(struct queue_place *place)
-{
-	begin_wait(place);
-	int rc = queue_claim_at_once(place);
-	return rc < 0 ? rc : queue_take_ticket(place);
 }
 
 /* For an enabled ticket: 0, or -EIDRM if the semaphore is removed; then the ticket is given up. */
@@ -297,7 +264,7 @@ queue_try_enter(struct queue_place *place)
 {
 	struct tsem *sem = place->sem;
 	struct waiter *waiter = &place->waiter;
-	int rc = queue_claim_at_once(place);
+	int rc = queue_claim(place);
 	if (rc < 0)
 		return rc;
 
@@ -324,6 +291,5 @@ tsem_cancel(tsem *sem)
 		return -EIDRM;
 	ADD_SEQ(&header->cancels, 1);
 	wake_all(sem);
-	record_wake_all(header);
 	return 0;
 }

@@ -43,11 +43,8 @@ int queue_enter(struct queue_place *place);
 /* The same without waiting: -EAGAIN. Looks for dead owners before it fails. */
 int queue_try_enter(struct queue_place *place);
 
-/* Claims a record, for which it waits if need be, and takes a ticket. */
+/* Claims a record and takes a ticket. */
 int queue_join(struct queue_place *place);
-
-/* The same without waiting for a record, for a caller that waits in another queue already: -EUSERS. */
-int queue_join_at_once(struct queue_place *place);
 
 /* Waits until the ticket is enabled. On failure the ticket has been given up. */
 int queue_wait(struct queue_place *place);
@@ -56,9 +53,10 @@ int queue_wait(struct queue_place *place);
 void queue_leave(struct queue_place *place);
 
 /*
- * The steps of queue_join(), for a caller that must do something else between them. On failure the record is unclaimed.
+ * The steps of queue_join(), for a caller that must do something else between them, or takes a ticket for any count.
+ * -EUSERS: all records are in use, also after recovery. If no ticket can be taken, the record is unclaimed.
  */
-int queue_claim_at_once(struct queue_place *place);
+int queue_claim(struct queue_place *place);
 int queue_take_ticket(struct queue_place *place);
 
 /* CLAIMED -> QUEUED, unless another process has done it: before a sleep, and before the ticket is given up. */

@@ -7,7 +7,6 @@
 #include "identity.h"
 #include "platform.h"
 #include "presence.h"
-#include "record_wake.h"
 
 /* ---- the states that only the owner writes ---- */
 
@@ -166,26 +165,19 @@ record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 /* ---- freeing ---- */
 
 static void
-announce_free(struct header *header, uint32_t index)
-{
-	STORE_RLX(&header->free_hint, index);
-	record_wake(header, 1);
-}
-
-static void
 free_own(struct tsem *sem, const struct claim *claim)
 {
 	/* No later release of a hold that was declared dead may find its note, and free the record again (hold.c). */
 	STORE_RLX(&claim->record->until, 0);
-	STORE_SEQ(&claim->record->owner, 0); /* sequentially consistent: see record_wake() */
-	announce_free(sem->segment.header, claim->index);
+	STORE_REL(&claim->record->owner, 0); /* the next owner sees the stores above */
+	STORE_RLX(&sem->segment.header->free_hint, claim->index);
 }
 
 void
 record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner)
 {
 	if (CAS_SEQ(&record->owner, owner, 0))
-		announce_free(sem->segment.header, index);
+		STORE_RLX(&sem->segment.header->free_hint, index);
 }
 
 /*
@@ -204,8 +196,7 @@ record_cache_or_free(struct tsem *sem, const struct claim *claim)
 {
 	struct cached *entry = cache_take(sem);
 	/* An entry that is ready has another record: the state of this one has moved on. */
-	if (entry == NULL || cache_is_ready(entry) || record_is_wanted(sem->segment.header)
-	    || !may_be_cached(sem, claim->index)) {
+	if (entry == NULL || cache_is_ready(entry) || !may_be_cached(sem, claim->index)) {
 		cache_forget(entry, claim->record);
 		free_own(sem, claim);
 		return;
@@ -219,14 +210,6 @@ record_unclaim(struct tsem *sem, const struct claim *claim)
 {
 	mark_idle(claim->record);
 	record_cache_or_free(sem, claim);
-}
-
-void
-record_give_up_cached(struct tsem *sem, const struct claim *claim)
-{
-	cache_forget(cache_entry(sem), claim->record);
-	mark_idle(claim->record);
-	free_own(sem, claim);
 }
 
 void

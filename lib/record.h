@@ -33,9 +33,6 @@ void record_unclaim(struct tsem *sem, const struct claim *claim);
 /* After the owner has made its record IDLE: makes it CLAIMED for the calling thread's next hold, or frees it. */
 void record_cache_or_free(struct tsem *sem, const struct claim *claim);
 
-/* Frees the record of a cache entry, which is ready, for a waiter. */
-void record_give_up_cached(struct tsem *sem, const struct claim *claim);
-
 /* Frees an IDLE record if its owner is still `owner`, which cannot become its owner again. */
 void record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner);
 

@@ -9,7 +9,6 @@
 #include "platform.h"
 #include "presence.h"
 #include "record.h"
-#include "record_wake.h"
 #include "wake.h"
 
 /* ---- the mark ---- */
@@ -22,7 +21,6 @@ removal_mark(struct tsem *sem)
 	/* Without capacity every call takes the slow path, where it sees the mark. */
 	STORE_SEQ(&header->capacity, 0);
 	wake_all(sem);
-	record_wake_all(header);
 	notify_removal(sem);
 }
 

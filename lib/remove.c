@@ -66,7 +66,9 @@ seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizu
 	struct queue_place *place = &places[seizure->n];
 	const uint32_t count = wanted < (int64_t)UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
 	*place = queue_request(sem, count, USE_HOLD, &queue_for_ever);
-	int rc = how == IF_ENABLED ? queue_try_enter(place) : queue_join_at_once(place);
+	int rc = how == IF_ENABLED ? queue_try_enter(place) : queue_claim(place);
+	if (rc == 0 && how == IN_LINE)
+		rc = queue_take_ticket(place);
 	if (rc < 0)
 		return rc;
 	queue_mark_queued(place);

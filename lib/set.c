@@ -82,7 +82,7 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 		if (permits > change->old ? room_then > COUNTER_DRIFT : permits < change->old && 1 - room_then > COUNTER_DRIFT)
 			return -EOVERFLOW;
 		if (permits < change->old && !change->claimed) {
-			int rc = queue_claim_at_once(&change->place);
+			int rc = queue_claim(&change->place);
 			if (rc < 0)
 				return rc;
 			change->claimed = true;

@@ -70,7 +70,7 @@ struct line {
 	struct timers timers;
 };
 
-/* Tries each in the caller's order. -EAGAIN: none has a permit left over. -EUSERS: one has not even a free record. */
+/* Tries each in the caller's order. -EAGAIN: none has a permit left over. -EUSERS: nor has one of them a free record. */
 static int
 try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 {
@@ -229,8 +229,7 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 	const uint64_t now = platform.now();
 	for (size_t i = 0; i < n; i++) {
 		lines[i].timers = wait_timers(lines[i].place.waiter.options, now);
-		/* Not waiting for a record: such a wait would keep this thread from what the other lines grant. */
-		rc = queue_join_at_once(&lines[i].place);
+		rc = queue_join(&lines[i].place);
 		if (rc < 0) {
 			leave(lines, i, i);
 			return rc;

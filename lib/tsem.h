@@ -225,7 +225,7 @@ int tsem_remove(const char *name, unsigned flags);
  *
  * ETIMEDOUT: before this error the function recovers what dead processes held, and looks for permits once more. EINVAL:
  * `count` or `deadline`. EIDRM: the semaphore is removed. ECANCELED: tsem_cancel(). EUSERS: all 32,766 records are in
- * use, and stay so until the deadline. ENOSPC, EFBIG: the wait needs a record, and shared memory is full, or
+ * use, also after those of dead processes have been recovered. ENOSPC, EFBIG: the wait needs a record, and shared memory is full, or
  * RLIMIT_FSIZE does not allow the file to grow. EOVERFLOW: the range of the counters. EPERM: the handle is read-only.
  * EBADMSG: the semaphore is damaged, or the program has closed the handle's file descriptor. ENOMEM, EMFILE, ENFILE: in
  * the first call of a forked child only.
@@ -434,8 +434,7 @@ int tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait,
  * receives the index. If several have a permit at once, the first of them grants it. `progress` gets the place in the
  * queue of sems[0]. An event that ends the wait for one semaphore (ECANCELED, EIDRM) ends it for all.
  *
- * EUSERS: no semaphore grants a permit at once, and all records of one of them are in use; the function does not wait
- * for a record. Other errors as tsem_acquire_all().
+ * Errors as tsem_acquire_all().
  */
 int tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which);
 
@@ -495,7 +494,7 @@ int tsem_cancel(tsem *sem);
 
 /*
  * Ends the present waits of one process with ECANCELED. `pid` and `pid_ns` as for tsem_recover_owner(). A waiter that
- * is stopped keeps its place until it goes on; a wait for a free record has no place yet and goes on.
+ * is stopped keeps its place until it goes on.
  *
  * ENOENT: the process does not wait. ENOTUNIQ, EINVAL, EPERM: as tsem_recover_owner(). EIDRM: the semaphore is removed.
  */
@@ -506,7 +505,7 @@ int tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns);
 /*
  * A semaphore in memory that the program provides, as an unnamed sem_t with `pshared`. The processes that use it share
  * `memory` (MAP_SHARED), which is aligned to 64 bytes. Promises are the same, but the semaphore cannot grow: when all
- * records are in use, waiters wait for a record, and tries fail with EUSERS. tsem_close() frees the handle; the memory
+ * records are in use, a call that needs one fails with EUSERS. tsem_close() frees the handle; the memory
  * stays the program's.
  *
  * tsem_size_at() returns the size for a number of processes and threads that may hold or wait at the same time.

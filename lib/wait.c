@@ -103,8 +103,7 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	const struct tsem_wait *options = waiter->options;
 	NO_CANCELLATION;
 	/* Without a pace, the position is not worth a look at every record. */
-	const bool tells_position = options->every_ms != 0 && waiter->record != NULL;
-	const uint32_t position = !tells_position ? 0 : census_position(sem, waiter->ticket);
+	const uint32_t position = options->every_ms == 0 ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
 }
 
@@ -140,8 +139,6 @@ count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 static uint64_t
 look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 {
-	if (waiter->record == NULL) /* no ticket either */
-		return TICK;
 	const uint32_t behind = count_behind(sem, waiter, DEPUTIES + 1);
 	if (behind <= DEPUTIES)
 		return behind == 0 && waited < LOOKOUT_FOR ? lookout_period(sem) : TICK;
@@ -150,8 +147,9 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);
 }
 
-int
-wait_has_ended(const struct tsem *sem, const struct waiter *waiter)
+/* -EIDRM, -ECANCELED: the wait ends without a permit. */
+static int
+has_ended(const struct tsem *sem, const struct waiter *waiter)
 {
 	if (removal_is_marked(sem))
 		return -EIDRM;
@@ -170,18 +168,18 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 {
 	const bool first = timers->look == 0;
 	const bool due = now >= timers->look;
-	int rc = wait_has_ended(sem, waiter);
+	int rc = has_ended(sem, waiter);
 	if (rc == 0 && (due || woken)) {
 		look_unless_done(sem, now, due ? timers->look : 0);
 		timers->look = next_multiple(now, look_period(sem, waiter, now - timers->began));
-		rc = wait_has_ended(sem, waiter);
+		rc = has_ended(sem, waiter);
 	}
 	/* The process that ended the waits may have died before it woke the waiters: this one has learnt of it by chance. */
 	if (rc < 0 && due && !first)
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
-	if (waiter->record != NULL && must_give_up(LOAD_SEQ(&waiter->record->state)))
+	if (must_give_up(LOAD_SEQ(&waiter->record->state)))
 		return -ECANCELED;
 	if (now < timers->progress)
 		return 0;

@@ -7,9 +7,7 @@
  *
  *     wait.c          sleep_until_enabled()   for one ticket            wait_check()
  *     several.c       sleep_until_any()       for one of several        wait_check()
- *     record_wait.c   record_wait()           for a free record         wait_check()
  *     idle.c          sleep_until_idle()      for idleness              look_unless_done()
- *     record_wait.c   record_wait_yield()     1 ms, to let those go first that were woken earlier
  *     removal.c       sleep_for()             for another remover, a second at most
  *
  * The last column names the function that runs when the sleep times out; look.h says when that is.
@@ -29,7 +27,7 @@ enum { SPIN_MAX = 2000 };
 struct waiter {
 	uint32_t count;
 	const struct tsem_wait *options;
-	struct record *record; /* NULL: it waits for one, and has no ticket */
+	struct record *record;
 	uint64_t ticket;
 	uint64_t until;   /* the deadline in ns, or NS_FOREVER */
 	uint32_t cancels; /* the header's, read before the wait began */
@@ -97,12 +95,9 @@ wait_until(const struct waiter *waiter, const struct timers *timers, uint64_t ag
 	return earlier_of(earlier_of(waiter->until, again), earlier_of(timers->look, timers->progress));
 }
 
-/* -EIDRM, -ECANCELED: the wait ends without a permit. */
-int wait_has_ended(const struct tsem *sem, const struct waiter *waiter);
-
 /*
  * What a waiter does before each sleep: looks for dead owners if it is time to, or if it was woken, reports progress,
- * and sets the timers. 0, or as wait_has_ended(); -ECANCELED also if the progress function says so. `woken`: another
+ * and sets the timers. -EIDRM, -ECANCELED: the wait ends without a permit. `woken`: another
  * process has ended the last sleep, and yet the wait is not over. If a waiter learns only when it looks that the
  * semaphore was removed or that all waits were cancelled, it wakes the other waiters, because the process that did so
  * may have died before it woke them.

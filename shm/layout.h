@@ -640,11 +640,10 @@ struct header {
 	_Alignas(LINE_BYTES) _Atomic uint32_t idle; /* futex: processes wait until no process holds */
 	_Atomic uint32_t cancels;                   /* how often all waits were cancelled */
 	_Atomic uint32_t removed;                   /* not 0: the semaphore is removed */
-	_Atomic uint32_t record_waiters;            /* futex: WORD_SLEEPERS while a waiter sleeps until a record is free */
 	_Atomic uint32_t pid_ns;                    /* that of the first owner */
 	_Atomic uint32_t unlocks;                   /* how often a live process released a presence lock, or was about to */
 	_Atomic uint32_t mixed_pid_ns;              /* not 0: there was an owner in another PID namespace, too */
-	uint32_t pad4[9];
+	uint32_t pad4[10];
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
 	uint32_t pad5[4];
@@ -691,11 +690,10 @@ struct header {
 	X(header, idle, 192)            \
 	X(header, cancels, 196)         \
 	X(header, removed, 200)         \
-	X(header, record_waiters, 204)  \
-	X(header, pid_ns, 208)          \
-	X(header, unlocks, 212)         \
-	X(header, mixed_pid_ns, 216)    \
-	X(header, pad4, 220)            \
+	X(header, pid_ns, 204)          \
+	X(header, unlocks, 208)         \
+	X(header, mixed_pid_ns, 212)    \
+	X(header, pad4, 216)            \
 	X(header, statistics, 256)      \
 	X(header, pad5, 688)            \
 	X(header, remover, 704)         \

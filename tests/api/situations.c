@@ -265,26 +265,6 @@ acquire_wait(struct setup *setup)
 	return calls == 2;
 }
 
-/* A wait for a record calls the progress function as well. */
-static bool
-acquire_wait_for_record(struct setup *setup)
-{
-	const struct tsem_config config = {.size = sizeof(config), .permits = 3};
-	const size_t size = tsem_size_at(1); /* two records */
-	void *memory = shared_memory(size);
-	tsem_hold holds[3];
-	tsem *sem = NULL;
-	int calls = 0;
-	const struct tsem_wait wait = {.size = sizeof(wait), .progress = test_and_give_up, .arg = &calls};
-	if (tsem_init_at(memory, size, &config, &sem) != 0 || tsem_acquire(sem, 1, NULL, &holds[0]) != 0
-	    || tsem_acquire(sem, 1, NULL, &holds[1]) != 0)
-		return false;
-	CALL(-ECANCELED, tsem_acquire_wait(sem, 1, &wait, &holds[2]));
-	tsem_close(sem);
-	munmap(memory, size);
-	return calls == 1;
-}
-
 static bool
 try_acquire(struct setup *setup)
 {
@@ -609,7 +589,6 @@ const struct situation situations[] = {
 	{"tsem_acquire", "held by a dead process", held_by_a_dead_process, acquire_and_drop, 1},
 	{"tsem_acquire", "held without a first thread", held_without_first_thread, acquire_fails, 1},
 	{"tsem_acquire_wait", "held", held, acquire_wait, 1},
-	{"tsem_acquire_wait", "all records in use", nothing, acquire_wait_for_record, 0},
 	{"tsem_try_acquire", "held", held, try_acquire, 1},
 	{"tsem_try_acquire", "held by a dead process", held_by_a_dead_process, acquire_after_recovery, 0},
 	{"tsem_try_acquire", "held without a first thread", held_without_first_thread, try_acquire, 1},

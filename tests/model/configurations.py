@@ -14,7 +14,7 @@ CONFIGURATIONS = [
     "orphans", "crash", "deaths", "claims", "recoverers", "reuse", "anonymous", "bounded", "bounded-dies", "deadline",
     "lower", "raise", "down-up",
     "hand-over", "lend", "adopt",
-    "cached", "cached-repeats", "cached-posted", "cached-finished", "cached-set", "cached-closed", "cached-wanted",
+    "cached", "cached-repeats", "cached-posted", "cached-finished", "cached-set", "cached-closed",
     "cached-idle", "cached-quit", "cached-threads", "cached-lowered", "cached-handed",
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit", "idle-posted",
     "slots", "abandoned",

@@ -161,14 +161,6 @@ inline release_notify()
 {
 	mg_moved = true;
 	mg_count = count[r];
-#ifdef MAY_BE_WANTED
-	if
-	:: cache_clear();
-		mark_idle();
-		STEP(owner[r] = 0)
-	:: true
-	fi;
-#endif
 	C_AFTER_G
 	grant_notify()
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/record.c. The wait for a free record is left out: search() blocks until there is one. */
+/* lib/record.c. A call that finds no free record is left out: search() blocks until there is one. */
 
 #if RECORDS == 1
 #define FREE_EXISTS (owner[0] == 0)
@@ -64,18 +64,10 @@ inline record_claim(n)
 	fi
 }
 
-/* record_is_wanted(), at any moment, if the configuration says so. */
-#ifdef MAY_BE_WANTED
-#define OR_IS_WANTED(freed) :: d_step { true -> cache_forget() }; freed
-#else
-#define OR_IS_WANTED(freed)
-#endif
-
 inline record_cache_or_free()
 {
 	if
 	OR_DIE
-	OR_IS_WANTED(free_own())
 	:: cache_is_ready -> free_own()
 	:: d_step { !cache_is_ready -> cache_clear(); entry = r + 1 };
 		mark_claimed();

@@ -284,6 +284,17 @@ __wrap_segment_reserve(struct segment *segment, uint32_t n)
 	return -EUSERS;
 }
 
+void
+use_up_all_records(uint64_t owner)
+{
+	assert_int_equal(segment_reserve(&sem->segment, RECORDS_MAX), 0);
+	STORE_SEQ(&sem->segment.header->reserved, RECORDS_MAX);
+	for (uint32_t i = 0; i < RECORDS_MAX; i++) {
+		STORE_SEQ(&sem->segment.records[i].owner, owner);
+		STORE_SEQ(&sem->segment.records[i].state, state_next(0, STATE_HELD, 0));
+	}
+}
+
 /* ---- segments, without a semaphore ---- */
 
 const struct segment_config three_of_nine = {.permits = 3, .max = 9, .mode = 0600};

@@ -140,6 +140,9 @@ extern uint32_t scans;
 
 int __wrap_segment_reserve(struct segment *segment, uint32_t n);
 
+/* Of a semaphore in a file: each of the 32,766 records is HELD by that owner. */
+void use_up_all_records(uint64_t owner);
+
 /* ---- segments, without a semaphore ---- */
 
 extern const struct segment_config three_of_nine;

@@ -271,27 +271,6 @@ release_wakes_a_waiter_that_has_queued_up(void **state)
 	assert_int_equal(LOAD_SEQ(word_of(ticket)) & WORD_SLEEPER_BITS, 0);
 }
 
-static void
-release_frees_a_record_that_is_wanted(void **state)
-{
-	(void)state;
-	for (int slow_path = 0; slow_path < 2; slow_path++) {
-		tsem_hold hold;
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-		if (slow_path)
-			assert_int_equal(tsem_take(sem, 1, NULL), 0);
-		OR_SEQ(&sem->segment.header->record_waiters, WORD_SLEEPERS);
-		OR_SEQ(&sem->segment.header->pending, slow_path ? 0 : PENDING_IDLE);
-		release_on(slow_path, &hold);
-		assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
-		assert_int_equal(state_kind(state_of(sem, 0)), STATE_IDLE);
-		assert_int_equal(LOAD_SEQ(&sem->segment.header->record_waiters) & WORD_SLEEPERS, 0);
-		acquire_slow(&hold);
-		assert_int_equal(hold_inside(&hold)->record, 0);
-		assert_int_equal(tsem_release(&hold), 0);
-	}
-}
-
 /* The first is a hold of the fast path, the second one of the slow path; and each is released once only. */
 static void
 release_refuses_a_hold_that_is_over(void **state)
@@ -383,7 +362,6 @@ main(void)
 		TEST_CACHED(release_is_slow_when_G_has_moved),
 		TEST_CACHED(release_lets_in_a_thread_that_has_queued_up),
 		TEST_CACHED(release_wakes_a_waiter_that_has_queued_up),
-		TEST_CACHED(release_frees_a_record_that_is_wanted),
 		TEST_CACHED(release_refuses_a_hold_that_is_over),
 		TEST_CACHED(a_cached_record_is_claimed_once_at_a_time),
 		TEST_CACHED(a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal),

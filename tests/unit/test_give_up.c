@@ -219,38 +219,20 @@ a_deleted_file_is_noticed_at_the_next_tick(void **state)
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EIDRM);
 }
 
-/* ---- waiting for a record, without a ticket ---- */
+/* ---- without a record ---- */
 
 /* Each record belongs to a hold of a live process. */
 static void
-use_up_all_records(void)
-{
-	assert_int_equal(segment_reserve(&sem->segment, RECORDS_MAX), 0);
-	STORE_SEQ(&sem->segment.header->reserved, RECORDS_MAX);
-	for (uint32_t i = 0; i < RECORDS_MAX; i++) {
-		STORE_SEQ(&sem->segment.records[i].owner, UNUSED_PROCESS);
-		STORE_SEQ(&sem->segment.records[i].state, state_next(0, STATE_HELD, 0));
-	}
-}
-
-static void
-a_wait_for_a_record_can_be_given_up(void **state)
+without_a_free_record_there_is_no_wait(void **state)
 {
 	(void)state;
-	const struct timespec deadline = clock_after(250);
-	const struct tsem_wait options = {.size = sizeof(options), .flags = TSEM_INTERRUPTIBLE};
 	tsem_hold hold;
-	use_up_all_records();
-	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -EUSERS);
-	assert_int_equal(fake.clock - began, 250 * NS_PER_MS);
-	fake.at_sleep = fake.sleeps + 1;
-	fake.sleep_result = -EINTR;
-	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -EINTR);
-	fake.peer = peer_cancels;
-	assert_int_equal(tsem_take_wait(sem, 1, &options), -ECANCELED);
-	fake.peer = peer_deletes_the_file;
-	assert_int_equal(tsem_take(sem, 1, NULL), -EIDRM);
-	assert_int_equal(tickets_of(sem), 1); /* no ticket was taken */
+	use_up_all_records(UNUSED_PROCESS);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EUSERS);
+	assert_int_equal(tsem_take(sem, 1, NULL), -EUSERS);
+	assert_int_equal(tsem_post_and_take(sem, sem), -EUSERS);
+	assert_int_equal(fake.sleeps, 0);
+	assert_int_equal(stat_of(sem).timeouts, 0);
 }
 
 int
@@ -269,7 +251,7 @@ main(void)
 		TEST_HELD(a_cancellation_at_any_instant_ends_the_wait_at_once),
 		TEST_HELD(a_removal_at_any_instant_ends_the_wait_at_once),
 		TEST_HELD(a_deleted_file_is_noticed_at_the_next_tick),
-		TEST_HELD(a_wait_for_a_record_can_be_given_up),
+		TEST_HELD(without_a_free_record_there_is_no_wait),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

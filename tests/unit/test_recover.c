@@ -208,6 +208,24 @@ the_claimed_record_that_arrived_last_is_recovered(void **state)
 	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), 0);
 }
 
+/* A search for a free record frees what the dead have left, also right after a look for the dead. */
+static void
+the_dead_make_room_in_a_full_table(void **state)
+{
+	(void)state;
+	tsem_hold hold;
+	use_up_all_records(identity_owner());
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EUSERS);
+	put_record(sem, RECORDS_MAX - 1, UNUSED_PROCESS, STATE_HELD, 0, 100, 1);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(grants_of(sem), 101);
+	assert_int_equal(hold_inside(&hold)->record, RECORDS_MAX - 1);
+	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EUSERS);
+	put_record(sem, 1, UNUSED_PROCESS, STATE_CLAIMED, 0, 7, 1);
+	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
+	assert_int_equal(hold_inside(&hold)->record, 1);
+}
+
 /* More than one scan collects, in another order than that of their records. */
 static void
 many_orphans_are_skipped_at_once(void **state)
@@ -275,6 +293,7 @@ main(void)
 		TEST_RECOVERY(an_orphan_is_skipped_when_it_is_next),
 		TEST_RECOVERY(an_orphan_behind_a_live_waiter_stays),
 		TEST_RECOVERY(the_claimed_record_that_arrived_last_is_recovered),
+		TEST_RECOVERY(the_dead_make_room_in_a_full_table),
 		TEST_RECOVERY(many_orphans_are_skipped_at_once),
 		TEST_RECOVERY(a_handed_over_hold_of_a_dead_process_is_recovered),
 		TEST_RECOVERY(a_begun_release_of_a_handed_over_hold_is_completed),
