@@ -40,7 +40,7 @@ declare_dead(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, 
 	/* As when a waiter gives its ticket up: a process that moves E has to see the orphan, and a post, too. */
 	if (mark_waiter(sem, record, ticket, STATE_DECLARED)) {
 		note_orphan(sem, ticket);
-		stir_grants(sem);
+		bump_grants(sem);
 	}
 	recover_declared(sem, index, owner, ticket, permits);
 	wake_waiter(sem, ticket, count); /* a waiter, enabled or not, that lives and has not noticed */

@@ -16,9 +16,9 @@ static int
 withdraw(struct tsem *sem, uint64_t tickets, uint64_t permits)
 {
 	bool done;
-	if ((int64_t)permits - spare_permits(sem) > COUNTER_DRIFT)
+	if ((int64_t)permits - available_permits(sem) > COUNTER_DRIFT)
 		return -EOVERFLOW;
-	if (!burn_tickets(sem, tickets, permits, &done))
+	if (!advance_tickets(sem, tickets, permits, &done))
 		return -EBADMSG;
 	return done ? 0 : -EAGAIN;
 }

@@ -89,7 +89,7 @@ store_counters(struct cached *entry)
 		return;
 	entry->tickets = tickets;
 	/* Both have this record's number. Both phases flip once for each use, so this stays the same. */
-	entry->tag_change = state_arrival_phase(entry->claimed) ^ state_release_phase(entry->claimed) ^ 1U;
+	entry->tags_xor = state_arrival_phase(entry->claimed) ^ state_release_phase(entry->claimed) ^ 1U;
 	entry->capacity_word = capacity_word_make(capacity);
 	entry->count = count;
 	entry->advance = counter_word_make(count, 0);

@@ -39,8 +39,8 @@
  *   finish the last release       G's tag is that of r's   It is over: see below. If the tag has the   cached,
  *                                 last release             other phase, another process has moved G    cached-finished,
  *                                                          for this hold (declare.h).                  declared-cached
- *   IDLE, then CLAIMED            none                     No process acts on an IDLE record of a      cached,
- *                                                          live process.                               cached-finished
+ *   IDLE, then CLAIMED            none                     Only recovery acts on an IDLE record, and   cached,
+ *                                                          only if its owner is dead or HANDED.        cached-finished
  *   free the record               none                     Half of the table is never cached: idle     (unit tests)
  *                                                          threads keep no process out.
  *   wake waiters                  T = cached tickets, C =  No process has arrived since this hold      cached-lowered,
@@ -127,7 +127,7 @@ struct cached {
 	struct header *header;
 	uint64_t claimed;       /* the record's state while it is ready for the next hold */
 	uint64_t tickets;       /* T as the record's last arrival left it */
-	uint64_t tag_change;    /* T's tag XOR G's tag, as they are before a release */
+	uint64_t tags_xor;      /* T's tag XOR G's tag, as they are before a release */
 	uint64_t capacity_word; /* C, and nothing abandoned */
 	uint64_t advance;       /* `count` as it is added to T and G */
 	struct hold hold;       /* the next one, without its state */
@@ -287,7 +287,7 @@ fast_release(struct cached *entry, uint64_t held, uint64_t *grants)
 	*grants = LOAD_SEQ(&header->grants);
 	/* 5. Sequentially consistent: a release's half of the Dekker pairs in protocol.h. */
 	const uint64_t next = (*grants ^ 1) + entry->advance;
-	if ((uint16_t)(*grants ^ entry->tickets) != (uint16_t)entry->tag_change || !CAS_SEQ(&header->grants, *grants, next))
+	if ((uint16_t)(*grants ^ entry->tickets) != (uint16_t)entry->tags_xor || !CAS_SEQ(&header->grants, *grants, next))
 		return FAST_NOT_MOVED;
 	PROBE_SEM(post, hold_sem(&entry->hold));
 	/* 6. Relaxed: the next store publishes it. */

@@ -23,9 +23,9 @@ struct tsem {
 	uint32_t fast_post_max; /* the fast path may post this many permits at once; 0 where it may not post at all */
 	_Atomic uint32_t spin;  /* rounds that a spinning wait is worth at present: wait_spinning() */
 	_Atomic uint32_t spin_skipped;
-	_Atomic uint64_t last_handoff; /* E after this process's last grant to a waiter: wait_backoff() */
-	_Atomic bool unsure;           /* a look met an owner of its own PID namespace that it could not judge */
-	_Atomic uint64_t tried;        /* when a failing try last looked for dead owners: recover_before_failing() */
+	_Atomic uint64_t last_handoff;  /* E after this process's last grant to a waiter: wait_backoff() */
+	_Atomic bool unsure;            /* a look met an owner of its own PID namespace that it could not judge */
+	_Atomic uint64_t last_try_look; /* when a failing try last looked for dead owners: recover_before_failing() */
 	unsigned char uuid[16];
 	char name[NAME_BYTES_MAX + 1];     /* "": in the program's own memory */
 	struct presence *_Atomic presence; /* the process's; in a forked child its parent's, until the first claim */

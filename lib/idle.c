@@ -45,7 +45,7 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 	while ((now = platform.now()) < until) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
 		OR_SEQ(&header->pending, bit);
-		stir_grants(sem);
+		bump_grants(sem);
 		int rc = look(sem, holders_only);
 		if (rc != -EAGAIN)
 			return rc;

@@ -22,7 +22,7 @@ notify_bits(struct tsem *sem, uint64_t bits)
  * The third Dekker pair beside those of protocol.h. A process that waits for idleness sets its bit in `pending` and
  * then reads the counters and records; a process that moves G reads `pending` afterwards. So either the waiting process
  * sees the move, or the mover sees the bit. (A post reads `pending` before it moves G, and its compare-and-swap fails
- * if a process has called stir_grants() since.)
+ * if a process has called bump_grants() since.)
  *
  * Every way to idleness ends with a move of G: a release, a post, or a skipped ticket. The semaphore is unused only if
  * T is not ahead of G. Whether no process holds while some wait takes a look at the records; the woken process takes

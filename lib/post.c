@@ -27,7 +27,7 @@
  * not necessary, because an arrival that is about to sleep changes that tag.
  *
  * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls
- * stir_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it
+ * bump_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it
  * twice, so two values would not do.
  *
  * Two accidents within the few instructions between the look and the move delay a waiter until the next look, and do

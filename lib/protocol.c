@@ -79,7 +79,7 @@ end_release(struct record *record, uint64_t state, uint64_t released)
 }
 
 bool
-burn_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done)
+advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done)
 {
 	*done = false;
 	if (!is_replaceable(counter_tag(tickets), TAG_NONE) && !finish_arrival(sem, tickets))
@@ -182,7 +182,7 @@ watch_grants(struct tsem *sem)
  * Until it succeeds: a post that moved G in between may have left the tag NONE, for which the next one does not look.
  */
 void
-stir_grants(struct tsem *sem)
+bump_grants(struct tsem *sem)
 {
 	bool done = false;
 	for (int retries = 0; !done && retries < RETRIES_MAX; retries++) {

@@ -19,9 +19,10 @@
  *   finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
  *                   CAS state[r] -> IDLE(gen + 1), both phases flipped.
  *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a
- *                   CLAIMED state that the record never had. The owner may do so from IDLE or directly from RELEASING.
- *                   It may overwrite an IDLE that another process wrote when it finished the release, because no
- *                   process acts on an IDLE record of a live process.
+ *                   CLAIMED state that the record has not had for 2^43 uses (layout.h). The owner may do so from IDLE or
+ *                   directly from RELEASING. It may overwrite an IDLE that another process wrote when it finished the
+ *                   release: only recovery acts on an IDLE record, if its owner is dead or HANDED, and then no owner
+ *                   makes such a store.
  *
  *   declared        A user may declare the owner of r dead. Another process then begins the release of r. The owner may
  *                   be alive all the same and write to state[r]. declare.h has the rules for that.
@@ -29,8 +30,9 @@
  * No step waits for another process. If a process stops after its move, another one finishes the step before it
  * overwrites the tag.
  *
- * No wake-up is lost, because of two pairs of sequentially consistent accesses. In each pair, both sides write before
- * they read (Dekker).
+ * No wake-up is lost while the waker lives, because of two pairs of sequentially consistent accesses. In each pair, both
+ * sides write before they read (Dekker). If the waker dies between its move and its wake-up, the next look wakes the
+ * waiter (look.h).
  *
  *   - An arrival moves T and then reads E. A release moves G and then reads T.
  *   - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c, wake.c).
@@ -74,7 +76,7 @@ enabled_limit(const struct tsem *sem)
  * result is too high. Only a fall of C meanwhile can make it lower than E - T was when T was read.
  */
 static inline int64_t
-spare_permits(const struct tsem *sem)
+available_permits(const struct tsem *sem)
 {
 	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
 	return counter_diff(enabled_limit(sem), counter_value(tickets));
@@ -123,7 +125,7 @@ int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival,
  * If T is still `tickets`: takes `count` tickets for no record and no process, whether they are enabled or not.
  * `*done`: T was still `tickets`, and the tickets are taken. False: a record cannot be mapped.
  */
-bool burn_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done);
+bool advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done);
 
 /* ---- releases ---- */
 
@@ -202,6 +204,6 @@ bool watch_grants(struct tsem *sem);
  * Changes G's tag, so that every post that has already read the segment fails in its compare-and-swap and reads again.
  * The caller has changed a word that posts read.
  */
-void stir_grants(struct tsem *sem);
+void bump_grants(struct tsem *sem);
 
 #endif

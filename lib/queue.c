@@ -74,7 +74,7 @@ queue_check(const struct queue_place *place)
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;
-	if (count == 0 || (!is_worth_waiting_for(sem, count) && spare_permits(sem) < (int64_t)count))
+	if (count == 0 || (!is_worth_waiting_for(sem, count) && available_permits(sem) < (int64_t)count))
 		return -EINVAL;
 	return removal_is_marked(sem) ? -EIDRM : 0;
 }
@@ -109,7 +109,7 @@ claim_or_grow(struct queue_place *place)
 		int rc = record_claim(place->sem, &purpose, &place->claim);
 		if (rc != -EUSERS)
 			return rc;
-		if (recover_spare_records(place->sem) > 0)
+		if (recover_unused_records(place->sem) > 0)
 			continue;
 		rc = record_grow(place->sem);
 		if (rc < 0)
@@ -139,7 +139,7 @@ make_orphan(struct queue_place *place)
 	STORE_SEQ(&place->claim.record->owner, owner_orphan(ticket));
 	PROBE(abandon, sem, ticket, place->waiter.count);
 	note_orphan(sem, ticket);
-	stir_grants(sem);
+	bump_grants(sem);
 	recover_record(sem, place->claim.index, NULL);
 	skip_orphans(sem);
 }

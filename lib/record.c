@@ -37,7 +37,7 @@ mark_idle(struct record *record)
 }
 
 static void
-describe(struct record *record, enum use use, uint64_t until)
+set_purpose(struct record *record, enum use use, uint64_t until)
 {
 	STORE_RLX(&record->use, (uint32_t)use);
 	STORE_RLX(&record->until, until);
@@ -60,7 +60,7 @@ register_namespace(struct header *header, const struct identity *self)
 
 /* Writes the identity of the process that has just become the owner. `start` comes last: see owner_liveness(). */
 static void
-sign(struct record *record, uint64_t owner, const struct identity *self)
+set_identity(struct record *record, uint64_t owner, const struct identity *self)
 {
 	STORE_RLX(&record->pid_ns, self->pid_ns);
 	STORE_RLX(&record->uid, self->uid);
@@ -103,7 +103,7 @@ claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 	if (rc < 0)
 		return rc;
 	cache_forget(entry, claim->record); /* what the entry remembers of this record is over */
-	sign(claim->record, claim->owner, &self);
+	set_identity(claim->record, claim->owner, &self);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ record_claim(struct tsem *sem, const struct purpose *purpose, struct claim *clai
 			return rc;
 	}
 	STORE_RLX(&claim->record->since, platform.coarse_now());
-	describe(claim->record, purpose->use, purpose->until);
+	set_purpose(claim->record, purpose->use, purpose->until);
 	STORE_RLX(&claim->record->count, purpose->count);
 	/*
 	 * A cached record is CLAIMED already. A process that finishes its arrival reads `count` after T, which moves later.
@@ -158,7 +158,7 @@ record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 	const uint64_t owner = presence_owner(sem, &self);
 	if (!CAS_SEQ(&record->owner, from, owner))
 		return false;
-	sign(record, owner, &self);
+	set_identity(record, owner, &self);
 	return true;
 }
 
@@ -201,7 +201,7 @@ record_cache_or_free(struct tsem *sem, const struct claim *claim)
 		free_own(sem, claim);
 		return;
 	}
-	describe(claim->record, USE_HOLD, 0);
+	set_purpose(claim->record, USE_HOLD, 0);
 	cache_store(entry, sem, claim, mark_claimed(claim->record));
 }
 

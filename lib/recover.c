@@ -40,7 +40,7 @@ recover_all(struct tsem *sem, uint32_t *permits)
 }
 
 uint32_t
-recover_spare_records(struct tsem *sem)
+recover_unused_records(struct tsem *sem)
 {
 	uint32_t freed = 0;
 	const struct record *record;
@@ -57,10 +57,10 @@ bool
 recover_before_failing(struct tsem *sem)
 {
 	const uint64_t now = platform.now();
-	const uint64_t tried = LOAD_RLX(&sem->tried);
-	if (tried != 0 && now - tried < TRY_LOOK_EVERY)
+	const uint64_t last = LOAD_RLX(&sem->last_try_look);
+	if (last != 0 && now - last < TRY_LOOK_EVERY)
 		return false;
-	STORE_RLX(&sem->tried, now);
+	STORE_RLX(&sem->last_try_look, now);
 	recover_all(sem, NULL);
 	return true;
 }
@@ -72,7 +72,7 @@ tsem_recover(tsem *sem, uint32_t *recovered)
 		return -EPERM;
 	uint32_t permits = 0;
 	recover_all(sem, &permits);
-	recover_spare_records(sem);
+	recover_unused_records(sem);
 	notify_forget(sem, PENDING_IDLE | PENDING_HOLDERS);
 	if (recovered != NULL)
 		*recovered = permits;

@@ -12,6 +12,6 @@ void recover_all(struct tsem *sem, uint32_t *permits);
 bool recover_before_failing(struct tsem *sem);
 
 /* Frees the records of dead owners that have neither a permit nor a ticket. Returns their number. */
-uint32_t recover_spare_records(struct tsem *sem);
+uint32_t recover_unused_records(struct tsem *sem);
 
 #endif

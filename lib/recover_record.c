@@ -140,7 +140,7 @@ recover_step(struct tsem *sem, const struct subject *subject, uint32_t *permits)
 static void
 recover_steps(struct tsem *sem, const struct subject *subject, uint32_t *permits)
 {
-	enum { STEPS_MAX = 16 }; /* five take any record from CLAIMED to free; the rest is for lost races */
+	enum { STEPS_MAX = 16 }; /* four take any record from CLAIMED to free; the rest is for lost races */
 	for (int step = 0; step < STEPS_MAX; step++) {
 		if (!recover_step(sem, subject, permits))
 			return;

@@ -92,8 +92,8 @@ static int64_t
 all_permits(const struct tsem *sem)
 {
 	const int64_t capacity = LOAD_SEQ(&sem->segment.header->capacity);
-	const int64_t spare = spare_permits(sem);
-	return spare > capacity ? spare : capacity;
+	const int64_t available = available_permits(sem);
+	return available > capacity ? available : capacity;
 }
 
 /*
@@ -110,9 +110,9 @@ seize(struct tsem *sem, struct seizure *seizure)
 		rc = seize_some(sem, wanted, IF_ENABLED, seizure);
 	} else {
 		recover_all(sem, NULL);
-		rc = spare_permits(sem) < 0 || count_users(sem) > 0 ? -EBUSY : seize_some(sem, 1, IN_LINE, seizure);
+		rc = available_permits(sem) < 0 || count_users(sem) > 0 ? -EBUSY : seize_some(sem, 1, IN_LINE, seizure);
 	}
-	while (rc == 0 && (wanted = spare_permits(sem)) > 0)
+	while (rc == 0 && (wanted = available_permits(sem)) > 0)
 		rc = seize_some(sem, wanted, IF_ENABLED, seizure);
 	if (rc == 0 && count_users(sem) > seizure->n)
 		rc = -EBUSY;
@@ -129,7 +129,7 @@ line_up(struct tsem *sem, struct seizure *seizure)
 	int64_t wanted = all_permits(sem);
 	wanted = wanted > 0 ? wanted : 1;
 	while (wanted > 0 && seize_some(sem, wanted, IN_LINE, seizure) == 0)
-		wanted = spare_permits(sem);
+		wanted = available_permits(sem);
 }
 
 /* ---- removing ---- */

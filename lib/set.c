@@ -33,7 +33,7 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
  * enabled before the capacity fell. If this process dies on the way, nothing is lost: such a waiter is admitted later.
  *
  * If another setter has stored C since, G may have moved under that capacity, and the old one no longer says which
- * waiters were enabled. `sets` was read before the old C, and a setter counts its store before it does anything else.
+ * waiters were enabled. `version` was read before the old C, and a setter counts its store before it does anything else.
  * So if no other store is counted by now, none has taken effect. Otherwise no waiter is admitted here, and such a
  * waiter is admitted later.
  */
@@ -46,7 +46,7 @@ lower_capacity(struct tsem *sem, const struct change *change)
 	if (rc < 0)
 		return rc;
 	const uint64_t limit = counter_add(counter_value(LOAD_SEQ(&header->grants)), change->old);
-	if (LOAD_SEQ(&header->sets) == change->sets + 1) {
+	if (LOAD_SEQ(&header->capacity_version) == change->version + 1) {
 		struct record *record;
 		FOR_EACH_RECORD(sem, i, record)
 			admit(sem, record, place.waiter.ticket, limit);
@@ -73,11 +73,11 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 	struct header *header = sem->segment.header;
 	*change = (struct change){.permits = permits, .place = queue_request(sem, 1, USE_TAKE, NULL)};
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		change->sets = LOAD_SEQ(&header->sets);
+		change->version = LOAD_SEQ(&header->capacity_version);
 		change->old = LOAD_SEQ(&header->capacity);
 		if (removal_is_marked(sem)) /* the reason, perhaps, why the last compare-and-swap failed */
 			return -EIDRM;
-		const int64_t room_then = spare_permits(sem) + (int64_t)permits - (int64_t)change->old;
+		const int64_t room_then = available_permits(sem) + (int64_t)permits - (int64_t)change->old;
 		/* A lowering takes a ticket, and that must not fail after C has been stored. */
 		if (permits > change->old ? room_then > COUNTER_DRIFT : permits < change->old && 1 - room_then > COUNTER_DRIFT)
 			return -EOVERFLOW;
@@ -88,8 +88,8 @@ set_store(struct tsem *sem, uint32_t permits, struct change *change)
 			change->claimed = true;
 		}
 		if (CAS_SEQ32(&header->capacity, change->old, permits)) {
-			ADD_SEQ(&header->sets, 1);
-			stir_grants(sem);
+			ADD_SEQ(&header->capacity_version, 1);
+			bump_grants(sem);
 			return 0;
 		}
 	}

@@ -8,7 +8,7 @@
 struct change {
 	uint32_t permits;
 	uint32_t old;             /* what `permits` replaced */
-	uint32_t sets;            /* the header's, read before */
+	uint32_t version;         /* the header's capacity_version, read before */
 	bool claimed;             /* the record of `place` is claimed */
 	struct queue_place place; /* for a lowering: claiming may fail, so it comes before anything has changed */
 };

@@ -282,9 +282,10 @@ wait_count(struct tsem *sem, uint64_t ns)
 		bin++;
 	ADD_RLX(&statistics->histogram[bin], 1);
 	ADD_RLX(&statistics->wait_total, ns);
-	const uint64_t longest = LOAD_RLX(&statistics->wait_longest);
-	if (ns > longest)
-		CAS_SEQ(&statistics->wait_longest, longest, ns);
+	uint64_t longest;
+	do
+		longest = LOAD_RLX(&statistics->wait_longest);
+	while (ns > longest && !CAS_SEQ(&statistics->wait_longest, longest, ns));
 }
 
 int

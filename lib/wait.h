@@ -80,7 +80,7 @@ int wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now);
 /* Whether the ticket is enabled or the record HELD. */
 bool wait_is_over(const struct tsem *sem, const struct waiter *waiter);
 
-/* Counts a wait that had to sleep. */
+/* Counts a wait that neither the arrival nor a short spin ended. */
 void wait_count(struct tsem *sem, uint64_t ns);
 
 /* ---- the parts of a sleep, for the loops above ---- */

@@ -2,7 +2,8 @@
 /*
  * The parts of a segment, and the meaning of each word in it.
  *
- * A segment is one file, which every process that uses the semaphore maps shared:
+ * A segment is a file that the processes which use the semaphore map shared, or other memory that they share
+ * (tsem_init_at()). A read-only handle maps nothing, and reads the file. The parts are:
  *
  *     header          one page: identity, the counters, hints, flags, statistics
  *     waiting array   4,096 futex words that waiters sleep on
@@ -98,8 +99,8 @@
  *                 release; a flips at the end of the use
  *     repeats     HELD: how often a child has adopted the hold. So the compare-and-swap of a process that judged the
  *                 parent dead fails after the adoption.
- *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So no CLAIMED state of a
- *                 record comes twice, and `gen` mostly need not be written.
+ *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So a CLAIMED state of a
+ *                 record comes again only after 2^43 uses, and `gen` mostly need not be written.
  *                 QUEUED, RELEASING: STATE_DECLARED, STATE_CANCELLED, or 0
  *
  * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with
@@ -592,7 +593,7 @@ struct record {
 enum use { USE_HOLD = 0, USE_TAKE, USE_COMMAND /* a process looks after the owner, which is a command */ };
 
 struct statistics {
-	_Atomic uint64_t contended;    /* waits that had to sleep */
+	_Atomic uint64_t contended;    /* waits that neither the arrival nor a short spin ended */
 	_Atomic uint64_t wait_total;   /* ns */
 	_Atomic uint64_t wait_longest; /* ns */
 	_Atomic uint64_t recovered;    /* permits that came back from dead holders */
@@ -624,7 +625,7 @@ struct header {
 		};
 		_Atomic uint64_t capacity_word; /* both at once */
 	};
-	_Atomic uint32_t sets; /* how often C was stored */
+	_Atomic uint32_t capacity_version; /* how often C was stored */
 	uint32_t pad1[9];
 
 	/* Hints: any value is safe, and a wrong one costs time. But `reserved` is never too large, and only grows. */
@@ -659,8 +660,8 @@ struct header {
 #define SEGMENT_BYTES_MAX (RECORDS_OFFSET + ((size_t)RECORDS_MAX + 2) * LINE_BYTES)
 
 /*
- * Every member: structure, name, offset. There are no gaps, so that a member which is missing here moves or shrinks
- * another one.
+ * Every member: structure, name, offset. There are no gaps, and tests/unit/test_layout.c checks that every byte of the
+ * structures is in a member that is listed here.
  */
 #define LAYOUT_MEMBERS(X)           \
 	X(header, magic, 0)             \
@@ -678,7 +679,7 @@ struct header {
 	X(header, capacity, 80)         \
 	X(header, abandoned, 84)        \
 	X(header, capacity_word, 80)    \
-	X(header, sets, 88)             \
+	X(header, capacity_version, 88) \
 	X(header, pad1, 92)             \
 	X(header, free_hint, 128)       \
 	X(header, reserved, 132)        \

@@ -135,7 +135,7 @@ disable_spinning(struct tsem *sem)
 {
 	STORE_RLX(&sem->spin, 0);
 	STORE_RLX(&sem->spin_skipped, 1);
-	STORE_RLX(&sem->tried, 0);
+	STORE_RLX(&sem->last_try_look, 0);
 }
 
 static void

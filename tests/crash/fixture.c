@@ -94,7 +94,7 @@ fixture_reset_hints(struct tsem *sem)
 	STORE_RLX(&header->abandoned, 0);
 	STORE_RLX(&header->pid_ns, 0);
 	STORE_RLX(&header->mixed_pid_ns, 0);
-	STORE_RLX(&sem->tried, 0);
+	STORE_RLX(&sem->last_try_look, 0);
 	for (uint32_t i = 0; i < SLOTS_LOOKED_AT; i++)
 		STORE_RLX(&sem->segment.slots[i], 0);
 	for (uint32_t i = 0; i < ARRAY_WORDS; i++)

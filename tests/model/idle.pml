@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* lib/idle.c, in configurations that define IDLERS. */
 
-#ifdef MUTANT_IDLER_DOES_NOT_STIR
-#define stir_before_look() skip
+#ifdef MUTANT_IDLER_DOES_NOT_BUMP
+#define bump_before_look() skip
 #else
-#define stir_before_look() stir_grants()
+#define bump_before_look() bump_grants()
 #endif
 
 /* `quits`: the deadline may pass at any moment; otherwise there is none. The look before the bit is set is left out. */
@@ -15,10 +15,10 @@ inline sleep_until_idle(kind, quits)
 #ifdef MUTANT_PENDING_SET_AFTER_LOOK
 		census_is_idle(kind);
 		STEP(pending = pending | pending_bits(kind));
-		stir_before_look();
+		bump_before_look();
 #else
 		STEP(pending = pending | pending_bits(kind));
-		stir_before_look();
+		bump_before_look();
 		census_is_idle(kind);
 #endif
 		if

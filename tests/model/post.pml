@@ -41,16 +41,16 @@ inline watch_grants()
 #define next_watched(tag) (is_watched(tag) && (tag) != TAG_WATCHED_LAST -> (tag) + 1 : TAG_WATCHED_FIRST)
 #endif
 
-#ifdef MUTANT_STIRS_ONCE
-#define IF_STIRRED_ONCE break
+#ifdef MUTANT_BUMPS_ONCE
+#define IF_BUMPED_ONCE break
 #else
-#define IF_STIRRED_ONCE skip
+#define IF_BUMPED_ONCE skip
 #endif
 
 #ifdef WITHOUT_POSTS /* no process posts, or only ARRAY_WORDS or more at once, so no process reads these tags */
-#define stir_grants() skip
+#define bump_grants() skip
 #else
-inline stir_grants()
+inline bump_grants()
 {
 	do
 	:: STEP(po_grants = G);
@@ -60,25 +60,25 @@ inline stir_grants()
 		:: CAS_WORKS(G, po_grants, counter_word_retag(po_grants, next_watched(po_tag)), po_grants = 0);
 			break
 		:: CAS_FAILS(G, po_grants, po_grants = 0);
-			IF_STIRRED_ONCE
+			IF_BUMPED_ONCE
 		fi
 	od
 }
 #endif
 
-#ifdef MUTANT_ORPHAN_DOES_NOT_STIR
-#define stir_after_note() skip
+#ifdef MUTANT_ORPHAN_DOES_NOT_BUMP
+#define bump_after_note() skip
 #else
-#define stir_after_note() stir_grants()
+#define bump_after_note() bump_grants()
 #endif
 
 #ifdef SETTER
 #define READ_C STEP(po_capacity = C);
 #define C_OF_POST po_capacity
-#ifdef MUTANT_SETTER_DOES_NOT_STIR
-#define stir_after_set() skip
+#ifdef MUTANT_SETTER_DOES_NOT_BUMP
+#define bump_after_set() skip
 #else
-#define stir_after_set() stir_grants()
+#define bump_after_set() bump_grants()
 #endif
 #else
 #define READ_C

@@ -44,10 +44,10 @@ inline abandon(n)
 #ifdef MUTANT_ORPHAN_NOTED_TOO_LATE
 		recover_from(OWN, false);
 		note_orphan(ticket);
-		stir_after_note()
+		bump_after_note()
 #else
 		note_orphan(ticket);
-		stir_after_note();
+		bump_after_note();
 		recover_from(OWN, false)
 #endif
 #ifdef MUTANT_TICKET_TAKEN_BACK

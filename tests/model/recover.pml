@@ -43,7 +43,7 @@ hidden byte i_;
  *     make_orphan()                      OWN, SKIP [, FRONT, RENEW]
  *     skip_orphans()                     SKIP [, FRONT, RENEW]
  *     recover_all()                      LAST, KINDS, FRONT, RENEW
- *     tsem_recover()                     LAST, KINDS, FRONT, RENEW, SPARE
+ *     tsem_recover()                     LAST, KINDS, FRONT, RENEW, UNUSED
  */
 #define OWN 1
 #define SKIP 2
@@ -52,7 +52,7 @@ hidden byte i_;
 #define PLACES 5 /* the next place, if E has come that far */
 #define PASSED 6 /* whether to go on after it */
 #define RENEW 7  /* renew_orphan_hint() */
-#define SPARE 8
+#define UNUSED 8
 #define DONE 9
 #define LAST 10  /* recover_last_arrival() */
 #ifdef MUTANT_LAST_ARRIVAL_IGNORED
@@ -95,7 +95,7 @@ inline pick_last_arrival()
 	fi
 }
 
-/* recover_kinds() and recover_spare_records(): the next record for which the condition holds. */
+/* recover_kinds() and recover_unused_records(): the next record for which the condition holds. */
 #define pick_state(condition, next) \
 	if \
 	OR_DIE \
@@ -228,7 +228,7 @@ inline go_on_after(next)
 #define renew_orphan_hint(next) stage = next
 #endif
 
-inline recover_from(way, with_spare)
+inline recover_from(way, with_unused)
 {
 	stage = way;
 	front_index = RECORDS;
@@ -249,8 +249,8 @@ inline recover_from(way, with_spare)
 		:: stage == FRONT -> collect_places()
 		:: stage == PLACES -> pick_place()
 		:: stage == PASSED -> pass_place()
-		:: stage == RENEW -> renew_orphan_hint((with_spare -> SPARE : DONE))
-		:: stage == SPARE -> pick_state(state_kind(state[re_i]) <= STATE_CLAIMED, DONE)
+		:: stage == RENEW -> renew_orphan_hint((with_unused -> UNUSED : DONE))
+		:: stage == UNUSED -> pick_state(state_kind(state[re_i]) <= STATE_CLAIMED, DONE)
 		od;
 		if
 		:: front_index == RECORDS

@@ -30,7 +30,7 @@ inline set_capacity(permits)
 #ifndef MUTANT_SETTERS_NOT_COUNTED
 	STEP(sets++);
 #endif
-	stir_after_set();
+	bump_after_set();
 	if
 	:: permits < set_old[me] -> lower_capacity()
 	:: else ->
@@ -95,7 +95,7 @@ inline lower_capacity()
 	queue_mark_queued();
 	STEP(owner[r] = owner_orphan(ticket));
 	note_orphan(ticket);
-	stir_after_note();
+	bump_after_note();
 	recover_from(OWN, false)
 #endif
 }

@@ -100,7 +100,7 @@ the_owner_learns_it_at_its_release_and_frees_the_record(void **state)
 	declare(&hold);
 	assert_true(identity_is(LOAD_SEQ(&record_of(index)->owner)));
 	recover_record(sem, index, NULL);
-	recover_spare_records(sem);
+	recover_unused_records(sem);
 	assert_true(identity_is(LOAD_SEQ(&record_of(index)->owner)));
 	assert_int_equal(tsem_hand_over(&hold, getpid()), -EPERM);
 	assert_int_equal(tsem_release(&hold), -EPERM);
@@ -276,7 +276,7 @@ the_note_comes_before_the_tag_goes(void **state)
 		declare_and_move(&hold);
 		if (held)
 			had_compared(&hold);
-		stir_grants(sem);
+		bump_grants(sem);
 		assert_true(LOAD_SEQ(&record->until) == until_returned(hold_ticket(inside)));
 		assert_int_equal(state_kind(LOAD_SEQ(&record->state)), held ? STATE_HELD : STATE_IDLE);
 		assert_int_equal(tsem_release(&hold), held ? 0 : -EPERM);

@@ -183,7 +183,7 @@ an_orphan_that_is_next_stays_until_the_next_post(void **state)
 	assert_int_equal(grants_of(sem), 1);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 	assert_int_equal(grants_of(sem), 3);
-	assert_int_equal(spare_permits(sem), 1);
+	assert_int_equal(available_permits(sem), 1);
 }
 
 /* The permits that an orphan waits for will be available when it is skipped. */

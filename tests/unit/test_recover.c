@@ -204,7 +204,7 @@ the_claimed_record_that_arrived_last_is_recovered(void **state)
 	assert_int_equal(permits, COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), UNUSED_PROCESS); /* it has no permits */
-	assert_int_equal(recover_spare_records(sem), 1);
+	assert_int_equal(recover_unused_records(sem), 1);
 	assert_int_equal(LOAD_SEQ(&sem->segment.records[RECORD + 1].owner), 0);
 }
 

@@ -2,6 +2,8 @@
 /* Waiting: wake-ups that come at the worst instant, for nothing, or not at all. */
 #include "fixture.h"
 
+#include <pthread.h>
+
 static void
 a_post_between_the_announcement_and_the_sleep_is_noticed(void **state)
 {
@@ -189,6 +191,33 @@ spinning_that_never_pays_is_rare(void **state)
 	assert_in_range(fake.pauses, TRIALS, TRIALS * SPIN_MAX / 4);
 }
 
+/* Each call leaves at least its own wait as the longest, whatever other threads count at the same time. */
+static void *
+count_ever_longer_waits(void *arg)
+{
+	enum { WAITS = 20000 };
+	const struct statistics *statistics = &sem->segment.header->statistics;
+	bool kept = true;
+	for (uint64_t i = 0; i < WAITS; i++) {
+		const uint64_t ns = 2 * i + (arg != NULL);
+		wait_count(sem, ns);
+		kept = kept && LOAD_RLX(&statistics->wait_longest) >= ns;
+	}
+	return kept ? NULL : sem;
+}
+
+static void
+no_longest_wait_is_lost(void **state)
+{
+	(void)state;
+	pthread_t thread;
+	void *fault;
+	assert_int_equal(pthread_create(&thread, NULL, count_ever_longer_waits, sem), 0);
+	assert_null(count_ever_longer_waits(NULL));
+	assert_int_equal(pthread_join(thread, &fault), 0);
+	assert_null(fault);
+}
+
 int
 main(void)
 {
@@ -202,6 +231,7 @@ main(void)
 		TEST_HELD(a_waiter_may_be_admitted_without_being_enabled),
 		TEST_HELD(the_time_held_counts_from_the_admission),
 		TEST_HELD(spinning_that_never_pays_is_rare),
+		TEST_HELD(no_longest_wait_is_lost),
 	};
 	support_start(60);
 	return cmocka_run_group_tests(tests, NULL, NULL);

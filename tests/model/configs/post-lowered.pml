@@ -17,7 +17,7 @@ proctype first(byte me)
 {
 	LOCALS;
 	acquire(1, false);
-	stir_grants();
+	bump_grants();
 	END
 }
 
