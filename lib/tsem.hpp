@@ -107,7 +107,7 @@ class semaphore
 	/* The arguments are the members of struct tsem_config. */
 	static semaphore create(const char *name, uint32_t permits, unsigned flags = 0, uint32_t max = 0, ::mode_t mode = 0)
 	{
-		const struct ::tsem_config config = {sizeof(config), permits, max, mode, flags, 0};
+		const struct ::tsem_config config = config_of(permits, flags, max, mode);
 		::tsem *handle = nullptr;
 		detail::check(::tsem_create(name, &config, &handle), "tsem_create");
 		return semaphore(handle);
@@ -123,7 +123,7 @@ class semaphore
 	/* A semaphore in memory of the program: the first function makes it, the second opens it. */
 	static semaphore init_at(void *memory, size_t size, uint32_t permits, uint32_t max = 0)
 	{
-		const struct ::tsem_config config = {sizeof(config), permits, max, 0, 0, 0};
+		const struct ::tsem_config config = config_of(permits, 0, max, 0);
 		::tsem *handle = nullptr;
 		detail::check(::tsem_init_at(memory, size, &config, &handle), "tsem_init_at");
 		return semaphore(handle);
@@ -160,6 +160,18 @@ class semaphore
 	}
 
   private:
+	/* By name: C++ has no designated initializers before C++20. */
+	static struct ::tsem_config config_of(uint32_t permits, unsigned flags, uint32_t max, ::mode_t mode) noexcept
+	{
+		struct ::tsem_config config = {};
+		config.size = sizeof(config);
+		config.permits = permits;
+		config.max = max;
+		config.mode = mode;
+		config.flags = flags;
+		return config;
+	}
+
 	struct closer {
 		void operator()(::tsem *handle) const noexcept { ::tsem_close(handle); }
 	};

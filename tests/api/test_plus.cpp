@@ -61,13 +61,7 @@ hold_until_someone_waits(void *arg)
 {
 	semaphore &sem = *static_cast<semaphore *>(arg);
 	const hold permit(sem);
-	const struct timespec deadline = deadline_in(10000);
-	struct tsem_stat stat = {};
-	stat.size = sizeof(stat);
-	do {
-		pause_a_moment();
-		CHECK(tsem_stat(sem.get(), &stat) == 0);
-	} while (stat.waiting == 0 && !deadline_has_passed(&deadline));
+	EVENTUALLY(stat_of(sem.get()).waiting > 0);
 	return 0;
 }
 
@@ -231,6 +225,13 @@ moving(void **)
 static int
 leave_the_scope_of_a_copy(void *arg)
 {
+	const hold copy(std::move(*static_cast<hold *>(arg)));
+	return copy.owns_lock() ? 0 : 1;
+}
+
+static int
+unlock_a_copy(void *arg)
+{
 	hold &parents = *static_cast<hold *>(arg);
 	hold copy(std::move(parents));
 	CHECK(error_of([&] { copy.unlock(); }) == std::errc::operation_not_permitted);
@@ -243,6 +244,8 @@ a_child_releases_nothing(void **)
 	semaphore sem = semaphore::create(fresh_name(), 1);
 	hold permit(sem);
 	assert_int_equal(end_of_child(start_child(leave_the_scope_of_a_copy, &permit)), 0);
+	assert_int_equal(stat_of(sem.get()).held, 1);
+	assert_int_equal(end_of_child(start_child(unlock_a_copy, &permit)), 0);
 	assert_int_equal(stat_of(sem.get()).held, 1);
 	assert_true(permit.owns_lock());
 }
