@@ -16,7 +16,7 @@
 
 /* Whether the record has a ticket before T as `tickets`, and G as `grants` does not have its permits yet. */
 static bool
-has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t until, uint64_t grants, uint64_t tickets)
+has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t grants, uint64_t tickets)
 {
 	const bool before = counter_diff(state_value(state), counter_value(tickets)) < 0;
 	switch (state_kind(state)) {
@@ -26,10 +26,10 @@ has_ticket(const struct tsem *sem, uint32_t index, uint64_t state, uint64_t unti
 		 */
 		return is_last_arrival(tickets, index, state) && LOAD_SEQ(&sem->segment.header->tickets) == tickets;
 	case STATE_QUEUED:
-		return before;
 	case STATE_HELD:
+		return before;
 	case STATE_RELEASING:
-		return before && !is_returned(grants, index, state, until);
+		return before && !is_last_release(grants, index, state);
 	default:
 		return false;
 	}
@@ -42,8 +42,7 @@ permits_of(const struct tsem *sem, uint32_t index, const struct record *record, 
 	uint32_t count = 0;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t state = LOAD_ACQ(&record->state);
-		const uint64_t until = LOAD_ACQ(&record->until);
-		count = has_ticket(sem, index, state, until, grants, tickets) ? LOAD_ACQ(&record->count) : 0;
+		count = has_ticket(sem, index, state, grants, tickets) ? LOAD_ACQ(&record->count) : 0;
 		if (LOAD_ACQ(&record->state) == state)
 			break;
 	}

@@ -58,11 +58,10 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 		return state_is_declared(s->state) ? ROLE_ORPHAN : ROLE_WAITER;
 	if (queued)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
-	if (is_returned(c->grants, s->index, s->state, s->until))
-		return ROLE_NONE;
 	if (state_kind(s->state) == STATE_HELD)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
-	return state_kind(s->state) == STATE_RELEASING ? ROLE_HOLDER : ROLE_NONE;
+	return state_kind(s->state) == STATE_RELEASING && !is_last_release(c->grants, s->index, s->state) ? ROLE_HOLDER
+	                                                                                                  : ROLE_NONE;
 }
 
 /* What the record was at the instant of `c`. A record that keeps changing while it is read has no role. */

@@ -37,8 +37,8 @@
  *   is the hold still valid?      state[r] = hold's state  The state has the ticket, which no other    cached-handed
  *                                                          hold has.
  *   finish the last release       G's tag is that of r's   It is over: see below. If the tag has the   cached,
- *                                 last release             other phase, another process has moved G    cached-finished,
- *                                                          for this hold (declare.h).                  declared-cached
+ *                                 last release             other phase, another process has moved G    cached-finished
+ *                                                          for this hold.
  *   IDLE, then CLAIMED            none                     Only recovery acts on an IDLE record, and   cached,
  *                                                          only if its owner is dead or HANDED.        cached-finished
  *   free the record               none                     Half of the table is never cached: idle     (unit tests)
@@ -93,7 +93,9 @@
  *   - A process finishes the tag that store 1 or 5 wrote (QUEUED, IDLE).
  *   - A setter that lowers C admits the ticket (HELD, the same word as that of store 2).
  *   - C fell after store 1, and a process cancels the wait (QUEUED, CANCELLED).
- *   - A process releases the ticket, because a user has declared the owner dead. declare.h says why this is right.
+ *   - Once the record is RELEASING, a process goes on with the release (G, IDLE).
+ *   - A user has declared the owner dead, and a process releases or skips the ticket. Then a plain store may return the
+ *     permits a second time, which tsem(3) says of tsem_recover_owner().
  *
  * A child that adopts the hold (tsem_adopt()) writes, too; its parent must not use the hold at the same time.
  *

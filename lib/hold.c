@@ -8,7 +8,6 @@
 #include "grant.h"
 #include "identity.h"
 #include "protocol.h"
-#include "recover_record.h"
 #include "release_other.h"
 
 /* ---- acquire ---- */
@@ -28,18 +27,19 @@ int
 hold_become(struct queue_place *place, tsem_hold *out)
 {
 	struct record *record = place->claim.record;
-	const uint64_t state = LOAD_RLX(&record->state);
-	if (state_is_lost(state)) {
+	/* By compare-and-swap: another process may skip the ticket, if a user has declared this one dead. */
+	uint64_t held = 0;
+	for (int retries = 0; retries < RETRIES_MAX && held == 0; retries++) {
+		const uint64_t state = LOAD_ACQ(&record->state);
+		if (state_is_declared(state) || state_is_skipped(state))
+			break;
+		const uint64_t next = state_next(state, STATE_HELD, place->waiter.ticket);
+		held = CAS_SEQ(&record->state, state, next) ? next : 0;
+	}
+	if (held == 0) {
 		queue_leave(place);
 		return -ECANCELED;
 	}
-	/*
-	 * A plain store is enough. Since the load, another process may have written QUEUED, cancelled or not, or this same
-	 * HELD, and HELD may overwrite them. Or a process has declared this one dead since the load: declare.h says why the
-	 * store is right then, too.
-	 */
-	const uint64_t held = state_next(state, STATE_HELD, place->waiter.ticket);
-	STORE_REL(&record->state, held);
 	*hold_inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)place->sem,
 		.record = place->claim.index,
@@ -117,11 +117,11 @@ release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 		.index = index, .record = &sem->segment.records[index], .owner = LOAD_RLX(&sem->segment.records[index].owner)};
 	struct grant grant;
 	const enum move move = move_grants(sem, index, claim.record, releasing, &grant);
-	/* By compare-and-swap: if this process was declared dead, another one may have released meanwhile. */
+	/* By compare-and-swap: another process may have released meanwhile. */
 	if (move == MOVE_STUCK
 	    && CAS_SEQ(&claim.record->state, releasing, state_next(releasing, STATE_HELD, state_value(releasing))))
 		return -EBADMSG;
-	/* A plain store: another process could only have written the same, also if it has declared this hold dead. */
+	/* A plain store: another process could only have written the same. */
 	if (move == MOVE_DONE)
 		STORE_REL(&claim.record->state, state_released(claim.record, releasing));
 	record_cache_or_free(sem, &claim);
@@ -138,23 +138,6 @@ release_notify(const struct cached *entry, uint64_t grants)
 	return grant_notify_moved(sem, grants, count);
 }
 
-/*
- * The hold is over. If a user declared this process dead, this call finishes the release and frees the record. Other
- * processes must not free it, because a late store of the owner could hit its next use (declare.h). The owner may: it
- * stores nothing more. Before that, the call clears the note in `until`, which says that G has moved. So if two threads
- * release the same hold, only one of them frees the record.
- */
-static void
-free_declared(const struct hold *hold, uint64_t owner)
-{
-	struct tsem *sem = hold_sem(hold);
-	struct record *record = hold_record(hold);
-	const uint64_t ticket = hold_ticket(hold);
-	recover_declared(sem, hold->record, owner, ticket, NULL);
-	if (state_kind(LOAD_ACQ(&record->state)) == STATE_IDLE && CAS_SEQ(&record->until, until_returned(ticket), 0))
-		record_free_for(sem, hold->record, record, owner);
-}
-
 /* Releases a hold that is not void, if this process owns it or has lent it. */
 static __attribute__((noinline)) int
 release_any(struct hold *hold)
@@ -163,16 +146,11 @@ release_any(struct hold *hold)
 		return release_loan(hold);
 	struct record *record = hold_record(hold);
 	uint64_t state;
-	const uint64_t owner = LOAD_RLX(&record->owner);
-	if (!identity_is(owner))
+	if (!identity_is(LOAD_RLX(&record->owner)) || !record_is_held(record, hold_ticket(hold), &state))
 		return -EPERM;
-	if (!record_is_held(record, hold_ticket(hold), &state)) {
-		free_declared(hold, owner);
-		return -EPERM;
-	}
 	/*
 	 * A plain store: while the owner lives, only a child that adopts the hold changes its state (see tsem_adopt()), or
-	 * a process that declares this one dead (see declare.h).
+	 * another process if a user has declared this one dead (see recover_forced()).
 	 */
 	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
 	STORE_REL(&record->state, releasing);

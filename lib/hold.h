@@ -4,7 +4,7 @@
 
 #include "queue.h"
 
-/* Makes an enabled place a hold. -ECANCELED: the waiter was declared dead; the place has been left. */
+/* Makes an enabled place a hold. -ECANCELED: the ticket was skipped; the place has been left. */
 int hold_become(struct queue_place *place, tsem_hold *hold);
 
 /* tsem_try_acquire() without its check of `count`. */

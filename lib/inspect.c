@@ -183,7 +183,7 @@ describe(const struct tsem *sem, const struct sighting *s)
 		.pid_ns = s->pid_ns,
 	};
 	owner.pid_here = owner.foreign_pid ? 0 : owner.pid;
-	if (s->role == ROLE_WAITER && s->until != 0 && (s->until & UNTIL_RETURNED) == 0)
+	if (s->role == ROLE_WAITER && s->until != 0)
 		owner.remaining_ns = s->until <= now ? 0 : s->until - now > INT64_MAX ? INT64_MAX : (int64_t)(s->until - now);
 	return owner;
 }

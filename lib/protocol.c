@@ -47,37 +47,6 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 	return -EBADMSG;
 }
 
-/*
- * Notes that G has moved for the ticket in `state`, unless that hold is over. Its owner may have gone from HELD to
- * RELEASING meanwhile. By compare-and-swap: a slow process must not replace the note of a later ticket.
- */
-static void
-mark_returned(struct record *record, uint64_t state)
-{
-	const uint64_t returned = until_returned(state_value(state));
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		const uint64_t until = LOAD_SEQ(&record->until);
-		const uint64_t now = LOAD_SEQ(&record->state);
-		const unsigned kind = state_kind(now);
-		const bool is_same_hold =
-			(kind == STATE_HELD || kind == STATE_RELEASING) && state_value(now) == state_value(state);
-		if (until == returned || !is_same_hold || CAS_SEQ(&record->until, until, returned))
-			return;
-	}
-}
-
-/*
- * RELEASING -> IDLE, after G has moved. By compare-and-swap: another process may have finished the release, and the
- * record may be in use again. Of a declared hold the note comes first: see declare.h.
- */
-static void
-end_release(struct record *record, uint64_t state, uint64_t released)
-{
-	if (state_is_declared(state))
-		mark_returned(record, state);
-	CAS_SEQ(&record->state, state, released);
-}
-
 bool
 advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done)
 {
@@ -101,17 +70,11 @@ finish_release(struct tsem *sem, uint64_t grants)
 
 	/* Acquire, as in finish_arrival(). */
 	const uint64_t state = LOAD_ACQ(&record->state);
-	const unsigned kind = state_kind(state);
-	if ((kind != STATE_RELEASING && kind != STATE_HELD) || state_release_phase(state) != tag_phase(tag))
+	if (state_kind(state) != STATE_RELEASING || state_release_phase(state) != tag_phase(tag))
 		return true;
 	const uint64_t released = state_released(record, state);
-	if (LOAD_SEQ(&sem->segment.header->grants) != grants)
-		return true;
-	/* HELD in this phase: the owner of a hold that was declared dead has stored it late. */
-	if (kind == STATE_HELD)
-		mark_returned(record, state);
-	else
-		end_release(record, state, released);
+	if (LOAD_SEQ(&sem->segment.header->grants) == grants)
+		CAS_SEQ(&record->state, state, released);
 	return true;
 }
 
@@ -120,13 +83,11 @@ move_grants(struct tsem *sem, uint32_t index, const struct record *record, uint6
 {
 	struct header *header = sem->segment.header;
 	const uint64_t tag = tag_make(index, state_release_phase(state));
-	const uint64_t returned = until_returned(state_value(state));
 	const uint32_t count = LOAD_ACQ(&record->count);
 	grant->moved = false;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t grants = LOAD_SEQ(&header->grants);
-		/* Of a declared hold, the note outlasts the tag. It is read before the state, which vouches for it. */
-		if (counter_tag(grants) == tag || LOAD_ACQ(&record->until) == returned)
+		if (counter_tag(grants) == tag)
 			return MOVE_DONE;
 		if (LOAD_ACQ(&record->state) != state)
 			return MOVE_OVER;
@@ -150,7 +111,7 @@ release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint6
 {
 	const enum move move = move_grants(sem, index, record, state, grant);
 	if (move == MOVE_DONE)
-		end_release(record, state, state_released(record, state));
+		CAS_SEQ(&record->state, state, state_released(record, state));
 	return move != MOVE_STUCK;
 }
 

@@ -24,9 +24,6 @@
  *                   release: only recovery acts on an IDLE record, if its owner is dead or HANDED, and then no owner
  *                   makes such a store.
  *
- *   declared        A user may declare the owner of r dead. Another process then begins the release of r. The owner may
- *                   be alive all the same and write to state[r]. declare.h has the rules for that.
- *
  * No step waits for another process. If a process stops after its move, another one finishes the step before it
  * overwrites the tag.
  *
@@ -136,16 +133,11 @@ struct grant {
 	uint64_t to;
 };
 
-/*
- * Record `index` has a ticket in `state`, and `until` is its word of that name. True: G, read as `grants`, has
- * its permits back. For a HELD record this happens only if a user has declared the owner dead and the owner lives
- * (declare.h).
- */
+/* Whether G, read as `grants`, has the permits of record `index` back, which is RELEASING in `state`. */
 static inline bool
-is_returned(uint64_t grants, uint32_t index, uint64_t state, uint64_t until)
+is_last_release(uint64_t grants, uint32_t index, uint64_t state)
 {
-	return counter_tag(grants) == tag_make(index, state_release_phase(state))
-	       || until == until_returned(state_value(state));
+	return counter_tag(grants) == tag_make(index, state_release_phase(state));
 }
 
 /* As finish_arrival(), but for G, if it is still `grants`: makes the tag's record IDLE. */

@@ -167,8 +167,6 @@ record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 static void
 free_own(struct tsem *sem, const struct claim *claim)
 {
-	/* No later release of a hold that was declared dead may find its note, and free the record again (hold.c). */
-	STORE_RLX(&claim->record->until, 0);
 	STORE_REL(&claim->record->owner, 0); /* the next owner sees the stores above */
 	STORE_RLX(&sem->segment.header->free_hint, claim->index);
 }

@@ -101,11 +101,11 @@ follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
 	}
 }
 
-/* A declared waiter is an orphan too, until its owner has noticed. */
+/* A declared waiter is an orphan, too, until its owner has noticed. */
 static bool
 is_orphan(uint64_t owner, uint64_t state)
 {
-	return owner_kind(owner) == OWNER_KIND_ORPHAN || (state_kind(state) == STATE_QUEUED && state_is_declared(state));
+	return owner_kind(owner) == OWNER_KIND_ORPHAN || state_is_declared(state);
 }
 
 /*

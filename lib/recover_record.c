@@ -13,23 +13,11 @@ struct subject {
 	uint32_t index;
 	struct record *record;
 	uint64_t owner;
-	bool dead;         /* the owner, certainly: the record is freed at the end */
-	uint64_t declared; /* the ticket for which this process has declared the owner dead; or NO_TICKET */
+	bool dead;       /* the owner, certainly: the record is freed at the end */
+	uint64_t forced; /* the ticket for which a user has said so; or NO_TICKET. The record stays the owner's */
 };
 
 #define NO_TICKET UINT64_MAX
-
-/*
- * Whether the hold or the ticket in `state` was declared dead, by this process or by another one, while the owner may
- * live.
- */
-static bool
-is_declared(const struct subject *subject, uint64_t state)
-{
-	return !subject->dead
-	       && (state_is_declared(state)
-	           || (state_kind(state) >= STATE_QUEUED && state_value(state) == subject->declared));
-}
 
 /* A CLAIMED record of a dead owner has its ticket if T says so. Otherwise it never will have one. */
 static void
@@ -66,9 +54,6 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 		held = false;
 	else
 		removal_notice(sem);
-	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
-	if (is_returned(grants, subject->index, state, LOAD_ACQ(&record->until))) /* a hold that was declared dead */
-		held = false;
 	/*
 	 * A `tsem run` gives the permits back before it reaps its command. So if the end of the command could not be seen
 	 * because it was reaped meanwhile, the state has changed by now.
@@ -77,8 +62,7 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
 	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
-	const uint64_t declared = is_declared(subject, state) ? STATE_DECLARED : 0;
-	if (!CAS_SEQ(&record->state, state, state_next(state, STATE_RELEASING, ticket) | declared))
+	if (!CAS_SEQ(&record->state, state, state_next(state, STATE_RELEASING, ticket)))
 		return;
 	if (held && permits != NULL)
 		*permits += count;
@@ -105,10 +89,9 @@ recover_step(struct tsem *sem, const struct subject *subject, uint32_t *permits)
 	struct grant grant;
 	int64_t ahead;
 	const bool handed = owner_kind(subject->owner) == OWNER_KIND_HANDED;
-	const bool gone = subject->dead || is_declared(subject, state);
+	const bool gone = subject->dead || state_value(state) == subject->forced;
 	switch (state_kind(state)) {
 	case STATE_IDLE:
-		/* The owner of a declared hold may still write to the record. */
 		if (subject->dead || handed)
 			record_free_for(sem, subject->index, record, subject->owner);
 		return false;
@@ -118,16 +101,17 @@ recover_step(struct tsem *sem, const struct subject *subject, uint32_t *permits)
 		return subject->dead;
 	case STATE_QUEUED:
 		ahead = counter_diff(enabled_limit(sem), state_value(state));
-		if (!gone || ahead < 0)
+		if ((!gone && !state_is_declared(state)) || ahead < 0)
 			return false;
-		begin_release(sem, subject, state, count, ahead >= (int64_t)count, permits);
+		begin_release(sem, subject, state, count, gone && ahead >= (int64_t)count, permits);
 		return true;
 	case STATE_HELD:
 		if (gone)
 			begin_release(sem, subject, state, count, true, permits);
 		return gone;
 	case STATE_RELEASING:
-		if ((!gone && !handed) || !release_for_owner(sem, subject->index, record, state, &grant))
+		/* Also if the owner lives: the process that began the release may be another one, and dead. */
+		if (!release_for_owner(sem, subject->index, record, state, &grant))
 			return false;
 		wake_enabled(sem, &grant);
 		notify_idle(sem);
@@ -164,23 +148,15 @@ recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 		.record = record,
 		.owner = owner,
 		.dead = liveness == LIVENESS_DEAD,
-		.declared = NO_TICKET,
+		.forced = NO_TICKET,
 	};
-	/* Any process may have begun the release of a handed-over or a declared hold, and died in it. */
-	if (subject.dead || owner_kind(owner) == OWNER_KIND_HANDED || state_is_declared(LOAD_ACQ(&record->state)))
-		recover_steps(sem, &subject, permits);
+	recover_steps(sem, &subject, permits);
 }
 
 void
-recover_declared(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits)
+recover_forced(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits)
 {
 	const struct subject subject = {
-		.index = index,
-		.record = &sem->segment.records[index],
-		.owner = owner,
-		/* The new owner of a handed-over hold never writes to the record, and the word has the ticket. */
-		.dead = owner_kind(owner) == OWNER_KIND_HANDED,
-		.declared = ticket,
-	};
+		.index = index, .record = &sem->segment.records[index], .owner = owner, .forced = ticket};
 	recover_steps(sem, &subject, permits);
 }

@@ -12,15 +12,15 @@
 #include "handle.h"
 
 /*
- * If the record's owner is dead, or the release of a handed-over hold has begun: takes the record through its states as
- * far as it can go. Adds the permits that came back from a holder to *permits, which may be NULL here and below.
+ * If the record's owner is dead or declared dead, or the release has begun: takes the record through its states
+ * as far as it can go. Adds the permits that came back from a holder to *permits, which may be NULL here and below.
  */
 void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 
 /*
- * The same for a ticket whose owner a user has declared dead, and that may live: returns the permits, or skips the
- * ticket if E has come to it. The record stays the owner's. declare.h says why this is safe.
+ * The same for a ticket whose owner a user has called dead, which no process can judge. If it lives, its late plain
+ * stores (fast.h) may return the permits a second time, and do nothing else: the record stays its owner's.
  */
-void recover_declared(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits);
+void recover_forced(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits);
 
 #endif

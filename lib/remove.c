@@ -13,18 +13,15 @@
 
 /*
  * Whether the record has a permit or a ticket. A CLAIMED one has a ticket only if T says so: cached records are
- * CLAIMED, too. A HELD one has no permit if its owner was declared dead.
+ * CLAIMED, too.
  */
 static bool
 has_ticket(struct tsem *sem, uint32_t index, const struct record *record)
 {
 	const uint64_t state = LOAD_SEQ(&record->state);
 	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
-	const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
 	if (LOAD_ACQ(&record->owner) == 0 || state_kind(state) == STATE_IDLE)
 		return false;
-	if (state_kind(state) == STATE_HELD)
-		return !is_returned(grants, index, state, LOAD_ACQ(&record->until));
 	return state_kind(state) != STATE_CLAIMED || is_last_arrival(tickets, index, state);
 }
 

@@ -10,7 +10,7 @@
 
 /*
  * QUEUED, or HELD by a setter that lowered the capacity, -> IDLE: the permits are taken, and the record has done its
- * work. -ECANCELED: the waiter was declared dead, and has nothing.
+ * work. -ECANCELED: the ticket was skipped, and the waiter has nothing.
  */
 static int
 forget_owner(struct queue_place *place)
@@ -23,7 +23,7 @@ forget_owner(struct queue_place *place)
 	const uint32_t gen = LOAD_RLX(&claim->record->gen);
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const uint64_t state = LOAD_ACQ(&claim->record->state);
-		if (state_is_lost(state))
+		if (state_is_declared(state) || state_is_skipped(state))
 			break;
 		if (CAS_SEQ(&claim->record->state, state, state_next(state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1))) {
 			record_cache_or_free(place->sem, claim);

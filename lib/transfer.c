@@ -168,7 +168,7 @@ tsem_adopt(tsem_hold *out)
 		hold->state = state_adopted(state);
 		return 0;
 	}
-	/* The recovering process leaves the release that it began to the new owner. So does one that declares it dead. */
+	/* The recovering process leaves the release that it began to the new owner. */
 	state = LOAD_ACQ(&record->state);
 	if (state_kind(state) == STATE_RELEASING && state_value(state) == hold_ticket(hold))
 		release_other_finish(sem, hold->record, own, state);

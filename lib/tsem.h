@@ -536,8 +536,9 @@ int tsem_recover(tsem *sem, uint32_t *recovered);
  *
  * TSEM_FORCE declares the owner dead if no process can tell (TSEM_UNKNOWN), because the caller knows it: the permits
  * come back, and the next holder is told; see tsem_hold_recovered(). If the owner lives all the same, there may be as
- * many holders too many as it has permits, until it notices: its releases fail with EPERM and change nothing, and its
- * waits with ECANCELED. A record stays in use for each of its holds, until a process can tell that it has died.
+ * many holders too many as it has permits, until it notices: its releases fail with EPERM, and its waits with
+ * ECANCELED. If it was stopped in the middle of an acquire or a release, its permits may come back a second time, which
+ * tsem_set_exact() corrects. A record stays in use for each of its holds, until a process can tell that it has died.
  *
  * EBUSY: the owner is alive; its permits come back when it ends. EXDEV: no process can tell from here, and `flags` is
  * 0. ENOTUNIQ: owners in several PID namespaces have this number, and `pid_ns` is 0. ENOENT: the owner neither holds

@@ -156,11 +156,11 @@ has_ended(const struct tsem *sem, const struct waiter *waiter)
 	return LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels ? -ECANCELED : 0;
 }
 
-/* Another process has cancelled this waiter, or declared it dead. */
+/* Another process has cancelled this waiter, and may have skipped its ticket. */
 static bool
 must_give_up(uint64_t state)
 {
-	return state_is_cancelled(state) || state_is_lost(state);
+	return state_is_cancelled(state) || state_is_skipped(state);
 }
 
 int

@@ -66,7 +66,7 @@ uint32_t wait_spin_ceiling(void);
 
 /*
  * Spins if the ticket is near the front and spinning has been paying off. True: the record is HELD, or the ticket is
- * enabled. The record may then be in any state; IDLE if the waiter was declared dead.
+ * enabled. The record may then be in any state; RELEASING or IDLE if the ticket was skipped.
  */
 bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
 

@@ -50,7 +50,6 @@ static bool
 may_oversleep(const struct tsem *sem, const struct record *record, uint64_t *ticket, uint32_t *count)
 {
 	const uint64_t state = LOAD_ACQ(&record->state);
-	const uint64_t until = LOAD_ACQ(&record->until);
 	*count = LOAD_ACQ(&record->count);
 	*ticket = state_value(state);
 	switch (state_kind(state)) {
@@ -58,11 +57,8 @@ may_oversleep(const struct tsem *sem, const struct record *record, uint64_t *tic
 		return state_is_cancelled(state) || is_enabled(sem, *ticket, *count);
 	case STATE_HELD: /* A setter may have admitted a sleeping waiter. A holder looks the same, and does not sleep. */
 		return true;
-	case STATE_RELEASING:
-		return state_is_declared(state);
-	default: /* The waiter was declared dead, and has not noticed. */
-		*ticket = until & COUNTER_MASK;
-		return (until & UNTIL_RETURNED) != 0;
+	default:
+		return false;
 	}
 }
 

@@ -39,8 +39,10 @@
  *     orphan                     the ticket of a waiter that gave up
  *     skip                       to release a ticket that no waiter uses: G moves by its permits
  *     abandoned                  a permit came back from a dead holder, and no later holder has been told so yet
- *     declared                   of a hold or a waiter: a user has said that its owner is dead, which no process can
- *                                tell. The owner may live, so the record stays its owner's
+ *     cancelled                  of a waiter: another process has told it to give up
+ *     declared                   of a waiter: a user has declared its owner dead, which no process can judge. The ticket
+ *                                is skipped like an orphan, and the record stays its owner's until that notices or is
+ *                                certainly dead
  *     cached record              a record that a thread keeps for its next hold
  *     fast path                  what a call does while no other process takes part (lib/fast.h); everything else is
  *                                the slow path
@@ -88,12 +90,10 @@
  *                                                          DECLARED: any process
  *     HELD        ticket   admitted                        RELEASING: owner; any process if HANDED; recovery.
  *                                                          HELD, repeats + 1: the child that adopts it.
- *                                                          IDLE: owner, if anonymous (a setter has written HELD).
- *                                                          RELEASING, DECLARED: any process that declares the hold
- *     RELEASING   ticket   its permits go back into G      IDLE: the process that moved G, or finisher of G's tag.
- *                                                          CLAIMED: owner that caches it. HELD: owner that cannot
- *                                                          move G. From DECLARED also HELD, RELEASING, even after
- *                                                          IDLE: an owner that lives (lib/declare.h)
+ *                                                          IDLE: owner, if anonymous (a setter has written HELD)
+ *     RELEASING   ticket   its permits go back into G      IDLE: any process that has moved G or found it moved, or
+ *                                                          finisher of G's tag. CLAIMED: owner that caches it. HELD:
+ *                                                          owner that cannot move G
  *
  *     a, b        the phases of the arrival (in T's tag) and of the release (in G's tag) of this use. b flips after the
  *                 release; a flips at the end of the use
@@ -101,7 +101,7 @@
  *                 parent dead fails after the adoption.
  *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So a CLAIMED state of a
  *                 record comes again only after 2^43 uses, and `gen` mostly need not be written.
- *                 QUEUED, RELEASING: STATE_DECLARED, STATE_CANCELLED, or 0
+ *                 QUEUED: STATE_CANCELLED, STATE_DECLARED, or 0
  *
  * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with
  * b == phase. No process overwrites an unfinished tag. lib/protocol.h has the steps and their reasons.
@@ -311,7 +311,7 @@ enum state_kind { STATE_IDLE = 0, STATE_CLAIMED, STATE_QUEUED, STATE_HELD, STATE
 
 /* QUEUED: the waiter is to give up. */
 #define STATE_CANCELLED STATE_REPEAT_ONE
-/* QUEUED, RELEASING: the owner was declared dead, and may live. */
+/* QUEUED: the same, and any process may skip its ticket. */
 #define STATE_DECLARED (STATE_REPEAT_ONE << 1)
 
 /* The same phases, another kind and value, and no repeats. */
@@ -360,23 +360,21 @@ state_kind(uint64_t state)
 static inline bool
 state_is_declared(uint64_t state)
 {
-	const unsigned kind = state_kind(state);
-	return (kind == STATE_QUEUED || kind == STATE_RELEASING) && (state & STATE_DECLARED) != 0;
+	return state_kind(state) == STATE_QUEUED && (state & STATE_DECLARED) != 0;
 }
 
-/* Whether the waiter is to give up: cancelled, or declared dead while it lives. */
+/* Whether the waiter is to give up. */
 static inline bool
 state_is_cancelled(uint64_t state)
 {
 	return state_kind(state) == STATE_QUEUED && (state & (STATE_CANCELLED | STATE_DECLARED)) != 0;
 }
 
-/* Of a waiter that lives: another process has declared it dead, and its permits have gone to others, or may do so. */
+/* Of a waiter that lives: another process has skipped its ticket. */
 static inline bool
-state_is_lost(uint64_t state)
+state_is_skipped(uint64_t state)
 {
-	const unsigned kind = state_kind(state);
-	return kind == STATE_IDLE || kind == STATE_RELEASING || state_is_declared(state);
+	return state_kind(state) == STATE_IDLE || state_kind(state) == STATE_RELEASING;
 }
 
 static inline unsigned
@@ -532,20 +530,6 @@ look_ms(uint64_t look)
 	return (uint32_t)look;
 }
 
-/* ---- until ---- */
-
-/*
- * `until` of a record whose hold was declared dead: G has moved for this ticket. It stays until the owner frees or
- * reuses the record, or the next owner claims it. A deadline is below this bit.
- */
-#define UNTIL_RETURNED (UINT64_C(1) << 63)
-
-static inline uint64_t
-until_returned(uint64_t ticket)
-{
-	return UNTIL_RETURNED | (ticket & COUNTER_MASK);
-}
-
 /* ---- slots ---- */
 
 /* A slot names the hold that has it, and is free once that record is no longer HELD under that ticket. */
@@ -578,7 +562,7 @@ struct record {
 	_Atomic uint64_t
 		start; /* HANDED: the owner's start time. PROCESS: the owner word again, once pid_ns is the owner's */
 	_Atomic uint64_t since;  /* CLOCK_MONOTONIC ns of the arrival, and then of the admission */
-	_Atomic uint64_t until;  /* a waiter's deadline, CLOCK_MONOTONIC ns; 0: none. Of a declared hold: UNTIL_RETURNED */
+	_Atomic uint64_t until;  /* a waiter's deadline, CLOCK_MONOTONIC ns; 0: none */
 	_Atomic uint32_t pid_ns; /* inode number of the PID namespace that the owner's pid was read in */
 	uint32_t pad;
 	_Atomic uint32_t uid;
@@ -732,7 +716,6 @@ struct header {
 	X(STATE_REPEAT_ONE)     \
 	X(STATE_CANCELLED)      \
 	X(STATE_DECLARED)       \
-	X(UNTIL_RETURNED)       \
 	X(STATE_CLAIMED)        \
 	X(STATE_QUEUED)         \
 	X(STATE_HELD)           \

@@ -322,7 +322,6 @@ const struct operation operations[] = {
 	{"set-drain", SETS, 0, false, 0, 0, nothing, do_set_drain, nothing},
 	{"cancel", CANCELS | LONG_LOOP, 0, false, 0, 0, nothing, do_cancel, nothing},
 	{"declare", 0, 0, false, 0, 0, hold_one_again, do_declare, nothing},
-	{"declare-late", 0, 0, false, 0, 0, hold_one_again, do_declare_late, nothing},
 	{"wait-idle", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, do_wait_idle, nothing},
 	{"wait-holders", WAITS_IDLE | NEEDS_FULL, 0, false, 0, 0, nothing, do_wait_holders, nothing},
 	{"all", USES_BESIDE | ONE_PERMIT, 0, true, 0, 0, nothing, do_acquire_all, do_release_all},

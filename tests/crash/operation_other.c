@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "declare.h"
+#include "named_owner.h"
 
 /* ---- the capacity, cancellation, idleness ---- */
 
@@ -53,30 +53,14 @@ do_cancel(struct executor *executor)
 
 /* ---- declared dead ---- */
 
-static struct hold
-declare_own_hold(struct executor *executor)
+/* Another process, for which this one stands, declares the owner of the hold dead. */
+int
+do_declare(struct executor *executor)
 {
 	const struct hold *hold = hold_inside(&executor->hold);
 	const uint64_t owner = LOAD_SEQ(&executor->sem->segment.records[hold->record].owner);
 	declare_dead(executor->sem, hold->record, owner, hold_ticket(hold), NULL);
-	return *hold;
-}
-
-/* The process declares itself dead, and releases. */
-int
-do_declare(struct executor *executor)
-{
-	declare_own_hold(executor);
 	return tsem_release(&executor->hold) == -EPERM ? 0 : -EINVAL;
-}
-
-/* It had compared its state before, and goes on from there. */
-int
-do_declare_late(struct executor *executor)
-{
-	const struct hold hold = declare_own_hold(executor);
-	STORE_SEQ(&executor->sem->segment.records[hold.record].state, hold.state);
-	return tsem_release(&executor->hold);
 }
 
 int

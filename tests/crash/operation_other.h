@@ -13,7 +13,6 @@ int do_set_lower(struct executor *executor);
 int do_set_drain(struct executor *executor);
 int do_cancel(struct executor *executor);
 int do_declare(struct executor *executor);
-int do_declare_late(struct executor *executor);
 int do_wait_idle(struct executor *executor);
 int do_wait_holders(struct executor *executor);
 

@@ -287,10 +287,10 @@ run(struct storm *storm, double seconds)
 		tsem_close(storm->sems[i]);
 	}
 	printf("%" PRIu64 " killed, and %" PRIu64 " namespaces as a whole, %" PRIu64 " stopped or continued, %" PRIu64
-	       " signalled; %" PRIu64 " timeouts, %" PRIu64 " cancelled, %" PRIu64 " handed over, %" PRIu64
-	       " declared dead; %" PRIu64 " checks by the monitor\n",
+	       " signalled; %" PRIu64 " timeouts, %" PRIu64 " cancelled, %" PRIu64 " handed over; %" PRIu64
+	       " checks by the monitor\n",
 	       driver.kills, driver.namespaces_killed, driver.stops, driver.signals, storm->timeouts, storm->cancels,
-	       storm->handed_over, storm->declared, storm->checks);
+	       storm->handed_over, storm->checks);
 	printf("%u and %u capacities set; %" PRIu64 " times all of several, %" PRIu64 " times any of them; %" PRIu64
 	       " holders learnt of a dead holder; %" PRIu64 " times idle, %" PRIu64 " not in time\n",
 	       atomic_load(&storm->change_count[SET_FIRST]), atomic_load(&storm->change_count[SET_FIRST + 1]),

@@ -58,9 +58,7 @@ struct entry {
 	_Atomic bool stays;      /* waits until it is admitted */
 	_Atomic bool cancels;    /* waiters of CANCELLED, or died of that; until storm_end_cancel() */
 	_Atomic uint64_t change; /* its present change of a capacity: semaphore in the upper half, index + 1 */
-	/* A hold that the worker is about to release, and that another worker may declare dead: ticket << 16 | record + 1. */
-	_Atomic uint64_t declarable[SEMAPHORES];
-	_Atomic bool doomed; /* set before SIGKILL is sent: another worker may get its permits from now on */
+	_Atomic bool doomed;     /* set before SIGKILL is sent: another worker may get its permits from now on */
 	_Atomic int pid;
 };
 
@@ -98,7 +96,6 @@ struct storm {
 	_Atomic uint64_t timeouts;
 	_Atomic uint64_t cancels;
 	_Atomic uint64_t handed_over;
-	_Atomic uint64_t declared;
 	_Atomic uint64_t checks;
 	_Atomic uint64_t most[SEMAPHORES]; /* permits seen held at once */
 	uint64_t most_locked[SEMAPHORES];  /* the same, as the locks show it */

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "declare.h"
 #include "platform.h"
 #include "storm.h"
 
@@ -56,20 +55,6 @@ cancel(struct storm *storm, unsigned worker, uint64_t *state)
 	else
 		storm_expect(storm, CANCELLED, tsem_cancel_owner(storm->sems[CANCELLED], one, 0), -ENOENT, "cancel of one");
 	storm_end_cancel(storm, worker);
-}
-
-/* As after tsem_recover_owner() with TSEM_FORCE, which would refuse because it can tell that the owner lives. */
-static void
-declare(struct storm *storm, uint64_t *state)
-{
-	const unsigned semaphore = below(state, ANONYMOUS);
-	tsem *sem = storm->sems[semaphore];
-	for (unsigned i = 0; i < storm->workers; i++) {
-		const uint64_t hold = atomic_load(&storm->entries[i].declarable[semaphore]);
-		const uint32_t index = (uint32_t)(hold & 0xffff) - 1;
-		if (hold != 0)
-			declare_dead(sem, index, LOAD_ACQ(&sem->segment.records[index].owner), hold >> 16, NULL);
-	}
 }
 
 static void
@@ -153,7 +138,7 @@ acquire_several(struct storm *storm, unsigned worker, uint64_t *state, bool any)
 void
 storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 {
-	switch (below(state, 12)) {
+	switch (below(state, 9)) {
 	case 0:
 		set_capacity(storm, worker, state);
 		break;
@@ -168,11 +153,6 @@ storm_other_operation(struct storm *storm, unsigned worker, uint64_t *state)
 		break;
 	case 4:
 	case 5:
-	case 6:
-		declare(storm, state);
-		break;
-	case 7:
-	case 8:
 		acquire_several(storm, worker, state, false);
 		break;
 	default:

@@ -227,20 +227,6 @@ hand_over(tsem *sem, tsem_hold *hold)
 		expect(rc, -ENOENT, "release for another");
 }
 
-/* Releases a hold that other workers may declare dead at any time. */
-static void
-release_declarable(tsem_hold *out)
-{
-	const struct hold *hold = hold_inside(out);
-	_Atomic uint64_t *declarable = &storm->entries[self].declarable[used];
-	atomic_store(declarable, hold_ticket(hold) << 16 | (hold->record + 1));
-	pass_time();
-	const int rc = tsem_release(out);
-	expect(rc, -EPERM, "release of a hold that may be declared dead");
-	atomic_fetch_add(&storm->declared, rc != 0);
-	atomic_store(declarable, 0);
-}
-
 static void
 use_owned(tsem *sem)
 {
@@ -270,8 +256,6 @@ use_owned(tsem *sem)
 	monitor_set_activity(storm, self, used, ACTIVITY_NONE);
 	if (!contained && below(&state, 16) == 0)
 		hand_over(sem, &hold);
-	else if (below(&state, 4) == 0)
-		release_declarable(&hold);
 	else
 		expect(tsem_release(&hold), 0, "release");
 }

@@ -4,7 +4,7 @@
 # For a smaller configuration, optimising the verifier takes longer than it saves.
 LARGE = [
     "setters", "cached-lowered", "drain", "tries", "setter-dies", "quit", "post-quit-two", "quit-and-release",
-    "setters-any", "declared-cached", "declared-twice",
+    "setters-any", "declared", "crash",
 ]
 
 CONFIGURATIONS = [
@@ -19,12 +19,12 @@ CONFIGURATIONS = [
     "idle", "idle-holders", "idle-drained", "idle-crash", "idle-both", "idle-quit", "idle-posted",
     "slots", "abandoned",
     "locked", "locked-closed", "locked-adopt",
-    "declared", "declared-cached", "declared-taker",
+    "declared", "declared-taker", "declared-stopped",
     "look", "look-dead", "look-dies", "look-leaves",
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
-FULL = ["quit-and-release", "setters-any", "declared-twice"]
+FULL = ["quit-and-release", "setters-any"]
 
 # The name of a promise in the model -> what a broken one means.
 PROPERTIES = {
@@ -139,16 +139,12 @@ MUTANTS = {
     "UNLOCKED_BEFORE_COUNTED": "locked-closed",
     "ADOPTED_WITHOUT_LOCK": "locked-adopt",
     "LOCK_ENDS_WITH_PARENT": "locked-adopt",
-    # Owners that were declared dead and live (lib/declare.h).
-    "RETURN_NOT_MARKED": "declared",
-    "RETURN_NOT_READ": "declared",
-    "RETURN_READ_LAST": "declared-cached",
-    "LATE_HELD_IGNORED": "declared",
-    "HELD_AFTER_RELEASE": "declared",
+    # Waiters that were declared dead and live (lib/named_owner.c), and releases that another process goes on with.
+    "HELD_BY_STORE": "declared",
     "DECLARED_RECORD_FREED": "declared",
-    "DECLARED_AS_RELEASED_BY_OWNER": "declared",
-    "TAG_WITHOUT_PHASE": "declared-cached",
+    "RELEASE_LEFT_TO_OWNER": "declared-stopped",
     "TAKEN_BY_STORE": "declared-taker",
+    "TAG_WITHOUT_PHASE": "cached-closed",
     # Which waiter looks, and when (lib/look.h).
     "LOOKS_SHARED_BY_ALL": "look",
     "JUDGE_NOT_CALLED": "look",

@@ -3,51 +3,60 @@
  * lib/hold.c: acquire() stands for tsem_acquire(), try_acquire() for tsem_try_acquire(), release() for tsem_release().
  */
 
-inline hold_become()
-{
-	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
-#ifdef MUTANT_HELD_IS_A_COMPARISON
-	STEP(is_holder[me] = true);
-#else
-	STEP(state[r] = state_next(rel_state, STATE_HELD, ticket); is_holder[me] = true);
-#endif
-	rel_state = 0
-}
-
-/* The phases are those of the state that the process has read, so it must not be one after the release. */
+/* The ticket of this process was skipped, or may be, because a user has declared the process dead. */
 #ifdef DECLARES
-#ifdef MUTANT_HELD_AFTER_RELEASE
-#define is_lost(w) false
-#else
 #define is_lost(w) \
 	(state_kind(w) == STATE_IDLE || state_kind(w) == STATE_RELEASING || state_is_declared(w))
-#endif
 inline leave_lost()
 {
 	STEP(owner[r] = owner_orphan(ticket); declared[me] = false);
 	recover_from(OWN, false);
 	ok = false
 }
-
-inline hold_become_or_leave()
-{
-	STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
-	if
-	:: is_lost(rel_state) -> leave_lost()
-	:: else ->
-		STEP(state[r] = state_next(rel_state, STATE_HELD, ticket); is_holder[me] = !declared[me])
-	fi;
-	rel_state = 0
-}
 #else
-#define hold_become_or_leave() hold_become()
+#define is_lost(w) false
+#define leave_lost() skip
 #endif
+
+#ifdef MUTANT_HELD_BY_STORE
+#define may_become_held true
+#else
+#define may_become_held (state[r] == rel_state)
+#endif
+
+inline hold_become()
+{
+#ifdef MUTANT_HELD_IS_A_COMPARISON
+	STEP(is_holder[me] = true)
+#else
+	do
+	:: STEP(PROMISE(living_not_robbed, RECORD_IS_OURS); rel_state = state[r]);
+		if
+		:: is_lost(rel_state) ->
+			leave_lost();
+			break
+		:: else
+		fi;
+		if
+		OR_DIE
+		:: d_step {
+				may_become_held ->
+				state[r] = state_next(rel_state, STATE_HELD, ticket);
+				is_holder[me] = true
+			};
+			break
+		:: d_step { !may_become_held -> rel_state = 0 }
+		fi
+	od;
+	rel_state = 0
+#endif
+}
 
 inline acquire_slow(n, has_deadline)
 {
 	queue_enter(n, has_deadline);
 	if
-	:: ok -> hold_become_or_leave()
+	:: ok -> hold_become()
 	:: else
 	fi
 }
@@ -72,36 +81,14 @@ inline try_acquire_slow(n)
 	fi
 }
 
-#ifdef DECLARES
-#define compared_state rel_state
-#else
-#define compared_state state[r]
-#endif
 inline begin_own_release(n)
 {
 	STEP(PROMISE(living_not_robbed, HOLD_IS_OURS);
-	     rel_state = state_next(compared_state, STATE_RELEASING, ticket);
+	     rel_state = state_next(state[r], STATE_RELEASING, ticket);
 	     state[r] = rel_state;
 	     is_holder[me] = false;
 	     note_end_of_hold(n))
 }
-
-/*
- * free_declared(): the hold was declared dead. The owner finishes its release, and frees the record, unless it has done
- * so before.
- */
-#ifdef DECLARES
-#define release_void(n) \
-	PROMISE(living_not_robbed, is_void); \
-	declared[me] = false; \
-	recover_from(OWN, false); \
-	if \
-	OR_DIE \
-	:: d_step { state_kind(state[r]) != STATE_IDLE || until[r] != ticket + 1 -> skip } \
-	:: state_kind(state[r]) == STATE_IDLE && until[r] == ticket + 1 -> \
-		STEP(owner[r] = 0) \
-	fi
-#endif
 
 inline release_slow()
 {
@@ -119,25 +106,11 @@ inline release_slow()
 #define acquire(n, has_deadline) acquire_slow(n, has_deadline)
 #define try_acquire(n) try_acquire_slow(n)
 
-#ifdef DECLARES
-inline release(n)
-{
-	if
-	OR_DIE
-	:: d_step { !HOLD_IS_THERE -> skip };
-		release_void(n)
-	:: d_step { HOLD_IS_THERE -> rel_state = state[r] };
-		begin_own_release(n);
-		release_slow()
-	fi
-}
-#else
 inline release(n)
 {
 	begin_own_release(n);
 	release_slow()
 }
-#endif
 #else
 inline acquire(n, has_deadline)
 {
@@ -165,7 +138,8 @@ inline release_notify()
 	grant_notify()
 }
 
-inline release_held(n)
+/* By the entry, or as release_any(). */
+inline release(n)
 {
 	fast_release_entry;
 	begin_own_release(n);
@@ -178,23 +152,4 @@ inline release_held(n)
 	:: else -> release_slow()
 	fi
 }
-
-/* By the entry, or as release_any(). */
-#ifdef DECLARES
-inline release(n)
-{
-	if
-	OR_DIE
-	:: d_step { !HOLD_IS_THERE -> skip };
-		release_void(n)
-	:: d_step { HOLD_IS_THERE -> rel_state = state[r] };
-		release_held(n)
-	fi
-}
-#else
-inline release(n)
-{
-	release_held(n)
-}
-#endif
 #endif

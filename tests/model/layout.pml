@@ -82,9 +82,8 @@
 #else
 #define state_reused(w) ((((w) ^ (STATE_ARRIVAL_PHASE | STATE_RELEASE_PHASE)) + STATE_REPEAT_ONE) & 1023)
 #endif
-#define STATE_DECLARED STATE_REPEAT_ONE /* QUEUED, RELEASING: declared dead */
-#define state_is_declared(w) \
-	(((w) & STATE_DECLARED) && (state_kind(w) == STATE_QUEUED || state_kind(w) == STATE_RELEASING))
+#define STATE_DECLARED STATE_REPEAT_ONE /* QUEUED: the owner was declared dead */
+#define state_is_declared(w) (((w) & STATE_DECLARED) && state_kind(w) == STATE_QUEUED)
 #define state_adopted(w) ((w) ^ STATE_REPEAT_ONE)
 #define state_is_first_use(w) (((w) & STATE_REPEAT_ONE) == 0)
 #define state_released(w, generation) \
@@ -122,9 +121,6 @@ short owner[RECORDS];
 short state[RECORDS];
 byte gen[RECORDS];
 byte count[RECORDS];
-#ifdef DECLARES
-byte until[RECORDS]; /* 0, or the ticket of a hold whose permits a declaration has returned, + 1 */
-#endif
 short array[ARRAY_WORDS];
 short pending; /* HOLDERS, IDLE << 12 | ticket of an orphan << 8 | version << 1 | ORPHANS */
 

@@ -149,60 +149,8 @@ inline arrive_if_enabled(n, tag)
 	od
 }
 
-/*
- * mark_returned(): notes that G has moved for the ticket in state `w`, unless the hold with this ticket is over. The
- * owner may have gone from HELD to RELEASING meanwhile. By compare-and-swap: a slow process must not replace the note
- * of a later ticket.
- */
-#ifdef DECLARES
-#define is_same_hold(now, w) \
-	((state_kind(now) == STATE_HELD || state_kind(now) == STATE_RELEASING) && state_value(now) == state_value(w))
-#define is_returned(index, w) (until[index] == state_value(w) + 1)
-inline mark_returned(index, w)
-{
-	do
-	:: STEP(re_until = until[index]);
-		if
-		:: re_until == state_value(w) + 1 -> break
-		:: else
-		fi;
-		if
-		OR_DIE
-		:: d_step { !is_same_hold(state[index], w) -> skip };
-			break
-		:: is_same_hold(state[index], w)
-		fi;
-		if
-		OR_DIE
-		:: CAS_WORKS(until[index], re_until, state_value(w) + 1, skip);
-			break
-		:: CAS_FAILS(until[index], re_until, skip)
-		fi
-	od;
-	re_until = 0
-}
-#ifdef MUTANT_RETURN_NOT_MARKED
-#define mark_if_declared(index, w) skip
-#else
-#define mark_if_declared(index, w) \
-	if \
-	:: state_is_declared(w) || state_kind(w) == STATE_HELD -> mark_returned(index, w) \
-	:: else \
-	fi
-#endif
-/* HELD: an owner that was declared dead has stored it late, and G has moved for its ticket. */
-#ifdef MUTANT_LATE_HELD_IGNORED
-#define may_be_unfinished(kind) ((kind) == STATE_RELEASING)
-#else
-#define may_be_unfinished(kind) ((kind) == STATE_RELEASING || (kind) == STATE_HELD)
-#endif
-#else
-#define mark_if_declared(index, w) skip
-#define may_be_unfinished(kind) ((kind) == STATE_RELEASING)
-#endif
-
 #define is_unfinished_release(w, grants) \
-	(may_be_unfinished(state_kind(w)) && state_release_phase(w) == tag_phase(counter_tag(grants)))
+	(state_kind(w) == STATE_RELEASING && state_release_phase(w) == tag_phase(counter_tag(grants)))
 
 inline finish_release(grants)
 {
@@ -220,19 +168,14 @@ inline finish_release(grants)
 		:: d_step { G != grants -> fr_state = 0; fr_gen = 0 }
 		:: G == grants ->
 #endif
-			mark_if_declared(tag_record(counter_tag(grants)), fr_state);
-			if
-			:: state_kind(fr_state) == STATE_RELEASING ->
-				STEP(
+			STEP(
 #ifdef MUTANT_RELEASE_FINISHED_BY_STORE
-				     state[tag_record(counter_tag(grants))] = state_released(fr_state, fr_gen);
+			     state[tag_record(counter_tag(grants))] = state_released(fr_state, fr_gen);
 #else
-				     CAS(state[tag_record(counter_tag(grants))], fr_state, state_released(fr_state, fr_gen));
+			     CAS(state[tag_record(counter_tag(grants))], fr_state, state_released(fr_state, fr_gen));
 #endif
-				     fr_state = 0;
-				     fr_gen = 0)
-			:: else -> fr_state = 0; fr_gen = 0
-			fi
+			     fr_state = 0;
+			     fr_gen = 0)
 #ifndef MUTANT_RELEASE_WITHOUT_SECOND_LOOK
 		fi
 #endif
@@ -295,37 +238,14 @@ inline move_grants(index, w)
 			break
 		:: d_step { !is_moved_for(G, index, w) -> mg_grants = G }
 		fi;
-#if defined(DECLARES) && !defined(MUTANT_RETURN_NOT_READ) && !defined(MUTANT_RETURN_READ_LAST)
-		if
-		OR_DIE
-		:: d_step { is_returned(index, w) -> mg_mine = true; mg_grants = 0 };
-			break
-		:: !is_returned(index, w)
-		fi;
-#endif
 		if
 		OR_DIE
 		:: d_step { state[index] != w -> mg_mine = false; mg_grants = 0 };
 			break
-#ifdef MUTANT_RETURN_READ_LAST
-		:: state[index] == w
-		fi;
-		if
-		OR_DIE
-		:: d_step { is_returned(index, w) -> mg_mine = true; mg_grants = 0 };
-			break
-		:: !is_returned(index, w)
-		fi;
-		if
-		:: may_be_overwritten_in_G(counter_tag(mg_grants), release_tag(index, w))
-		:: else -> finish_release(mg_grants)
-		fi;
-#else
 		:: state[index] == w && may_be_overwritten_in_G(counter_tag(mg_grants), release_tag(index, w))
 		:: state[index] == w && !may_be_overwritten_in_G(counter_tag(mg_grants), release_tag(index, w)) ->
 			finish_release(mg_grants)
 		fi;
-#endif
 #endif
 		if
 		OR_DIE
@@ -347,7 +267,6 @@ inline release_for_owner(index, w)
 	move_grants(index, w);
 	if
 	:: mg_mine ->
-		mark_if_declared(index, w);
 		STEP(fr_gen = gen[index]);
 		STEP(CAS(state[index], w, state_released(w, fr_gen)); fr_gen = 0)
 	:: else

@@ -14,9 +14,6 @@
 /* IDLE -> CLAIMED. Everything else is written before. */
 inline mark_claimed()
 {
-#ifdef DECLARES
-	STEP(until[r] = 0);
-#endif
 	STEP(PROMISE(claimed_was_idle, state_kind(state[r]) == STATE_IDLE && owner[r] == owner_process(me));
 	     gen[r] = state_value(state[r]));
 	STEP(state[r] = state_next(state[r], STATE_CLAIMED, state_value(state[r])))
@@ -45,9 +42,6 @@ inline mark_idle()
 
 inline free_own()
 {
-#ifdef DECLARES
-	STEP(until[r] = 0);
-#endif
 	STEP(owner[r] = 0)
 }
 

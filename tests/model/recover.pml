@@ -194,11 +194,16 @@ inline go_on_after(next)
 #define renewed_pending \
 	CAS(pending, front_pending, pending_next(front_pending, (front_state == 0 -> 0 : 1), front_state & 15))
 #endif
+#ifdef DECLARES
+#define is_orphan(i) (owner_is_orphan(owner[i]) || state_is_declared(state[i]))
+#else
+#define is_orphan(i) owner_is_orphan(owner[i])
+#endif
 #define renew_orphan_hint(next) \
 	if \
 	OR_DIE \
-	:: d_step { re_i < RECORDS && (front_pending & 1) && !owner_is_orphan(owner[re_i]) -> re_i++ } \
-	:: re_i < RECORDS && (front_pending & 1) && owner_is_orphan(owner[re_i]) -> \
+	:: d_step { re_i < RECORDS && (front_pending & 1) && !is_orphan(re_i) -> re_i++ } \
+	:: re_i < RECORDS && (front_pending & 1) && is_orphan(re_i) -> \
 		if \
 		OR_DIE \
 		:: d_step { state_kind(state[re_i]) != STATE_QUEUED -> front_index = re_i; re_i++ }; \

@@ -19,56 +19,35 @@ inline recover_claimed(index)
 #define owner_has_changed (owner[index] != rc_owner)
 #endif
 
-/*
- * The owner may live, and has been declared dead for the ticket in state `w`: by this process (rc_declares is that
- * ticket + 1), or by another one that has left it in the state. The record stays its owner's.
- */
 #ifdef DECLARES
-#define is_for_declarer(w) \
-	(rc_declares == state_value(w) + 1 \
-	 && (state_kind(w) == STATE_QUEUED || state_kind(w) == STATE_HELD || state_kind(w) == STATE_RELEASING))
-#define is_declared(w) (!rc_dead && (state_is_declared(w) || is_for_declarer(w)))
+#define is_gone(w) (rc_dead || state_is_declared(w))
 #else
-#define is_declared(w) false
+#define is_gone(w) rc_dead
 #endif
 #ifdef MUTANT_DECLARED_RECORD_FREED
-#define may_free (rc_dead || owner_is_handed(rc_owner) || rc_declares)
+#define may_free true
 #else
 #define may_free (rc_dead || owner_is_handed(rc_owner))
+#endif
+/* Also if the owner lives: the process that began the release may be another one, and dead. */
+#ifdef MUTANT_RELEASE_LEFT_TO_OWNER
+#define may_end (rc_dead || owner_is_handed(rc_owner))
+#else
+#define may_end true
 #endif
 
 /* What a process does for the owner of a record in state `w`. */
 #define is_to_be_freed(w) (state_kind(w) == STATE_IDLE && may_free)
 #define is_to_be_finished(w) (state_kind(w) == STATE_CLAIMED && rc_dead)
-#define is_to_be_looked_at(w) (state_kind(w) == STATE_QUEUED && (rc_dead || is_declared(w)))
-#define is_to_be_released(w) (state_kind(w) == STATE_HELD && (rc_dead || is_declared(w)))
-#define is_to_be_ended(w) \
-	(state_kind(w) == STATE_RELEASING && (rc_dead || owner_is_handed(rc_owner) || is_declared(w)))
+#define is_to_be_looked_at(w) (state_kind(w) == STATE_QUEUED && is_gone(w))
+#define is_to_be_released(w) (state_kind(w) == STATE_HELD && rc_dead)
+#define is_to_be_ended(w) (state_kind(w) == STATE_RELEASING && may_end)
 #define is_to_be_left(w) \
 	(!is_to_be_freed(w) && !is_to_be_finished(w) && !is_to_be_looked_at(w) && !is_to_be_released(w) \
 	 && !is_to_be_ended(w))
 
-#ifdef DECLARES
-#ifdef MUTANT_DECLARED_AS_RELEASED_BY_OWNER
-#define releasing_state state_next(rc_state, STATE_RELEASING, state_value(rc_state))
-#else
-#define releasing_state \
-	(state_next(rc_state, STATE_RELEASING, state_value(rc_state)) | (is_declared(rc_state) -> STATE_DECLARED : 0))
-#endif
-#define begin_release(index) \
-	STEP(if \
-	     :: state[index] == rc_state -> \
-		     if \
-		     :: is_declared(rc_state) -> p_ = rc_owner - 1; note_declaration(count[index]) \
-		     :: else \
-		     fi; \
-		     state[index] = releasing_state \
-	     :: else \
-	     fi)
-#else
 #define begin_release(index) \
 	STEP(CAS(state[index], rc_state, state_next(rc_state, STATE_RELEASING, state_value(rc_state))))
-#endif
 
 /* The read of the count is left out: it only says how many permits came back. */
 inline recover_record(index)
@@ -82,10 +61,7 @@ inline recover_record(index)
 	:: else ->
 		JUDGE(index);
 		do
-#ifndef DECLARES
-		:: !rc_dead && !owner_is_handed(rc_owner) -> break
-#endif
-		:: else ->
+		::
 #ifdef MUTANT_STATE_READ_BEFORE_DEATH_KNOWN
 			if
 			:: rc_state == -1 -> STEP(rc_state = state[index])

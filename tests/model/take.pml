@@ -3,16 +3,10 @@
 
 /* From the compare-and-swap on the permits are anonymous. `ok`: this process has them. */
 #define state_forgotten state_next(rel_state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen[r] + 1)
-#ifdef DECLARES
 #ifdef MUTANT_TAKEN_BY_STORE
 #define is_still_queued true
 #else
 #define is_still_queued (state[r] == rel_state)
-#endif
-#else
-#define is_still_queued (state[r] == rel_state)
-#define is_lost(w) false
-#define leave_lost() skip
 #endif
 inline forget_owner(n)
 {
@@ -29,7 +23,6 @@ inline forget_owner(n)
 		:: d_step {
 				is_still_queued ->
 				state[r] = state_forgotten;
-				PROMISE(living_not_robbed, !is_void);
 				in_use[me] = in_use[me] - n;
 				anonymous = anonymous + n
 			};

@@ -62,28 +62,11 @@
 		LOCALS; \
 		BEGINS(me); \
 		do \
-		:: round < rounds -> acquire(n, false); release_if_acquired(n); round++ \
+		:: round < rounds -> acquire(n, false); release(n); round++ \
 		:: else -> break \
 		od; \
 		END \
 	}
-
-/* An acquire without a deadline fails only if the process was declared dead. */
-#ifdef DECLARES
-#define release_if_acquired(n) \
-	if \
-	:: ok -> release(n) \
-	:: else \
-	fi
-#define post_if_taken(n) \
-	if \
-	:: ok -> post(n) \
-	:: else \
-	fi
-#else
-#define release_if_acquired(n) release(n)
-#define post_if_taken(n) post(n)
-#endif
 
 #ifdef CACHES_RECORDS
 /* Acquires and releases, and then closes the handle. */
@@ -169,7 +152,7 @@
 		LOCALS; \
 		BEGINS(me); \
 		do \
-		:: round < rounds -> take(n, false); post_if_taken(n); round++ \
+		:: round < rounds -> take(n, false); post(n); round++ \
 		:: else -> break \
 		od; \
 		END \
@@ -196,33 +179,41 @@
 	}
 
 #ifdef DECLARES
-/* Declares the owner of a record dead, at any moment, whether it holds, waits or does neither. */
+/* Declares the owner of a record dead, at any moment at which it waits. (Of a holder, the count may be wrong then.) */
 #define DECLARER_OF(name, index) \
 	proctype name(byte me) \
 	{ \
 		LOCALS; \
 		BEGINS(me); \
-		declare(index); \
+		declare_dead(index); \
 		END \
 	}
 
-inline declare(index)
+/* lib/named_owner.c. The waiter need not be woken: it may give up at any time. */
+inline declare_dead(index)
 {
-	STEP(ar_tickets = T);
+	STEP(rel_state = state[index]; mg_count = count[index]; ticket = state_value(rel_state));
+	read_first_half
 	if
-	:: counter_tag(ar_tickets) == tag_make(index, 0) || counter_tag(ar_tickets) == tag_make(index, 1) ->
-		finish_arrival(ar_tickets)
-	:: else
+	OR_DIE
+	:: d_step { state_kind(rel_state) != STATE_QUEUED || ahead_of(ticket) >= mg_count -> first_half = 0 }
+	:: d_step { state_kind(rel_state) == STATE_QUEUED && ahead_of(ticket) < mg_count -> first_half = 0 };
+		if
+		OR_DIE
+		:: CAS_WORKS(state[index], rel_state, rel_state | STATE_DECLARED,
+		             if
+		             :: owner_is_orphan(owner[index])
+		             :: else -> p_ = owner_pid(owner[index]); note_declaration(mg_count)
+		             fi);
+			note_orphan(ticket);
+			bump_after_note();
+			recover_from(SKIP, false)
+		:: CAS_FAILS(state[index], rel_state, skip)
+		fi
 	fi;
-	ar_tickets = 0;
-	STEP(rc_state = state[index];
-	     rc_declares = (state_kind(rc_state) >= STATE_QUEUED -> state_value(rc_state) + 1 : 0));
-	rc_state = 0;
-	if
-	:: rc_declares > 0 -> recover_record(index)
-	:: else
-	fi;
-	rc_declares = 0
+	rel_state = 0;
+	mg_count = 0;
+	ticket = 0
 }
 #endif
 

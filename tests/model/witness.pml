@@ -66,10 +66,7 @@ inline check_admission(t, n)
 	in_use_and_in_front = 0
 }
 
-/*
- * A hold that was declared dead counts no more, whether its owner has noticed it or not: its owner may go beyond the
- * capacity by this hold, and by nothing else.
- */
+/* A waiter that was declared dead has a record, but no place and no permits, whether it has noticed or not. */
 #ifdef DECLARES
 bool declared[PROCESSES];
 #define is_void declared[me]
@@ -87,21 +84,15 @@ inline note_admission(t, n)
 inline note_declaration(n)
 {
 	if
-	:: dead[p_] || declared[p_]
+	:: dead[p_]
 	:: else ->
 		declared[p_] = true;
 		in_use[p_] = (in_use[p_] >= n -> in_use[p_] - n : 0);
-		waits_for[p_] = 0;
-		is_holder[p_] = false
+		waits_for[p_] = 0
 	fi;
 	p_ = 0
 }
 
-#define note_end_of_hold(n) \
-	if \
-	:: declared[me] -> declared[me] = false \
-	:: else -> in_use[me] = in_use[me] - n \
-	fi
 #else
 #define is_void false
 inline note_admission(t, n)
@@ -109,8 +100,8 @@ inline note_admission(t, n)
 	check_admission(t, n);
 	in_use[me] = in_use[me] + n
 }
-#define note_end_of_hold(n) in_use[me] = in_use[me] - n
 #endif
+#define note_end_of_hold(n) in_use[me] = in_use[me] - n
 
 inline note_anonymous_admission(t, n)
 {
@@ -119,15 +110,15 @@ inline note_anonymous_admission(t, n)
 }
 
 #define RECORD_IS_OURS \
-	(is_void || (owner[r] == owner_process(me) \
-	 && (state_kind(state[r]) == STATE_CLAIMED \
+	(owner[r] == owner_process(me) \
+	 && (is_void || state_kind(state[r]) == STATE_CLAIMED \
 	     || ((state_kind(state[r]) == STATE_QUEUED || state_kind(state[r]) == STATE_HELD) \
-	         && state_value(state[r]) == ticket))))
+	         && state_value(state[r]) == ticket)))
 
 #ifdef MUTANT_HELD_IS_A_COMPARISON
 #define HOLD_IS_OURS RECORD_IS_OURS
 #else
 #define HOLD_IS_OURS \
-	(is_void || (owner[r] == owner_process(me) && HOLD_IS_THERE))
+	(owner[r] == owner_process(me) && (is_void || HOLD_IS_THERE))
 #endif
 #define HOLD_IS_THERE (state_kind(state[r]) == STATE_HELD && state_value(state[r]) == ticket)

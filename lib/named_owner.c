@@ -1,14 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /* What is done to the holds and waits of one process, which a user names by its number. */
+#include "named_owner.h"
+
 #include <errno.h>
 
-#include "declare.h"
 #include "inner_process.h"
 #include "owner.h"
 #include "protocol.h"
 #include "recover.h"
 #include "recover_front.h"
 #include "removal.h"
+#include "wake.h"
+
+/* ---- of one record ---- */
+
+/* Adds `bits` to the state of a waiter that is not enabled. False: it does not wait any more. */
+static bool
+mark_waiter(struct tsem *sem, struct record *record, uint64_t ticket, uint64_t bits)
+{
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t state = LOAD_ACQ(&record->state);
+		const uint32_t count = LOAD_ACQ(&record->count);
+		if (state_kind(state) != STATE_QUEUED || state_value(state) != ticket || is_enabled(sem, ticket, count))
+			return false;
+		if (CAS_SEQ(&record->state, state, state | bits))
+			return true;
+	}
+	return false;
+}
+
+bool
+cancel_waiter(struct tsem *sem, uint32_t index, uint64_t ticket)
+{
+	struct record *record = &sem->segment.records[index];
+	const uint32_t count = LOAD_ACQ(&record->count);
+	const bool waits = mark_waiter(sem, record, ticket, STATE_CANCELLED);
+	if (waits)
+		wake_waiter(sem, ticket, count);
+	return waits;
+}
+
+void
+declare_dead(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits)
+{
+	struct record *record = &sem->segment.records[index];
+	const uint32_t count = LOAD_ACQ(&record->count);
+	/* As when a waiter gives its ticket up: a process that moves E has to see the orphan, and a post, too. */
+	if (mark_waiter(sem, record, ticket, STATE_DECLARED)) {
+		note_orphan(sem, ticket);
+		bump_grants(sem);
+	}
+	recover_forced(sem, index, owner, ticket, permits);
+	wake_waiter(sem, ticket, count); /* a waiter that lives and has not noticed */
+	skip_orphans(sem);
+}
+
+/* ---- of one process ---- */
 
 /* The process that the user means. */
 struct named {
@@ -42,8 +89,7 @@ find_ticket(struct tsem *sem, const struct found *found, enum part part, uint64_
 	*ticket = state_value(state);
 	if (state_kind(state) == STATE_QUEUED && !is_enabled(sem, *ticket, LOAD_ACQ(&record->count)))
 		return !state_is_declared(state);
-	return part == HOLDS_AND_WAITS && state_kind(state) >= STATE_QUEUED
-	       && LOAD_ACQ(&record->until) != until_returned(*ticket);
+	return part == HOLDS_AND_WAITS && state_kind(state) >= STATE_QUEUED;
 }
 
 /* Whether the user means this owner. Judges it then. */
@@ -179,7 +225,7 @@ cancel_named(struct tsem *sem, const struct named *named)
 	struct found found;
 	FOR_EACH_RECORD(sem, i, record) {
 		if (look_at(sem, i, named, WAITS, &found))
-			any |= declare_cancelled(sem, i, found.ticket);
+			any |= cancel_waiter(sem, i, found.ticket);
 	}
 	return any ? 0 : -ENOENT;
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Declaring an owner dead that no process can judge. If it lives, it may have compared its record before, and store
- * RELEASING or HELD at any time after that. Here the test stores what the owner had compared, and lets it go on.
- */
+/* Declaring an owner dead that no process can judge, and cancelling the waits of one process. */
 #include "fixture.h"
 
 #include <unistd.h>
 
-#include "anonymous.h"
-#include "census.h"
-#include "declare.h"
+#include "named_owner.h"
 
 static struct record *
 record_of(uint32_t index)
@@ -27,27 +22,7 @@ declare(const tsem_hold *hold)
 	return permits;
 }
 
-/* Another process declares this one dead for the hold, and dies before it has moved G. Returns the state. */
-static uint64_t
-begin_declaration(const tsem_hold *hold)
-{
-	const struct hold *inside = hold_inside_const(hold);
-	const uint64_t declared = state_next(inside->state, STATE_RELEASING, hold_ticket(inside)) | STATE_DECLARED;
-	STORE_SEQ(&record_of(inside->record)->state, declared);
-	return declared;
-}
-
-/* The same, and it dies after it has moved G. */
-static void
-declare_and_move(const tsem_hold *hold)
-{
-	const uint32_t index = hold_inside_const(hold)->record;
-	const uint64_t declared = begin_declaration(hold);
-	struct grant grant;
-	assert_int_equal(move_grants(sem, index, record_of(index), declared, &grant), MOVE_DONE);
-}
-
-/* What this process had compared before it was declared dead, so that its next call goes on from there. */
+/* This process had compared its state before it was declared dead, and goes on from there. */
 static void
 had_compared(const tsem_hold *hold)
 {
@@ -90,130 +65,59 @@ the_permits_come_back_and_the_next_holder_is_told(void **state)
 	assert_int_equal(stat_of(sem).recovered, 2);
 }
 
+/* Only its certain death frees the record. */
 static void
-the_owner_learns_it_at_its_release_and_frees_the_record(void **state)
+the_record_stays_with_an_owner_that_lives(void **state)
 {
 	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	const uint32_t index = hold_inside(&hold)->record;
 	declare(&hold);
-	assert_true(identity_is(LOAD_SEQ(&record_of(index)->owner)));
 	recover_record(sem, index, NULL);
 	recover_unused_records(sem);
-	assert_true(identity_is(LOAD_SEQ(&record_of(index)->owner)));
 	assert_int_equal(tsem_hand_over(&hold, getpid()), -EPERM);
 	assert_int_equal(tsem_release(&hold), -EPERM);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	goes_on();
+	assert_true(identity_is(LOAD_SEQ(&record_of(index)->owner)));
+	STORE_SEQ(&record_of(index)->owner, UNUSED_PROCESS);
+	STORE_SEQ(&record_of(index)->start, UNUSED_PROCESS);
+	recover_unused_records(sem);
 	assert_int_equal(LOAD_SEQ(&record_of(index)->owner), 0);
-	assert_int_equal(tsem_release(&hold), -EPERM);
-	goes_on();
 }
 
-static int64_t
-taken_anonymously(void)
-{
-	int64_t anonymous;
-	const struct header *header = sem->segment.header;
-	assert_true(anonymous_count(sem, LOAD_SEQ(&header->grants), LOAD_SEQ(&header->tickets), &anonymous));
-	return anonymous;
-}
-
-/* The owner had compared its state before, on the fast path or on the slow one. */
+/* Its late release may return the permits a second time, and `set --exact` corrects that. Nothing else is wrong then. */
 static void
-release_late(bool fast, bool others_release, bool is_finished)
-{
-	tsem_hold hold, other;
-	begin(3);
-	if (fast)
-		use_one_permit();
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	if (is_finished)
-		declare(&hold);
-	else
-		declare_and_move(&hold);
-	if (others_release) {
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
-		assert_int_equal(tsem_release(&other), 0);
-	}
-	had_compared(&hold);
-	assert_int_equal(stat_of(sem).held, 0); /* HELD, and not a holder */
-	assert_true(census_is_idle(sem, true));
-	assert_int_equal(taken_anonymously(), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-	expect_all_available();
-	goes_on();
-	assert_int_equal(tsem_release(&hold), -EPERM);
-}
-
-static void
-a_late_release_returns_nothing_again(void **state)
+a_late_release_costs_only_the_count(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 8; i++)
-		release_late((i & 1) != 0, (i & 2) != 0, (i & 4) != 0);
-}
-
-/* It stores HELD late, and is declared dead again, or dies and is recovered. */
-static void
-a_late_hold_is_released_once(void **state)
-{
-	(void)state;
-	tsem_hold hold, other;
-	for (int i = 0; i < 2; i++) {
-		begin(2);
+	for (unsigned i = 0; i < 4; i++) {
+		const bool fast = (i & 1) != 0;
+		const bool others_release = (i & 2) != 0;
+		tsem_hold hold, other;
+		begin(3);
+		if (fast)
+			use_one_permit();
 		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 		declare(&hold);
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
-		assert_int_equal(tsem_release(&other), 0);
-		had_compared(&hold);
-		if (i == 0) {
-			assert_int_equal(declare(&hold), 0);
-			assert_int_equal(tsem_release(&hold), -EPERM);
-		} else {
-			const uint32_t index = hold_inside(&hold)->record;
-			STORE_SEQ(&record_of(index)->owner, UNUSED_PROCESS);
-			uint32_t permits = 0;
-			recover_record(sem, index, &permits);
-			assert_int_equal(permits, 0);
-			assert_int_equal(LOAD_SEQ(&record_of(index)->owner), 0);
+		if (others_release) {
+			assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
+			assert_int_equal(tsem_release(&other), 0);
 		}
-		expect_all_available();
-		goes_on();
+		had_compared(&hold);
+		assert_int_equal(tsem_release(&hold), 0);
+		assert_int_equal(stat_of(sem).available, others_release ? 4 : 3);
+		int64_t corrected = 0;
+		assert_int_equal(tsem_set_exact(sem, &corrected), 0);
+		assert_int_equal(corrected, others_release ? -1 : 0);
+		assert_int_equal(stat_of(sem).available, 3);
+		assert_int_equal(records_in_use(sem), 0);
+		for (int uses = 0; uses < 3; uses++)
+			use_one_permit();
+		assert_int_equal(stat_of(sem).available, 3);
+		assert_int_equal(tsem_release(&hold), -EPERM);
 	}
-}
-
-static void
-a_late_hold_does_not_stop_a_remover(void **state)
-{
-	(void)state;
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	declare(&hold);
-	had_compared(&hold);
-	assert_int_equal(tsem_remove(sem_name, 0), 0);
-	assert_int_equal(tsem_release(&hold), 0);
-}
-
-/* The thread has a cached record already, so the record of its late hold is freed. A second release finds no note. */
-static void
-the_record_of_a_late_hold_is_freed_once(void **state)
-{
-	(void)state;
-	tsem_hold late, other;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &late), 0);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
-	assert_int_equal(tsem_release(&other), 0);
-	declare(&late);
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &other), 0);
-	assert_int_equal(tsem_release(&other), 0);
-	had_compared(&late);
-	assert_int_equal(tsem_release(&late), 0);
-	struct record *record = record_of(hold_inside(&late)->record);
-	assert_int_equal(LOAD_SEQ(&record->owner), 0);
-	STORE_SEQ(&record->owner, identity_owner()); /* another thread is about to claim it */
-	assert_int_equal(tsem_release(&late), -EPERM);
-	assert_int_equal(LOAD_SEQ(&record->owner), identity_owner());
-	STORE_SEQ(&record->owner, 0);
 }
 
 enum move __real_move_grants(struct tsem *s, uint32_t index, const struct record *record, uint64_t state,
@@ -247,71 +151,20 @@ an_owner_that_is_stuck_does_not_undo_the_release_of_another_process(void **state
 	expect_all_available();
 }
 
-/* The process that declares it dies after the move, and the owner stores HELD late. */
+/* The process that declared it dead has died, and no process can tell whether the owner lives. */
 static void
-permits_that_are_back_are_not_counted_again(void **state)
+a_release_that_was_begun_is_finished(void **state)
 {
 	(void)state;
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	declare_and_move(&hold);
-	had_compared(&hold);
-	assert_int_equal(declare(&hold), 0);
-	assert_int_equal(LOAD_SEQ(&sem->segment.header->abandoned), 0);
-	assert_int_equal(tsem_release(&hold), -EPERM);
-	expect_all_available();
-}
-
-/* Each process that could overwrite G's tag notes first that the permits are back. */
-static void
-the_note_comes_before_the_tag_goes(void **state)
-{
-	(void)state;
-	tsem_hold hold;
-	for (int held = 0; held < 2; held++) {
-		begin(2);
-		assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-		const struct hold *inside = hold_inside(&hold);
-		const struct record *record = record_of(inside->record);
-		declare_and_move(&hold);
-		if (held)
-			had_compared(&hold);
-		bump_grants(sem);
-		assert_true(LOAD_SEQ(&record->until) == until_returned(hold_ticket(inside)));
-		assert_int_equal(state_kind(LOAD_SEQ(&record->state)), held ? STATE_HELD : STATE_IDLE);
-		assert_int_equal(tsem_release(&hold), held ? 0 : -EPERM);
-		expect_all_available();
-	}
-}
-
-static void
-a_declaration_that_was_cut_short_is_finished(void **state)
-{
-	(void)state;
-	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
-	STORE_SEQ(&record_of(RECORD)->state, state_next(0, STATE_RELEASING, 100) | STATE_DECLARED);
+	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
 	unused_process_is_alive = true; /* or it is not known */
-	recover_record(sem, RECORD, NULL);
+	recover_all(sem, NULL);
 	assert_int_equal(grants_of(sem), 100 + COUNT);
 	assert_int_equal(state_of(sem, RECORD), state_next(STATE_PHASES, STATE_IDLE, 8));
 	assert_int_equal(owner_of_the_record(), UNUSED_PROCESS);
 	unused_process_is_alive = false;
 	recover_record(sem, RECORD, NULL);
 	assert_int_equal(owner_of_the_record(), 0);
-}
-
-/* The process that declares it has only begun. */
-static void
-the_owner_finishes_it_at_its_release(void **state)
-{
-	(void)state;
-	tsem_hold hold;
-	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
-	const struct record *record = record_of(hold_inside(&hold)->record);
-	begin_declaration(&hold);
-	assert_int_equal(tsem_release(&hold), -EPERM);
-	assert_int_equal(LOAD_SEQ(&record->owner), 0);
-	expect_all_available();
 }
 
 static void
@@ -376,21 +229,10 @@ post_drain_and_declare_waiter(uint32_t index, uint64_t ticket)
 	declare_waiter(index, ticket);
 }
 
-/* The same, and the process that declares it dies before it wakes the waiter. */
 static void
-lose_waiter_and_die(uint32_t index, uint64_t ticket)
+cancel_one_waiter(uint32_t index, uint64_t ticket)
 {
-	struct record *record = record_of(index);
-	STORE_SEQ(&record->until, until_returned(ticket));
-	STORE_SEQ(&record->state, state_next(state_of(sem, index) ^ STATE_PHASES, STATE_IDLE, 8));
-	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
-	assert_int_equal(tsem_set(sem, 0), 0);
-}
-
-static void
-cancel_waiter(uint32_t index, uint64_t ticket)
-{
-	assert_true(declare_cancelled(sem, index, ticket));
+	assert_true(cancel_waiter(sem, index, ticket));
 }
 
 /* The process that cancels dies before it wakes the waiter. */
@@ -415,7 +257,7 @@ static void
 a_waiter_gives_up(void **state)
 {
 	(void)state;
-	static void (*const actions[])(uint32_t, uint64_t) = {declare_waiter, cancel_waiter};
+	static void (*const actions[])(uint32_t, uint64_t) = {declare_waiter, cancel_one_waiter};
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		tsem_hold hold;
 		begin_held(1);
@@ -433,7 +275,7 @@ a_waiter_of_several_gives_up(void **state)
 	(void)state;
 	tsem_hold hold;
 	size_t which;
-	of_this_process = cancel_waiter;
+	of_this_process = cancel_one_waiter;
 	fake.peer = peer_acts_on_the_wait;
 	expect_given_up(tsem_acquire_any(&sem, 1, NULL, &hold, &which), false);
 }
@@ -475,20 +317,6 @@ a_waiter_gives_up_after_its_ticket_was_skipped(void **state)
 		fake.peer = peer_acts_on_the_wait;
 		expect_given_up(i % 2 == 0 ? tsem_acquire(sem, 1, NULL, &hold) : tsem_take(sem, 1, NULL), false);
 	}
-}
-
-static void
-a_skipped_waiter_is_woken_by_the_next_look(void **state)
-{
-	(void)state;
-	set_counters(sem, 2, 0);
-	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
-	wait_announce(ticket_word(sem, 1), 0);
-	lose_waiter_and_die(41, 1);
-	fake.wakes = 0;
-	wake_overlooked(sem);
-	assert_int_equal(fake.wakes, 1);
-	assert_ptr_equal(fake.woken[0], ticket_word(sem, 1));
 }
 
 /* E comes to the ticket before the waiter has noticed, and another process skips it. */
@@ -730,23 +558,16 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_CACHED(the_permits_come_back_and_the_next_holder_is_told),
-		TEST_CACHED(the_owner_learns_it_at_its_release_and_frees_the_record),
-		TEST_CACHED(a_late_release_returns_nothing_again),
-		TEST_CACHED(a_late_hold_is_released_once),
-		TEST_CACHED(a_late_hold_does_not_stop_a_remover),
-		TEST_CACHED(the_record_of_a_late_hold_is_freed_once),
+		TEST_CACHED(the_record_stays_with_an_owner_that_lives),
+		TEST_CACHED(a_late_release_costs_only_the_count),
 		TEST_CACHED(an_owner_that_is_stuck_does_not_undo_the_release_of_another_process),
-		TEST_CACHED(permits_that_are_back_are_not_counted_again),
-		TEST_CACHED(the_note_comes_before_the_tag_goes),
-		TEST_RECOVERY(a_declaration_that_was_cut_short_is_finished),
-		TEST_CACHED(the_owner_finishes_it_at_its_release),
+		TEST_RECOVERY(a_release_that_was_begun_is_finished),
 		TEST_CACHED(a_declaration_that_comes_too_late_changes_nothing),
 		TEST_HELD(a_waiter_gives_up),
 		TEST_HELD(a_waiter_of_several_gives_up),
 		TEST_HELD(a_cancelled_waiter_wakes_up_at_a_tick),
 		TEST_HELD(a_cancelled_waiter_is_woken_by_the_next_look),
 		TEST_HELD(a_waiter_gives_up_after_its_ticket_was_skipped),
-		TEST_HELD(a_skipped_waiter_is_woken_by_the_next_look),
 		TEST_HELD(a_declared_waiter_takes_nothing),
 		TEST_WITH(set_up_namespaces, a_declared_waiter_is_skipped_at_once),
 		TEST_WITH(set_up_namespaces, declared_waiters_are_skipped_one_after_the_other),
