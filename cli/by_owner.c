@@ -17,7 +17,7 @@ require_owner(const struct options *o)
 }
 
 /* What is known of the owners that the options name. */
-struct named {
+struct named_owners {
 	pid_t pid;
 	uint32_t pid_ns;
 	bool waits_only;
@@ -29,7 +29,7 @@ struct named {
 
 /* The rule of tsem_recover_owner(). */
 static bool
-is_named(const struct named *named, const struct tsem_owner *owner)
+is_named(const struct named_owners *named, const struct tsem_owner *owner)
 {
 	if (named->pid_ns != 0)
 		return owner->pid == named->pid && owner->pid_ns == named->pid_ns;
@@ -37,7 +37,7 @@ is_named(const struct named *named, const struct tsem_owner *owner)
 }
 
 static void
-add_namespace(struct named *named, uint32_t pid_ns)
+add_namespace(struct named_owners *named, uint32_t pid_ns)
 {
 	for (size_t i = 0; i < named->n; i++) {
 		if (named->namespaces[i] == pid_ns)
@@ -50,7 +50,7 @@ add_namespace(struct named *named, uint32_t pid_ns)
 static int
 add_named(const struct tsem_owner *owner, void *arg)
 {
-	struct named *named = arg;
+	struct named_owners *named = arg;
 	if (owner->alive == TSEM_DEAD || !is_named(named, owner) || (named->waits_only && owner->position == 0))
 		return 0;
 	if (owner->alive == TSEM_ALIVE) {
@@ -66,7 +66,7 @@ add_named(const struct tsem_owner *owner, void *arg)
 #define SHOW_NAMESAKES "tsem show -o STATE,NSPID,PIDNS,TIME,ALIVE"
 
 static _Noreturn void
-die_of_several(const struct options *o, const struct named *named)
+die_of_several(const struct options *o, const struct named_owners *named)
 {
 	char options[sizeof(named->namespaces) / sizeof(named->namespaces[0]) * 32] = "";
 	for (size_t i = 0; i < named->n; i++)
@@ -76,7 +76,7 @@ die_of_several(const struct options *o, const struct named *named)
 }
 
 static _Noreturn void
-die_of_living(const struct options *o, const struct named *named)
+die_of_living(const struct options *o, const struct named_owners *named)
 {
 	const int pid = (int)named->pid;
 	char option[32] = "";
@@ -94,7 +94,7 @@ void
 die_of_named(const struct options *o, tsem *sem, int error, bool waits_only)
 {
 	const int pid = (int)o->owner;
-	struct named named = {.pid = pid, .pid_ns = o->pid_ns, .waits_only = waits_only};
+	struct named_owners named = {.pid = pid, .pid_ns = o->pid_ns, .waits_only = waits_only};
 	tsem_owners(sem, add_named, &named);
 	tsem_close(sem);
 	switch (error) {

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "cmd.h"
+#include "config.h"
 
 int
 cmd_remove(const struct options *o)
@@ -19,7 +20,7 @@ cmd_remove(const struct options *o)
 	if (rc == -EBUSY)
 		die(o->name,
 		    "another process is removing it, or has a lease on its file, and makes no progress (continue or end that "
-		    "process; if there is none, 'rm /dev/shm/tsem.%s')",
+		    "process; if there is none, 'rm " SHM_PATH_PREFIX "%s')",
 		    o->name);
 	if (rc < 0)
 		die_error(o->name, rc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "cmd.h"
 #include "local_line.h"
 #include "termination.h"

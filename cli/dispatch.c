@@ -7,10 +7,10 @@
 #include "message.h"
 #include "program.h"
 
-static const struct action *
+static const struct verb_runner *
 find_action(const struct verb *verb)
 {
-	const struct action *action = this_program.actions;
+	const struct verb_runner *action = this_program.actions;
 	while (action->run != NULL && action->id != verb->id)
 		action++;
 	return action;
@@ -28,7 +28,7 @@ static int
 run_or_become(const struct verb *verb, const struct options *o, char **argv)
 {
 	const char *program = program_of(verb, o);
-	const struct action *action = find_action(verb);
+	const struct verb_runner *action = find_action(verb);
 	if (strcmp(program, this_program.name) != 0 && strcmp(program, "tsem") != 0)
 		become_program(program, verb, argv);
 	if (strcmp(program, this_program.name) != 0)

@@ -6,7 +6,7 @@
 #include "options.h"
 
 /* A verb that a program does. run() returns the exit status. */
-struct action {
+struct verb_runner {
 	enum verb_id id;
 	int (*run)(const struct options *o);
 };
@@ -17,7 +17,7 @@ struct action {
  */
 struct program {
 	const char *name;
-	const struct action *actions; /* the last row is zero */
+	const struct verb_runner *actions; /* the last row is zero */
 };
 
 extern const struct program this_program;

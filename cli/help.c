@@ -11,13 +11,13 @@
 enum { WIDTH = 79, USAGE_TEXT_MAX = 64 };
 
 /* The line that is being printed. A word that does not fit begins the next line. */
-struct line {
+struct text_line {
 	size_t used;
 	size_t indent;
 };
 
 static void
-print_word(struct line *line, const char *word)
+print_word(struct text_line *line, const char *word)
 {
 	const size_t length = strlen(word);
 	if (line->used + 1 + length > WIDTH) {
@@ -39,7 +39,7 @@ option_and_argument_to_text(const struct option_row *row, char text[USAGE_TEXT_M
 }
 
 static void
-print_usage_of_option(struct line *line, const struct verb *verb, const struct option_row *row)
+print_usage_of_option(struct text_line *line, const struct verb *verb, const struct option_row *row)
 {
 	char text[USAGE_TEXT_MAX];
 	char next[USAGE_TEXT_MAX];
@@ -59,7 +59,7 @@ static void
 print_usage(const struct verb *verb)
 {
 	const struct option_row *instead = NULL;
-	struct line line = {.used = strlen("Usage: tsem ") + strlen(verb->name)};
+	struct text_line line = {.used = strlen("Usage: tsem ") + strlen(verb->name)};
 	line.indent = line.used;
 	printf("Usage: tsem %s", verb->name);
 	for (size_t i = 0; i < option_rows_n; i++) {

@@ -11,7 +11,7 @@ static int cmd_help(const struct options *o);
 const struct program this_program = {
 	.name = "tsem",
 	.actions =
-		(const struct action[]){
+		(const struct verb_runner[]){
 			{VERB_RUN, cmd_run},
 			{VERB_CREATE, cmd_create},
 			{VERB_TAKE, cmd_take},

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "user.h"
 #include "utf8.h"
 
@@ -125,7 +126,7 @@ bool
 owner_of(const char *name, struct stat *st)
 {
 	char path[PATH_MAX];
-	const int length = name == NULL ? -1 : snprintf(path, sizeof(path), "/dev/shm/tsem.%s", name);
+	const int length = name == NULL ? -1 : snprintf(path, sizeof(path), SHM_PATH_PREFIX "%s", name);
 	return length >= 0 && (size_t)length < sizeof(path) && lstat(path, st) == 0;
 }
 
@@ -141,7 +142,8 @@ permission_text(const char *name, const struct stat *st, int error)
 		snprintf(text, sizeof(text), "it belongs to %s, another user (add --foreign if you trust that user)", owner);
 	else if (st->st_uid == geteuid())
 		snprintf(text, sizeof(text),
-		         "permission denied: it belongs to %s, and its mode is %04o ('chmod 0600 /dev/shm/tsem.%s' changes it)",
+		         "permission denied: it belongs to %s, and its mode is %04o ('chmod 0600 " SHM_PATH_PREFIX
+		         "%s' changes it)",
 		         owner, mode, name);
 	else
 		snprintf(
@@ -183,7 +185,8 @@ complain_error(const char *name, int error)
 {
 	if (error == -EMLINK && name != NULL)
 		complain(name,
-		         "the file has another name, a hard link (find it with 'find /dev/shm -samefile /dev/shm/tsem.%s', and "
+		         "the file has another name, a hard link (find it with 'find /dev/shm -samefile " SHM_PATH_PREFIX
+		         "%s', and "
 		         "remove the wrong name with 'tsem remove -f' or rm)",
 		         name);
 	else

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "clock.h"
+#include "monotonic.h"
 
 #define DURATION_MAX (UINT64_C(100) * 366 * 24 * 3600 * NS_PER_SECOND)
 

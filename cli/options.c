@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 #include "number.h"
 #include "user.h"

@@ -9,11 +9,13 @@
 #include <time.h>
 
 #include "columns.h"
-#include "jobserver/flags.h"
 #include "verb.h"
 
 /* What becomes of the command if the store may have given its permits to another holder. */
 enum on_lost { LOST_STOP = -1, LOST_IGNORE = 0 /* above: the number of the signal that it gets */ };
+
+/* Clients reach a jobserver by two descriptors, or by the path of a named pipe. */
+enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
 
 struct view_options {
 	bool json, stats, noheadings, raw;

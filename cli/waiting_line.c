@@ -10,7 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 #include "utf8.h"
 

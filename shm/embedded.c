@@ -6,7 +6,7 @@
 #include "image.h"
 #include "segment.h"
 
-/* Two records are the least: threads may cache half of them, and one must be left (may_be_cached() in lib/record.c). */
+/* Two records are the least: threads may cache half of them, and one must be left (may_be_cached() in lib/records/record.c). */
 static bool
 is_usable(const void *memory, size_t size)
 {

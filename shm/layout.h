@@ -44,15 +44,15 @@
  *                                is skipped like an orphan, and the record stays its owner's until that notices or is
  *                                certainly dead
  *     cached record              a record that a thread keeps for its next hold
- *     fast path                  what a call does while no other process takes part (lib/fast.h); everything else is
+ *     fast path                  what a call does while no other process takes part (lib/protocol/fast.h); everything else is
  *                                the slow path
  *     pending                    the word that says whether there are orphans, with a hint at the lowest one, and
  *                                whether a process waits for idleness
  *     slot                       a number that one live hold has, for resources that come in numbered pieces
  *     waiting-array word         what a waiter sleeps on: a sequence number, which changes with each wake-up, and
  *                                `posted`, by which a post says beforehand that it enables a ticket
- *     presence lock              by which other PID namespaces notice a process's death (lib/presence.h)
- *     look                       what a sleeping process does from time to time: it looks for dead owners (lib/look.h)
+ *     presence lock              by which other PID namespaces notice a process's death (lib/records/presence.h)
+ *     look                       what a sleeping process does from time to time: it looks for dead owners (lib/recovery/look.h)
  *
  * T and G contain a tag, mostly that of the record that moved them last:
  *
@@ -61,7 +61,7 @@
  *
  * G's tag may also be one of three WATCHED values: a process sleeps in the queue, or watches the counters for another
  * reason, so a post must look for sleepers before it moves G. While G's tag is NONE, no process needs this
- * (lib/post.c says how).
+ * (lib/calls/post.c says how).
  *
  * The owner word of a record:
  *
@@ -104,7 +104,7 @@
  *                 QUEUED: STATE_CANCELLED, STATE_DECLARED, or 0
  *
  * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with
- * b == phase. No process overwrites an unfinished tag. lib/protocol.h has the steps and their reasons.
+ * b == phase. No process overwrites an unfinished tag. lib/protocol/protocol.h has the steps and their reasons.
  */
 #ifndef TSEM_SHM_LAYOUT_H
 #define TSEM_SHM_LAYOUT_H
@@ -509,7 +509,7 @@ pending_next(uint64_t pending, bool orphans, uint64_t ticket)
 /*
  * `looks` tells processes of a PID namespace that one of them has looked for dead owners: the number of the namespace in
  * the upper half, and in the lower half when the look began, in ms of CLOCK_MONOTONIC, modulo 2^32. A namespace has
- * entry number % LOOKS. `called` is a word of counter_word_make(): the time in units of TICK (lib/look.h), and the number
+ * entry number % LOOKS. `called` is a word of counter_word_make(): the time in units of TICK (lib/recovery/look.h), and the number
  * of calls so far, modulo 2^16.
  */
 static inline uint64_t

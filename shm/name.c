@@ -23,7 +23,7 @@ name_check(const char *name)
 int
 name_to_path(const char *name, char path[PATH_BYTES])
 {
-	static const char head[] = SHM_DIRECTORY "/" SHM_PREFIX;
+	static const char head[] = SHM_PATH_PREFIX;
 
 	int rc = name_check(name);
 	if (rc < 0)

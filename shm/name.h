@@ -5,11 +5,9 @@
 
 #include <stdbool.h>
 
-/* Where POSIX shared memory lives on Linux, with glibc and with musl. */
-#define SHM_DIRECTORY "/dev/shm"
-#define SHM_PREFIX "tsem."
+#include "config.h"
 
-enum { NAME_BYTES_MAX = 200, PATH_BYTES = sizeof(SHM_DIRECTORY "/" SHM_PREFIX) + NAME_BYTES_MAX };
+enum { NAME_BYTES_MAX = 200, PATH_BYTES = sizeof(SHM_PATH_PREFIX) + NAME_BYTES_MAX };
 
 /* -EINVAL: the name breaks the rules. -ENAMETOOLONG. */
 int name_check(const char *name);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "etcd/keeping.h"
 #include "etcd/remote_line.h"
 #include "etcd/version.h"
@@ -182,7 +182,7 @@ static bool
 take_permits(struct wait *wait, enum place place)
 {
 	struct keeping *k = wait->k;
-	struct grant *grant = &k->ledger->grant;
+	struct granted *grant = &k->ledger->grant;
 	const bool done = place == PLACE_FIRST ? line_grant(&k->line, grant) : line_enter(&k->line, grant);
 	if (!done)
 		check_in_vain(wait);
@@ -194,7 +194,7 @@ static bool
 step(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	struct grant *grant = &k->ledger->grant;
+	struct granted *grant = &k->ledger->grant;
 	const enum place place = line_look(&k->line, grant);
 	if (place == PLACE_UNKNOWN) {
 		check_in_vain(wait);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "command.h"
 #include "etcd/lease.h"
 #include "message.h"

@@ -34,7 +34,7 @@ struct ledger {
 	int64_t lease;
 	_Atomic uint32_t beats;          /* a keeper that runs counts on */
 	_Atomic uint64_t valid_until_ns; /* of the hold, CLOCK_BOOTTIME */
-	struct grant grant;
+	struct granted grant;
 	_Atomic bool granted;
 	_Atomic int lost;       /* an enum loss: another process may have got the permits, or will soon */
 	_Atomic int stop_error; /* of the signal to the command; 0: none */

@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 
 enum { BEATS = 20 /* in the lifetime of the lease */, PATIENCE_S = 5, REVOKE_S = 2 };

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <uuid.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "etcd/txn.h"
 
 /* Parts of the lifetime: how often to keep the lease alive, how long an attempt may take, and the pause after one. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "process.h"
 
 /* The ranges of a view, in this order. */
@@ -42,7 +42,7 @@ line_end(struct line *line)
 /* ---- views ---- */
 
 bool
-grant_read(const struct kv *kv, struct grant *grant)
+grant_read(const struct kv *kv, struct granted *grant)
 {
 	json_t *json = json_loads(kv->value, 0, NULL);
 	const json_t *slots = json_object_get(json, "slots");
@@ -94,7 +94,7 @@ add_ranges(const struct line *line, json_t *txn, const char *when)
 }
 
 static enum place
-read_view(struct line *line, json_t *answer, struct grant *grant)
+read_view(struct line *line, json_t *answer, struct granted *grant)
 {
 	struct kv kv;
 	enum place place = PLACE_NONE;
@@ -128,7 +128,7 @@ read_view(struct line *line, json_t *answer, struct grant *grant)
 
 /* `serializable`: by what the member knows, which may be old. */
 static enum place
-look(struct line *line, bool serializable, struct grant *grant)
+look(struct line *line, bool serializable, struct granted *grant)
 {
 	json_t *txn = txn_new();
 	json_t *answer;
@@ -139,7 +139,7 @@ look(struct line *line, bool serializable, struct grant *grant)
 }
 
 enum place
-line_look(struct line *line, struct grant *grant)
+line_look(struct line *line, struct granted *grant)
 {
 	return look(line, false, grant);
 }
@@ -179,7 +179,7 @@ choose_slots(const struct line *line, const char *leaver, uint32_t count)
 	bool used[TSEM_SLOTS_MAX] = {false};
 	json_t *slots = json_array();
 	struct kv kv;
-	struct grant grant;
+	struct granted grant;
 	for (size_t i = 0; txn_kv(line->answer, VIEW_HOLDERS, i, &kv); i++) {
 		if (strcmp(id_of(kv.key), leaver) == 0 || !grant_read(&kv, &grant))
 			continue;
@@ -279,7 +279,7 @@ admit_first(const struct line *line, json_t *txn, const char *leaver)
 
 /* Commits what makes this process a holder. The own key in holders/ is read in the same transaction. */
 static bool
-commit_grant(struct line *line, json_t *txn, struct grant *grant)
+commit_grant(struct line *line, json_t *txn, struct granted *grant)
 {
 	char key[KEY_BYTES_MAX];
 	json_t *answer;
@@ -297,7 +297,7 @@ commit_grant(struct line *line, json_t *txn, struct grant *grant)
 }
 
 bool
-line_enter(struct line *line, struct grant *grant)
+line_enter(struct line *line, struct granted *grant)
 {
 	char all[KEY_BYTES_MAX];
 	json_t *txn = txn_new();
@@ -315,7 +315,7 @@ line_enter(struct line *line, struct grant *grant)
 }
 
 bool
-line_grant(struct line *line, struct grant *grant)
+line_grant(struct line *line, struct granted *grant)
 {
 	json_t *txn = txn_new();
 	admit_first(line, txn, "");
@@ -378,7 +378,7 @@ line_leave(struct line *line)
 
 /* The fence is that of this hold, so a late release cannot end a later one under the same lease. */
 static json_t *
-release(const struct line *line, const struct grant *grant)
+release(const struct line *line, const struct granted *grant)
 {
 	char key[KEY_BYTES_MAX];
 	json_t *txn = txn_new();
@@ -405,7 +405,7 @@ has_successor(const struct line *line)
  * does not fit, no guard is needed: it watches holders/ from its own view on.
  */
 static json_t *
-release_by_view(const struct line *line, const struct grant *grant)
+release_by_view(const struct line *line, const struct granted *grant)
 {
 	char all[KEY_BYTES_MAX];
 	json_t *txn = release(line, grant);
@@ -422,7 +422,7 @@ release_by_view(const struct line *line, const struct grant *grant)
 void
 line_foresee(struct line *line)
 {
-	struct grant grant;
+	struct granted grant;
 	if (!line->shows_only_us)
 		look(line, true, &grant);
 }
@@ -434,10 +434,10 @@ line_foresee(struct line *line)
  * by an attempt whose answer was lost.
  */
 bool
-line_release(struct line *line, const struct grant *grant)
+line_release(struct line *line, const struct granted *grant)
 {
 	enum { ATTEMPTS = 3 };
-	struct grant now;
+	struct granted now;
 	json_t *answer;
 	bool succeeded;
 	enum place place = line->shows_only_us ? PLACE_HOLDER : line_look(line, &now);

@@ -12,7 +12,7 @@
 enum { ID_BYTES = 17 };
 
 /* What a holder has been granted. */
-struct grant {
+struct granted {
 	int64_t fence;
 	bool recovered; /* an earlier holder died with its permits */
 	size_t slots_n;
@@ -52,19 +52,19 @@ enum place {
 void line_begin(struct line *line, struct semaphore_on_etcd *sem, const struct options *o, int64_t lease, pid_t pid);
 void line_end(struct line *line);
 
-enum place line_look(struct line *line, struct grant *grant);
+enum place line_look(struct line *line, struct granted *grant);
 
 /* Whether the first waiter, or a process that comes while none waits, could have its permits. By the last view. */
 bool line_has_room(const struct line *line);
 
 /* Becomes a holder at once, if there is room and no waiter. False: it may have, or the view was too old. */
-bool line_enter(struct line *line, struct grant *grant);
+bool line_enter(struct line *line, struct granted *grant);
 
 /* Becomes the last waiter. The next view shows whether that succeeded. */
 void line_queue(struct line *line);
 
 /* The first waiter grants itself its permits. As line_enter(). */
-bool line_grant(struct line *line, struct grant *grant);
+bool line_grant(struct line *line, struct granted *grant);
 
 /* Stops waiting. False: it has become a holder, or it is not known. */
 bool line_leave(struct line *line);
@@ -76,12 +76,12 @@ void line_foresee(struct line *line);
  * A holder gives its permits back. If the first waiter can have them, grants them to it in the same transaction, so that a
  * hand-over is one commit and one event. False: not known.
  */
-bool line_release(struct line *line, const struct grant *grant);
+bool line_release(struct line *line, const struct granted *grant);
 
 /* The keys of the process itself. */
 void line_key(const struct line *line, const char *folder, char key[KEY_BYTES_MAX]);
 
 /* Reads a grant from the value of a key in holders/. */
-bool grant_read(const struct kv *kv, struct grant *grant);
+bool grant_read(const struct kv *kv, struct granted *grant);
 
 #endif

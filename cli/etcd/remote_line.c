@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "clock.h"
+#include "monotonic.h"
 
 /* The names in the reason belong to the snapshot, so that stays until the next look. */
 static void

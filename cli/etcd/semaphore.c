@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 
 enum { LAYOUT = 1, PATIENCE_S = 5 };

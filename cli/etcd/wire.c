@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 
 enum { MS_MAX = 60 * 1000, ERROR_BYTES_MAX = 512, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };

@@ -3,9 +3,6 @@
 #ifndef TSEM_CLI_JOBSERVER_FLAGS_H
 #define TSEM_CLI_JOBSERVER_FLAGS_H
 
-/* Clients reach a jobserver by two descriptors, or by the path of a named pipe. */
-enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
-
 /*
  * A copy of the MAKEFLAGS `old`, which may be NULL, with `auth` in place of any other jobserver and any number of jobs.
  * The caller frees it. NULL if there is no memory.

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "jobserver/flags.h"
 #include "message.h"
 #include "spawn.h"

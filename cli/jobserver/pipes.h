@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "jobserver/flags.h"
+#include "options.h"
 
 struct token_pipes {
 	int offer;

@@ -12,15 +12,15 @@
 #include "number.h"
 #include "process.h"
 
-struct process {
+struct node {
 	pid_t pid;
 	pid_t parent;
 	size_t threads;
 	bool descendant;
 };
 
-struct processes {
-	struct process *all;
+struct tree {
+	struct node *all;
 	size_t n;
 	size_t room;
 };
@@ -58,7 +58,7 @@ nth_number(const char *text, int n)
 }
 
 static bool
-add_process(struct processes *processes, pid_t pid)
+add_process(struct tree *processes, pid_t pid)
 {
 	enum { PARENT = 2, THREADS = 18 }; /* positions after the name, from 1 */
 	char text[1024];
@@ -69,19 +69,18 @@ add_process(struct processes *processes, pid_t pid)
 	const unsigned long threads = nth_number(fields, THREADS);
 	if (processes->n == processes->room) {
 		const size_t room = processes->room * 2 + 256;
-		struct process *all = realloc(processes->all, room * sizeof(*all));
+		struct node *all = realloc(processes->all, room * sizeof(*all));
 		if (all == NULL)
 			return false;
 		processes->all = all;
 		processes->room = room;
 	}
-	processes->all[processes->n++] =
-		(struct process){.pid = pid, .parent = parent, .threads = threads > 0 ? threads : 1};
+	processes->all[processes->n++] = (struct node){.pid = pid, .parent = parent, .threads = threads > 0 ? threads : 1};
 	return true;
 }
 
 static bool
-list_processes(struct processes *processes)
+list_processes(struct tree *processes)
 {
 	DIR *proc = opendir("/proc");
 	if (proc == NULL)
@@ -98,7 +97,7 @@ list_processes(struct processes *processes)
 }
 
 static bool
-is_descendant(const struct processes *processes, pid_t pid, pid_t self)
+is_descendant(const struct tree *processes, pid_t pid, pid_t self)
 {
 	if (pid == self)
 		return true;
@@ -111,7 +110,7 @@ is_descendant(const struct processes *processes, pid_t pid, pid_t self)
 
 /* Children mostly have larger numbers than their parents, so few rounds suffice. */
 static size_t
-mark_descendants(struct processes *processes)
+mark_descendants(struct tree *processes)
 {
 	const pid_t self = getpid();
 	size_t threads = 0;
@@ -119,7 +118,7 @@ mark_descendants(struct processes *processes)
 	while (found) {
 		found = false;
 		for (size_t i = 0; i < processes->n; i++) {
-			struct process *process = &processes->all[i];
+			struct node *process = &processes->all[i];
 			if (process->descendant || process->pid == self || !is_descendant(processes, process->parent, self))
 				continue;
 			process->descendant = true;
@@ -188,7 +187,7 @@ struct process_tree
 process_tree_scan(size_t enough)
 {
 	struct process_tree tree = {.asleep = true};
-	struct processes processes = {.n = 0};
+	struct tree processes = {.n = 0};
 	if (proc_shows_all_processes() && list_processes(&processes)) {
 		tree.known = true;
 		tree.threads = mark_descendants(&processes);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 #include "top/draw.h"
 #include "top/keys.h"

@@ -93,7 +93,7 @@ static size_t
 draw_reason(const struct top_line *line)
 {
 	char why[REASON_BYTES_MAX];
-	char text[NAME_BYTES_MAX + 2 + REASON_BYTES_MAX];
+	char text[NAME_SIZE + 2 + REASON_BYTES_MAX];
 	const size_t head = strlen(line->name) + 2;
 	reason_to_fit(&line->reason, &line->stat, line->name, (size_t)COLS > head ? (size_t)COLS - head : 0, why);
 	if (why[0] == '\0')

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "top/chart.h"
 #include "view/describe.h"
 #include "view/snapshot.h"

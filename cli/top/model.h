@@ -8,10 +8,10 @@
 #include "top/chart.h"
 #include "tsem.h"
 
-enum { NAME_BYTES_MAX = 256 };
+enum { NAME_SIZE = 256 };
 
 struct top_line {
-	char name[NAME_BYTES_MAX];
+	char name[NAME_SIZE];
 	struct tsem_stat stat;
 	struct reason reason;
 	struct history history;

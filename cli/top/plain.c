@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "top/model.h"
-#include "clock.h"
+#include "monotonic.h"
 #include "message.h"
 #include "view/describe.h"
 #include "view/show_table.h"

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "termination.h"
 #include "top/pen.h"
 #include "top/terminal.h"

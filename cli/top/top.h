@@ -19,11 +19,11 @@ struct top {
 	struct top_model model;
 	enum top_column sort;
 	bool inverted;
-	char selected[NAME_BYTES_MAX]; /* a name, because rows come and go */
-	size_t row;                    /* of the selected one */
+	char selected[NAME_SIZE]; /* a name, because rows come and go */
+	size_t row;               /* of the selected one */
 
 	/* One semaphore, if `one` is not empty. */
-	char one[NAME_BYTES_MAX];
+	char one[NAME_SIZE];
 	struct snapshot snapshot;
 	struct history history;
 	int error; /* of reading it: 0, or a negative errno */
@@ -32,7 +32,7 @@ struct top {
 
 	enum asking asking;
 	const struct action *action;
-	char target[NAME_BYTES_MAX]; /* of the action; the selection may change before the answer */
+	char target[NAME_SIZE]; /* of the action; the selection may change before the answer */
 	char number[16];
 	char message[256]; /* on the last line */
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "clock.h"
+#include "monotonic.h"
 #include "process.h"
 
 /* ---- values ---- */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "protocol/handle.h"
 
 static void
 name_beside(pid_t driver, uint32_t capacity, int i, char name[80])

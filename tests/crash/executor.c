@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "protocol/handle.h"
 #include "operation.h"
-#include "platform.h"
+#include "system/platform.h"
 #include "tracee.h"
 
 #define SHORT_SLEEP_NS (4 * NS_PER_MS)

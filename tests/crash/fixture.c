@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "beside.h"
-#include "handle.h"
+#include "protocol/handle.h"
 #include "pid_namespace.h"
-#include "platform.h"
+#include "system/platform.h"
 #include "trace.h"
 
 enum { RECORDS_FEW = 8 };

@@ -6,7 +6,7 @@
 
 #include "operation_other.h"
 #include "run.h"
-#include "handle.h"
+#include "protocol/handle.h"
 
 /* What executor `i` holds, if it lives and has ended its operation. */
 static int64_t

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "beside.h"
-#include "handle.h"
-#include "record.h"
+#include "protocol/handle.h"
+#include "records/record.h"
 
 static void
 check_records(struct run *run)

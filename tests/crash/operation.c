@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "operation_other.h"
-#include "handle.h"
+#include "protocol/handle.h"
 
 /* ---- preparation ---- */
 

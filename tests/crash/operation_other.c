@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "named_owner.h"
+#include "calls/named_owner.h"
 
 /* ---- the capacity, cancellation, idleness ---- */
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "beside.h"
-#include "record.h"
+#include "records/record.h"
 
 void
 run_fault(struct run *run, const char *format, ...)

@@ -8,7 +8,7 @@
 
 #include "beside.h"
 #include "pid_namespace.h"
-#include "protocol.h"
+#include "protocol/protocol.h"
 
 enum { TIMEOUT_SECONDS = 10 };
 

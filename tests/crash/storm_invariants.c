@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "handle.h"
-#include "record.h"
+#include "protocol/handle.h"
+#include "records/record.h"
 #include "storm.h"
 
 void

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "platform.h"
+#include "system/platform.h"
 #include "storm.h"
 
 static struct timespec

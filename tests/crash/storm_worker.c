@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fast.h"
-#include "hold.h"
-#include "platform.h"
-#include "presence.h"
+#include "protocol/fast.h"
+#include "calls/hold.h"
+#include "system/platform.h"
+#include "records/presence.h"
 #include "storm.h"
 
 static struct storm *storm;

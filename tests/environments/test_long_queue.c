@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "handle.h"
+#include "protocol/handle.h"
 
 enum { WAITERS = 300 };
 

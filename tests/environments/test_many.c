@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handle.h"
+#include "protocol/handle.h"
 
 enum { WAITERS = 10000, TIMEOUTS = 40000, STACK_BYTES = 65536 };
 

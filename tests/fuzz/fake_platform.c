@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "liveness.h"
-#include "platform.h"
+#include "system/liveness.h"
+#include "system/platform.h"
 #include "target.h"
 
 /*

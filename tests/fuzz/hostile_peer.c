@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hostile_peer.h"
 
-#include "identity.h"
+#include "system/identity.h"
 
 static struct header *
 header_of(const struct hostile_peer *peer)

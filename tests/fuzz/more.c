@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "handle.h"
+#include "protocol/handle.h"
 #include "image.h"
 #include "target.h"
 #include "fake_platform.h"

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "handle.h"
+#include "protocol/handle.h"
 #include "more.h"
 #include "target.h"
 #include "fake_platform.h"

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "identity.h"
+#include "system/identity.h"
 #include "name.h"
 #include "operations.h"
 #include "program.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/anonymous.c, and check_limits() of lib/post.c: how many permits are taken anonymously, by G as it was read into
+ * lib/protocol/anonymous.c, and check_limits() of lib/calls/post.c: how many permits are taken anonymously, by G as it was read into
  * po_grants and T as it was read into an_tickets. `lowest` is the witness's: the lowest number during each post.
  */
 hidden byte limit_kept;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* census_is_idle() of lib/census.c */
+/* census_is_idle() of lib/protocol/census.c */
 
 /* ---- the witness ---- */
 

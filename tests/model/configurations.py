@@ -50,7 +50,7 @@ PROPERTIES = {
 }
 
 MUTANTS = {
-    # The order of the steps (lib/protocol.h, lib/fast.h).
+    # The order of the steps (lib/protocol/protocol.h, lib/protocol/fast.h).
     "STATE_READ_BEFORE_DEATH_KNOWN": "claims",
     "OWNER_NOT_CHECKED_AGAIN": "claims",
     "ORPHAN_WITHOUT_TICKET": "orphans",
@@ -84,7 +84,7 @@ MUTANTS = {
     "SETTERS_NOT_COUNTED": "setters",
     "C_BEFORE_G": "lower",
     "E_READ_BEFORE_T": "drain",
-    # Waking, posts and places given up (lib/wake.c, lib/post.c).
+    # Waking, posts and places given up (lib/wake/wake.c, lib/calls/post.c).
     "LOOKS_BEFORE_SLEEPERS_BIT": "wake",
     "T_READ_BEFORE_G_MOVED": "wake",
     "RAISE_WITHOUT_SWEEP": "raise",
@@ -131,7 +131,7 @@ MUTANTS = {
     "ABANDONED_AFTER_STATE": "abandoned",
     "ABANDONED_AFTER_G": "abandoned",
     "HANDED_OVER_BEFORE_ABANDONED": "abandoned",
-    # Presence locks (lib/presence.c).
+    # Presence locks (lib/records/presence.c).
     "LOCKED_AFTER_CLAIM": "locked",
     "UNKNOWN_IS_DEAD": "locked",
     "CLOSE_FORGETS_HOLD": "locked",
@@ -139,13 +139,13 @@ MUTANTS = {
     "UNLOCKED_BEFORE_COUNTED": "locked-closed",
     "ADOPTED_WITHOUT_LOCK": "locked-adopt",
     "LOCK_ENDS_WITH_PARENT": "locked-adopt",
-    # Waiters that were declared dead and live (lib/named_owner.c), and releases that another process goes on with.
+    # Waiters that were declared dead and live (lib/calls/named_owner.c), and releases that another process goes on with.
     "HELD_BY_STORE": "declared",
     "DECLARED_RECORD_FREED": "declared",
     "RELEASE_LEFT_TO_OWNER": "declared-stopped",
     "TAKEN_BY_STORE": "declared-taker",
     "TAG_WITHOUT_PHASE": "cached-closed",
-    # Which waiter looks, and when (lib/look.h).
+    # Which waiter looks, and when (lib/recovery/look.h).
     "LOOKS_SHARED_BY_ALL": "look",
     "JUDGE_NOT_CALLED": "look",
     "SAME_JUDGE_CALLED": "look-dead",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/hold.c: acquire() stands for tsem_acquire(), try_acquire() for tsem_try_acquire(), release() for tsem_release().
+ * lib/calls/hold.c: acquire() stands for tsem_acquire(), try_acquire() for tsem_try_acquire(), release() for tsem_release().
  */
 
 /* The ticket of this process was skipped, or may be, because a user has declared the process dead. */

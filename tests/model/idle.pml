@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/idle.c, in configurations that define IDLERS. */
+/* lib/calls/idle.c, in configurations that define IDLERS. */
 
 #ifdef MUTANT_IDLER_DOES_NOT_BUMP
 #define bump_before_look() skip

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/look.c, and from lib/wait.c which waiter looks when: a model by itself, in which time passes. A holder without a
+ * lib/recovery/look.c, and from lib/queue/wait.c which waiter looks when: a model by itself, in which time passes. A holder without a
  * presence lock dies while waiters of two PID namespaces sleep. One unit of time stands for LOOKOUT_EVERY; it passes
  * when no process has anything to do, except processes that are stopped. Waiters arrive at any time, may die or be
  * stopped before each step, and may give up when they wake. Every mix of namespaces is tried.

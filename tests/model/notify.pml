@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/notify.c */
+/* lib/wake/notify.c */
 
 byte idle; /* the futex */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/post.c, and the part of lib/protocol.c about the tag of G. */
+/* lib/calls/post.c, and the part of lib/protocol/protocol.c about the tag of G. */
 
 #define po_tag counter_tag(po_grants)
 
@@ -182,7 +182,7 @@ inline wake_announced(n)
 }
 
 /*
- * The first branch is fast_post() in lib/fast.h, whatever it reads of T and C: the tag NONE is enough. A bounded post does
+ * The first branch is fast_post() in lib/protocol/fast.h, whatever it reads of T and C: the tag NONE is enough. A bounded post does
  * not take it.
  */
 inline post(n)

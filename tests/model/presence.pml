@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/presence.c, in configurations that define LOCKS: there, no judge knows the number of a process, and every judge
+ * lib/records/presence.c, in configurations that define LOCKS: there, no judge knows the number of a process, and every judge
  * sees only the locks. In all others, a judge sees the death itself.
  */
 #ifndef LOCKS

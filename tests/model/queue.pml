@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/queue.c. Spinning is left out: it is only more looks. */
+/* lib/queue/queue.c. Spinning is left out: it is only more looks. */
 
 inline queue_mark_queued()
 {

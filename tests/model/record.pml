@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/record.c. A call that finds no free record is left out: search() blocks until there is one. */
+/* lib/records/record.c. A call that finds no free record is left out: search() blocks until there is one. */
 
 #if RECORDS == 1
 #define FREE_EXISTS (owner[0] == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/recover.c and lib/recover_front.c, which here share a loop. */
+/* lib/recovery/recover.c and lib/recovery/recover_front.c, which here share a loop. */
 
 /* ---- the front of the queue: `places` has 5 bits for each record, 16 | ticket ---- */
 
@@ -281,3 +281,9 @@ inline note_orphan(t)
 		fi
 	od
 }
+
+#if defined(ORPHANS) && !defined(MUTANT_ORPHANS_NOT_SKIPPED)
+#define grant_notify() wake_enabled(); recover_from(SKIP, false); notify_idle()
+#else
+#define grant_notify() wake_enabled(); notify_idle()
+#endif

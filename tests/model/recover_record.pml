@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/recover_record.c. The look whether a process is dead is a step, too. */
+/* lib/recovery/recover_record.c. The look whether a process is dead is a step, too. */
 
 inline recover_claimed(index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/set.c, in configurations that define SETTER. */
+/* lib/calls/set.c, in configurations that define SETTER. */
 
 byte set_old[PROCESSES]; /* the capacity that this process replaced */
 byte sets;               /* how often C was stored; counted after each store */

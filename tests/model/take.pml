@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/take.c: take() stands for tsem_take(). */
+/* lib/calls/take.c: take() stands for tsem_take(). */
 
 /* From the compare-and-swap on the permits are anonymous. `ok`: this process has them. */
 #define state_forgotten state_next(rel_state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen[r] + 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/transfer.c, in configurations that define TRANSFERS. */
+/* lib/calls/transfer.c, in configurations that define TRANSFERS. */
 
 /* change_owner() to process q. From the store on the permits are q's, if it lives. */
 inline hand_over(n, q)

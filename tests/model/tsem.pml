@@ -16,7 +16,6 @@
 #include "wake.pml"
 #include "recover_record.pml"
 #include "recover.pml"
-#include "grant.pml"
 #ifdef BOUNDED
 #include "anonymous.pml"
 #endif
@@ -189,7 +188,7 @@
 		END \
 	}
 
-/* lib/named_owner.c. The waiter need not be woken: it may give up at any time. */
+/* lib/calls/named_owner.c. The waiter need not be woken: it may give up at any time. */
 inline declare_dead(index)
 {
 	STEP(rel_state = state[index]; mg_count = count[index]; ticket = state_value(rel_state));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/wait.c. Spinning is left out: it is only one more look. */
+/* lib/queue/wait.c. Spinning is left out: it is only one more look. */
 
 /*
  * wait_is_over(). The witness counts the look that says so as the admission. `over` or `not_yet`, a statement or

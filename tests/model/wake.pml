@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/wake.c, and the part of the kernel in it. */
+/* lib/wake/wake.c, and the part of the kernel in it. */
 
 #define word_slept_on(p) ((asleep[p] - 1) >> 2)
 #define sleeps_on_word(p, s, bits) (asleep[p] > 0 && word_slept_on(p) == (s) && ((asleep[p] - 1) & (bits)))

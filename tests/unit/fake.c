@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "liveness.h"
+#include "system/liveness.h"
 #include "support.h"
 
 struct fake fake;

@@ -7,7 +7,7 @@
 #ifndef TSEM_TESTS_FAKE_H
 #define TSEM_TESTS_FAKE_H
 
-#include "platform.h"
+#include "system/platform.h"
 
 struct fake {
 	uint64_t clock;

@@ -2,7 +2,7 @@
 /* The count of permits that are taken anonymously, with a record in each state, and across 2^48. */
 #include "fixture.h"
 
-#include "anonymous.h"
+#include "protocol/anonymous.h"
 
 enum { HERE = 9, PERMITS = 3 };
 

@@ -2,7 +2,7 @@
 /* A forked child that claims its first record while descriptors are short. Linked with --wrap=boot_offset_read. */
 #include "fixture.h"
 
-#include "proc.h"
+#include "system/proc.h"
 
 static bool fails_once;
 

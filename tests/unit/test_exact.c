@@ -2,7 +2,7 @@
 /* Another process corrects the count, too, between the count and the move of this process. */
 #include "fixture.h"
 
-#include "post.h"
+#include "calls/post.h"
 
 static void (*peer)(void);
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "extensible.h"
+#include "system/extensible.h"
 
 struct grown {
 	size_t size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fast path looks at a few words and infers the rest (lib/fast.h). Each of those words, changed by another process
+ * The fast path looks at a few words and infers the rest (lib/protocol/fast.h). Each of those words, changed by another process
  * or thread, must send the next acquire or release to the slow path. The slow path is the only caller of arrive() and
  * move_grants(), and the linker puts functions that count these calls in their place.
  */

@@ -18,9 +18,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "identity.h"
+#include "system/identity.h"
 #include "layout.h"
-#include "proc.h"
+#include "system/proc.h"
 
 static uint32_t
 inode_of(const char *path)

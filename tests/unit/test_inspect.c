@@ -5,7 +5,7 @@
  */
 #include "fixture.h"
 
-#include "census.h"
+#include "protocol/census.h"
 
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);

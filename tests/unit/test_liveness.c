@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "identity.h"
+#include "system/identity.h"
 #include "layout.h"
-#include "liveness.h"
-#include "proc.h"
+#include "system/liveness.h"
+#include "system/proc.h"
 
 static struct process_stat
 stat_of_process(pid_t pid)

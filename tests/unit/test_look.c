@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/look.h: which waiter looks for dead owners, and when; which look serves others; and what one does for all. */
+/* lib/recovery/look.h: which waiter looks for dead owners, and when; which look serves others; and what one does for all. */
 #include "fixture.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "named_owner.h"
+#include "calls/named_owner.h"
 
 static struct record *
 record_of(uint32_t index)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of lib/protocol.h one by one, as if the owner of a record had stopped or died between them. */
+/* The steps of lib/protocol/protocol.h one by one, as if the owner of a record had stopped or died between them. */
 #include "fixture.h"
 
 static int

@@ -2,7 +2,7 @@
 /* A setter that stops between its two steps, and what other processes do meanwhile. */
 #include "fixture.h"
 
-#include "set.h"
+#include "calls/set.h"
 
 static const struct tsem_wait for_ever = {.size = sizeof(for_ever)};
 

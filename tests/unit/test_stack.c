@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "identity.h"
+#include "system/identity.h"
 #include "layout.h"
-#include "liveness.h"
+#include "system/liveness.h"
 
 /* tsem(3) promises the optimized number for tsem_post(). Frames are larger without optimization. */
 #ifdef __OPTIMIZE__

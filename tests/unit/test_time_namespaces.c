@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "identity.h"
+#include "system/identity.h"
 #include "layout.h"
-#include "liveness.h"
-#include "platform.h"
-#include "proc.h"
+#include "system/liveness.h"
+#include "system/platform.h"
+#include "system/proc.h"
 
 enum { REFUSED = 77 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The notice that a holder has died: `abandoned` in lib/recover_record.c, hold.c and transfer.c by itself. One permit.
+ * The notice that a holder has died: `abandoned` in lib/recovery/recover_record.c, hold.c and transfer.c by itself. One permit.
  * A holder has died. Two processes recover it, and two more hold the permit one after the other, the first of which may
  * hand its hold over. Of all these but one recoverer two may die at any step. Of the protocol only this is left: HELD
  * -> RELEASING by a CAS, and then G moves once.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lib/slot.c by itself. Two permits, and three processes that hold, ask for a slot and release, twice each. They use
+ * lib/calls/slot.c by itself. Two permits, and three processes that hold, ask for a slot and release, twice each. They use
  * each other's records again, and one may die. Of the protocol only this is left: a hold begins, under a ticket that no
  * hold had before, when there is a permit; it ends by a step; the permit of a dead holder comes back.
  */

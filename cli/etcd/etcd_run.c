@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "etcd/keeper.h"
+#include "etcd/etcd_verbs.h"
+#include "message.h"
+#include "spawn.h"
+#include "termination.h"
+
+struct run {
+	const struct options *o;
+	struct keeper keeper;
+	sigset_t mask;           /* the previous one */
+	struct spawned *command; /* the process that becomes the command */
+	int gate;                /* where a byte lets it do so, and a closed socket ends it; -1: it has been told */
+	bool told_loss;
+	bool told_error;
+};
+
+/* ---- the command ---- */
+
+static void
+prepare(const void *arg)
+{
+	const struct run *run = arg;
+	const struct granted *grant = &run->keeper.ledger->grant;
+	char text[24];
+	command_set_permits(run->o->name, run->o->count, grant->slots, grant->slots_n);
+	command_set_recovered(grant->recovered);
+	snprintf(text, sizeof(text), "%" PRId64, grant->fence);
+	setenv("TSEM_FENCE", text, 1);
+	run->keeper.ledger->begun = true;
+}
+
+/*
+ * The process is there before the permits are, so that the keeper knows it from the beginning, and so that nothing but
+ * exec comes between the grant and the command.
+ */
+static void
+start_command(struct run *run, char **words)
+{
+	int gate[2];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
+		die_of_fork(run->o, -errno);
+	const int rc = spawn_behind_gate(gate, prepare, run, words, &run->mask, &run->command);
+	if (rc < 0)
+		die_of_fork(run->o, rc);
+	close(gate[0]);
+	run->gate = gate[1];
+	run->keeper.process = (int)syscall(SYS_pidfd_open, run->command->pid, 0U);
+	if (run->keeper.process < 0)
+		die(run->o->name, "no descriptor for a process: %s (it needs Linux 5.3, and room in 'ulimit -n')",
+		    strerror(errno));
+}
+
+static void
+close_gate(struct run *run)
+{
+	close(run->gate);
+	run->gate = -1;
+}
+
+/* Something may have killed the process behind the gate: that is no SIGPIPE, but the end of the command. */
+static void
+open_gate(struct run *run)
+{
+	send(run->gate, "", 1, MSG_NOSIGNAL);
+	close_gate(run);
+}
+
+/* ---- the wait ---- */
+
+/* A terminating `tsem run` leaves the line first. */
+static void
+wait_for_grant(struct run *run)
+{
+	struct termination termination;
+	enum news news = NEWS_NONE;
+	int status = EXIT_TSEM_FAILED;
+	termination_defer(&termination);
+	while (!run->keeper.ledger->granted && termination_signal() == 0 && news < NEWS_ENDED)
+		news = keeper_wait(&run->keeper, -1, &run->mask, &status);
+	termination_restore(&termination);
+	if (termination_signal() != 0) {
+		close_gate(run); /* a keeper that has the permits gives them back when the process behind it has ended */
+		keeper_dismiss(&run->keeper);
+		die_of_signal(termination_signal());
+		_exit(EXIT_SIGNAL_BASE + termination_signal()); /* process 1 of a PID namespace */
+	}
+	if (news == NEWS_FAILED)
+		die_of_fork(run->o, -errno);
+	if (news == NEWS_ENDED)
+		exit(status);
+}
+
+/* ---- the run ---- */
+
+/* `stops`: what LOST_STOP does to the command. */
+static void
+tell_loss(struct run *run, const char *reason, const char *stops)
+{
+	const int action = run->o->on_lost;
+	complain(run->o->name, "the hold is lost: %s (the command %s)", reason,
+	         action == LOST_STOP     ? stops
+	         : action == LOST_IGNORE ? "goes on"
+	                                 : "gets the signal of --on-lost");
+	run->told_loss = true;
+}
+
+/* Without a keeper, nothing else would stop the command in time. */
+static void
+stop_command(struct run *run)
+{
+	const int action = run->o->on_lost;
+	run->keeper.ledger->lost = LOSS_ENDED;
+	if (action != LOST_IGNORE)
+		kill(run->command->pid, action == LOST_STOP ? SIGKILL : action);
+	tell_loss(run, "there is no keeper", "is killed"); /* this may block */
+}
+
+/* What the keeper has found out. */
+static void
+tell(struct run *run)
+{
+	const struct ledger *ledger = run->keeper.ledger;
+	if (ledger->lost != LOSS_NONE && !run->told_loss)
+		tell_loss(run,
+		          ledger->lost == LOSS_ENDED
+		              ? "the store has ended it, or the semaphore was removed"
+		              : "no member of the store has answered in time, or tsem or the machine stood still",
+		          "is stopped");
+	if (ledger->stop_error != 0 && !run->told_error)
+		complain(run->o->name, "the command cannot be stopped: %s (stop it yourself)", strerror(ledger->stop_error));
+	run->told_error = ledger->stop_error != 0;
+}
+
+static void
+wait_for_command(struct run *run, siginfo_t *end)
+{
+	enum command_state state;
+	int status;
+	const int signals = spawn_open_signals();
+	if (signals < 0)
+		die_of_fork(run->o, signals);
+	while ((state = spawn_poll(run->command->pid, end)) != COMMAND_ENDED) {
+		if (state == COMMAND_STOPPED)
+			spawn_stop_with_command();
+		if (keeper_wait(&run->keeper, signals, NULL, &status) >= NEWS_ENDED)
+			stop_command(run);
+		tell(run);
+		spawn_forward_signals(signals, run->command->pid);
+	}
+	close(signals);
+}
+
+static void
+wait_for_release(struct run *run, const siginfo_t *end)
+{
+	struct ledger *ledger = run->keeper.ledger;
+	int status;
+	ledger->end = run->command->exec_error != 0 ? END_UNUSED : end->si_code == CLD_EXITED ? END_EXITED : END_KILLED;
+	keeper_ring(&run->keeper);
+	while (ledger->released == RELEASE_NONE && keeper_wait(&run->keeper, -1, NULL, &status) < NEWS_ENDED)
+		continue;
+	tell(run);
+	if (ledger->released == RELEASE_LATE)
+		complain(run->o->name, "the permits cannot be given back now, so they come back later (within %" PRIu32 " s)",
+		         run->o->ttl_s);
+}
+
+static int
+status_of_run(const struct run *run, const char *command, const siginfo_t *end)
+{
+	const int error = run->command->exec_error;
+	if (run->keeper.ledger->lost != LOSS_NONE && run->o->on_lost == LOST_STOP)
+		return EXIT_TSEM_FAILED;
+	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(end);
+}
+
+/*
+ * A descriptor of tsem must not have the number of a standard one that is closed: a keeper would put another file there.
+ * The command finds it closed all the same.
+ */
+static void
+fill_standard_descriptors(void)
+{
+	int fd;
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int
+etcd_cmd_run(const struct options *o)
+{
+	struct run run = {.o = o, .keeper = {.o = o, .mask = &run.mask}};
+	siginfo_t end;
+	char **words = command_words(o);
+	if (o->has_permits && o->permits == 0)
+		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
+	fill_standard_descriptors();
+	run.keeper.ledger = ledger_new(o);
+	spawn_block_signals(&run.mask);
+	start_command(&run, words);
+	keeper_begin(&run.keeper);
+	wait_for_grant(&run);
+	spawn_deliver_pending_signals(&run.mask);
+	open_gate(&run);
+	wait_for_command(&run, &end);
+	wait_for_release(&run, &end);
+	waitpid(run.command->pid, NULL, 0);
+	return status_of_run(&run, words[0], &end);
+}

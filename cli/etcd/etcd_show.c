@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+#include "etcd/semaphore.h"
+#include "etcd/etcd_verbs.h"
+#include "message.h"
+#include "view/show_json.h"
+#include "view/show_table.h"
+
+int
+etcd_cmd_show(const struct options *o)
+{
+	struct semaphore_on_etcd sem;
+	struct snapshot snapshot;
+	require_stdout(o->name);
+	etcd_open(&sem, o);
+	const int rc = etcd_snapshot(&sem, &snapshot);
+	if (rc < 0)
+		die_of_config(&sem, o, rc);
+	if (o->view.json)
+		show_json(o->name, &o->view, &snapshot);
+	else
+		show_table(o->name, &o->view, &snapshot);
+	flush_stdout(o->name);
+	snapshot_free(&snapshot);
+	etcd_close(&sem);
+	return EXIT_DONE;
+}

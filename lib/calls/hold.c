@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Acquire and release: permits that are recorded for a process, and that come back by themselves when it dies. */
+#include "calls/hold.h"
+
+#include <errno.h>
+
+#include "protocol/fast.h"
+#include "recovery/recover_front.h"
+#include "system/identity.h"
+#include "protocol/protocol.h"
+#include "calls/release_other.h"
+
+/* ---- acquire ---- */
+
+/*
+ * The first holder after a recovery is told of it; this takes the notice away from the others. Relaxed: recovery sets
+ * the flag before it moves G, and the caller has read G after that.
+ */
+static inline bool
+consume_abandonment(struct tsem *sem)
+{
+	_Atomic uint32_t *abandoned = &sem->segment.header->abandoned;
+	return LOAD_RLX(abandoned) != 0 && atomic_exchange(abandoned, 0) != 0;
+}
+
+int
+hold_become(struct queue_place *place, tsem_hold *out)
+{
+	struct record *record = place->claim.record;
+	/* By compare-and-swap: another process may skip the ticket, if a user has declared this one dead. */
+	uint64_t held = 0;
+	for (int retries = 0; retries < RETRIES_MAX && held == 0; retries++) {
+		const uint64_t state = LOAD_ACQ(&record->state);
+		if (state_is_declared(state) || state_is_skipped(state))
+			break;
+		const uint64_t next = state_next(state, STATE_HELD, place->waiter.ticket);
+		held = CAS_SEQ(&record->state, state, next) ? next : 0;
+	}
+	if (held == 0) {
+		queue_leave(place);
+		return -ECANCELED;
+	}
+	*hold_inside(out) = (struct hold){
+		.sem = (uint64_t)(uintptr_t)place->sem,
+		.record = place->claim.index,
+		.flags = consume_abandonment(place->sem) ? HOLD_RECOVERED : 0,
+		.state = held,
+	};
+	return 0;
+}
+
+/* The slow paths are not inline, so that the fast path saves no registers for them. */
+static __attribute__((noinline)) int
+acquire_slow(struct tsem *sem, uint32_t count, const struct tsem_wait *options, tsem_hold *hold)
+{
+	struct queue_place place = queue_request(sem, count, USE_HOLD, options);
+	int rc = queue_check(&place);
+	if (rc == 0)
+		wait_backoff(sem);
+	if (rc == 0)
+		rc = queue_enter(&place);
+	return rc < 0 ? rc : hold_become(&place, hold);
+}
+
+static __attribute__((noinline)) int
+acquire_until(struct tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
+{
+	const struct tsem_wait options = {.size = sizeof(options), .deadline = deadline};
+	return acquire_slow(sem, count, &options, hold);
+}
+
+int
+hold_try_unchecked(struct tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	struct queue_place place = queue_request(sem, count, USE_HOLD, NULL);
+	int rc = queue_try_enter(&place);
+	return rc < 0 ? rc : hold_become(&place, hold);
+}
+
+static __attribute__((noinline)) int
+try_acquire_slow(struct tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	const struct queue_place place = queue_request(sem, count, USE_HOLD, NULL);
+	int rc = queue_check(&place);
+	return rc < 0 ? rc : hold_try_unchecked(sem, count, hold);
+}
+
+int
+tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_hold *hold)
+{
+	struct tsem_wait options;
+	int rc = queue_options(wait, &options);
+	return rc < 0 ? rc : acquire_slow(sem, count, &options, hold);
+}
+
+int
+tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
+{
+	struct cached *entry = fast_acquire(sem, count, hold);
+	return entry != NULL ? fast_write_since(entry) : acquire_until(sem, count, deadline, hold);
+}
+
+int
+tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
+{
+	struct cached *entry = fast_acquire(sem, count, hold);
+	return entry != NULL ? fast_write_since(entry) : try_acquire_slow(sem, count, hold);
+}
+
+/* ---- release ---- */
+
+/* Goes on with a release whose record is RELEASING. */
+static __attribute__((noinline)) int
+release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
+{
+	const struct claim claim = {
+		.index = index, .record = &sem->segment.records[index], .owner = LOAD_RLX(&sem->segment.records[index].owner)};
+	struct grant grant;
+	const enum move move = move_grants(sem, index, claim.record, releasing, &grant);
+	/* By compare-and-swap: another process may have released meanwhile. */
+	if (move == MOVE_STUCK
+	    && CAS_SEQ(&claim.record->state, releasing, state_next(releasing, STATE_HELD, state_value(releasing))))
+		return -EBADMSG;
+	/* A plain store: another process could only have written the same. */
+	if (move == MOVE_DONE)
+		STORE_REL(&claim.record->state, state_released(claim.record, releasing));
+	record_cache_or_free(sem, &claim);
+	grant_notify(sem, &grant);
+	return 0;
+}
+
+/* Ends a fast release that other processes take part in. `grants`: G before its move. */
+static __attribute__((noinline)) int
+release_notify(const struct cached *entry, uint64_t grants)
+{
+	struct tsem *sem = hold_sem(&entry->hold);
+	const uint32_t count = LOAD_RLX(&entry->record->count);
+	return grant_notify_moved(sem, grants, count);
+}
+
+/* Releases a hold that is not void, if this process owns it or has lent it. */
+static __attribute__((noinline)) int
+release_any(struct hold *hold)
+{
+	if (hold_is_lent(hold))
+		return release_loan(hold);
+	struct record *record = hold_record(hold);
+	uint64_t state;
+	if (!identity_is(LOAD_RLX(&record->owner)) || !record_is_held(record, hold_ticket(hold), &state))
+		return -EPERM;
+	/*
+	 * A plain store: while the owner lives, only a child that adopts the hold changes its state (see tsem_adopt()), or
+	 * another process if a user has declared this one dead (see recover_forced()).
+	 */
+	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
+	STORE_REL(&record->state, releasing);
+	return release_slow(hold_sem(hold), hold->record, releasing);
+}
+
+int
+tsem_release(tsem_hold *out)
+{
+	struct hold *hold = hold_inside(out);
+	if (hold->sem == 0)
+		return -EPERM;
+	struct cached *entry = fast_release_entry(hold);
+	if (entry == NULL)
+		return release_any(hold);
+	const uint64_t held = hold->state;
+	uint64_t grants;
+	switch (fast_release(entry, held, &grants)) {
+	case FAST_NOT_MOVED:
+		return release_slow(hold_sem(&entry->hold), entry->hold.record, state_releasing(held));
+	case FAST_NOTIFY:
+		return release_notify(entry, grants);
+	case FAST_DONE:
+		break;
+	}
+	return 0;
+}
+
+void
+hold_return(tsem_hold *hold)
+{
+	if (tsem_hold_recovered(hold))
+		STORE_SEQ(&hold_sem(hold_inside(hold))->segment.header->abandoned, 1);
+	tsem_release(hold);
+}
+
+bool
+tsem_hold_recovered(const tsem_hold *hold)
+{
+	return (hold_inside_const(hold)->flags & HOLD_RECOVERED) != 0;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Posting. The last access of a post to the semaphore's memory, and to the handle, is the compare-and-swap that moves
+ * G: the waiter that this move admits may unmap both at once, as POSIX allows after sem_wait(). What a release does
+ * after it has moved G, a post does before, and G's tag says beforehand whether anything has to be done:
+ *
+ *   NONE            No process sleeps in the queue or watches the counters. The post moves G and is over.
+ *   WATCHED         A process may sleep or watch. The post advances the words of the tickets that it will enable,
+ *                   writes on them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G,
+ *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
+ *   a record's      The last move was a release. The post gives G one of the other tags first.
+ *
+ * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has read of the
+ * word:
+ *
+ *   - If it announces itself before the post advances the word, the post wakes it, or the kernel finds that the word
+ *     has changed.
+ *   - If it does so afterwards, it reads `posted` for its own ticket. It then looks again after some microseconds, and
+ *     not only at its next look, until E has moved. It cannot wait for the post itself, which may have died in between.
+ *   - If it makes G watched after the post has read NONE, the post's compare-and-swap fails.
+ *
+ * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the
+ * next waiter that is about to sleep, or the next post, replaces it.
+ *
+ * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: an
+ * arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second read is
+ * not necessary, because an arrival that is about to sleep changes that tag.
+ *
+ * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls
+ * bump_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it
+ * twice, so two values would not do.
+ *
+ * Two accidents within the few instructions between the look and the move delay a waiter until the next look, and do
+ * nothing else: three changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands
+ * still, which then writes `posted` for an old round of the array on a word where another post has just written it for
+ * this round.
+ *
+ * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
+ * are to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this
+ * post admits, or for the next post.
+ *
+ * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, if they move
+ * E beyond an orphan; and while a process waits for idleness.
+ */
+#include "calls/post.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "protocol/anonymous.h"
+#include "protocol/fast.h"
+#include "system/platform.h"
+#include "recovery/recover_front.h"
+#include "wake/ticket_word.h"
+#include "wake/wake.h"
+
+/*
+ * What a post reads, G first: a change that another process makes after it has changed G is read here, or the swap
+ * fails.
+ */
+struct view {
+	uint64_t grants;
+	uint32_t capacity;
+	uint64_t tickets;
+	uint64_t pending;
+	uint64_t limit; /* E */
+	int64_t room;   /* how far E is ahead of T */
+};
+
+static struct view
+look_around(const struct tsem *sem)
+{
+	const struct header *header = sem->segment.header;
+	struct view view = {.grants = LOAD_SEQ(&header->grants)};
+	view.capacity = LOAD_SEQ(&header->capacity);
+	view.tickets = LOAD_SEQ(&header->tickets);
+	view.pending = LOAD_SEQ(&header->pending);
+	view.limit = counter_add(counter_value(view.grants), view.capacity);
+	view.room = counter_diff(view.limit, counter_value(view.tickets));
+	return view;
+}
+
+/* Makes G's tag NONE, because T was not ahead of E. False: a record cannot be mapped. */
+static bool
+make_quiet(struct tsem *sem, const struct view *view)
+{
+	bool done;
+	if (!retag_grants(sem, view->grants, TAG_NONE, &done))
+		return false;
+	if (!done || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
+		return true;
+	/* The arrival may have read G before, and sleep. Another post may have enabled it since and found nothing to do. */
+	if (!watch_grants(sem))
+		return false;
+	const struct grant since = {.moved = true, .from = view->limit, .to = enabled_limit(sem)};
+	wake_enabled(sem, &since);
+	return true;
+}
+
+/* A bit for each ticket that is about to be enabled: whether a waiter sleeps on its word. */
+struct sleepers {
+	uint64_t bits[ARRAY_WORDS / 64];
+};
+
+/* Advances the words and writes `posted` on them. False: G has changed, so the move would fail. */
+static bool
+announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct sleepers *sleepers)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t ticket = counter_add(view->limit, i);
+		_Atomic uint32_t *word = ticket_word(sem, ticket);
+		uint32_t seen;
+		do {
+			if (LOAD_SEQ(&sem->segment.header->grants) != view->grants)
+				return false;
+			seen = LOAD_SEQ(word);
+		} while (!CAS_SEQ32(word, seen, word_posted(seen, ticket)));
+		if (i % 64 == 0)
+			sleepers->bits[i / 64] = 0;
+		if ((seen & WORD_SLEEPER_BITS) != 0)
+			sleepers->bits[i / 64] |= UINT64_C(1) << i % 64;
+	}
+	return true;
+}
+
+/* Moves G, and wakes the waiters that this enables. False: G has changed, and nothing has moved. */
+static bool
+move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
+{
+	struct sleepers sleepers;
+	_Atomic uint32_t *const array = sem->segment.array;
+	const uint32_t hash_salt = sem->hash_salt;
+	if (!announce_post(sem, view, count, &sleepers) || !post_grants(sem, view->grants, count))
+		return false;
+	/* The handle and the memory may be gone by now, so only addresses are used. */
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t ticket = counter_add(view->limit, i);
+		if ((sleepers.bits[i / 64] >> i % 64 & 1) != 0)
+			platform.wake(&array[word_index(ticket, hash_salt)], word_bit(ticket), INT_MAX);
+	}
+	return true;
+}
+
+static bool
+has_to_look_afterwards(const struct view *view, uint32_t count)
+{
+	const uint64_t orphan = counter_value(view->pending);
+	return (view->pending & (PENDING_IDLE | PENDING_HOLDERS)) != 0 || count >= ARRAY_WORDS
+	       || ((view->pending & PENDING_ORPHANS) != 0 && counter_diff(counter_add(view->limit, count), orphan) > 0);
+}
+
+enum step { POST_AGAIN, POST_DONE, POST_STUCK };
+
+/* One attempt, for `view`. */
+static enum step
+attempt(struct tsem *sem, const struct view *view, uint32_t count)
+{
+	const uint64_t tag = counter_tag(view->grants);
+	if (has_to_look_afterwards(view, count)) {
+		if (!post_grants(sem, view->grants, count))
+			return POST_AGAIN;
+		grant_notify_moved(sem, view->grants, count);
+		return POST_DONE;
+	}
+	if (view->room < 0)
+		STORE_RLX(&sem->last_handoff, counter_add(view->limit, count));
+	if (tag == TAG_NONE)
+		return post_grants(sem, view->grants, count) ? POST_DONE : POST_AGAIN;
+	if (view->room >= 0)
+		return make_quiet(sem, view) ? POST_AGAIN : POST_STUCK;
+	if (!tag_is_watched(tag))
+		return watch_grants(sem) ? POST_AGAIN : POST_STUCK;
+	return move_and_wake(sem, view, count) ? POST_DONE : POST_AGAIN;
+}
+
+/* Whether an orphan is next in the queue. */
+static bool
+is_orphan_next(const struct view *view)
+{
+	return (view->pending & PENDING_ORPHANS) != 0 && counter_diff(view->limit, counter_value(view->pending)) >= 0;
+}
+
+/* E - T after the post, once the orphans are skipped: they give their permits back. */
+static int64_t
+room_after(struct tsem *sem, const struct view *view, uint32_t count)
+{
+	const int64_t room = view->room + (int64_t)count;
+	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_orphaned(sem) : room;
+}
+
+/* Whether the post may move G from view->grants: 0, or -EOVERFLOW: it would exceed a limit. -EBADMSG. */
+static int
+check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
+{
+	int64_t anonymous;
+	const int64_t after = room_after(sem, view, count);
+	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
+		return -EOVERFLOW;
+	if (!bounded)
+		return 0;
+	if (!anonymous_count(sem, view->grants, view->tickets, &anonymous))
+		return -EBADMSG;
+	return anonymous >= (int64_t)count ? 0 : -EOVERFLOW;
+}
+
+/* `bounded`: it may only give back what was taken anonymously. */
+static int
+post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previous)
+{
+	enum { SKIPS = 64 }; /* one for each waiter that gives up at the same time; a later process skips the rest */
+	int skips = 0;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const struct view view = look_around(sem);
+		if (is_orphan_next(&view) && skips++ < SKIPS) {
+			skip_orphans(sem);
+			continue;
+		}
+		const int64_t available = view.room > 0 ? view.room : 0;
+		const int rc = check_limits(sem, &view, count, bounded);
+		if (rc < 0)
+			return rc;
+		const enum step step = attempt(sem, &view, count);
+		if (step == POST_STUCK)
+			return -EBADMSG;
+		if (step == POST_DONE) {
+			PROBE_SEM(post, sem);
+			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+/* For other tags than NONE, a maximum or a bound, a caller that wants the previous number, and mistaken arguments. */
+static __attribute__((noinline)) int
+post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
+{
+	if (count == 0)
+		return -EINVAL;
+	if (!sem->segment.writable)
+		return -EPERM;
+	if (LOAD_RLX(&sem->segment.header->removed) != 0)
+		return -EIDRM;
+
+	const int saved = errno;
+	uint32_t before;
+	int rc = post_until_done(sem, count, sem->bounded, &before);
+	errno = saved;
+	if (rc == 0 && previous != NULL)
+		*previous = before;
+	return rc;
+}
+
+int
+post_taken(struct tsem *sem, uint32_t count)
+{
+	uint32_t previous;
+	return post_until_done(sem, count, true, &previous);
+}
+
+int
+tsem_post(tsem *sem, uint32_t count, uint32_t *previous)
+{
+	return fast_post(sem, count, previous) ? 0 : post_slow(sem, count, previous);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "queue/queue.h"
+
+#include <errno.h>
+
+#include "system/clock.h"
+#include "system/extensible.h"
+#include "protocol/fast.h"
+#include "system/platform.h"
+#include "protocol/protocol.h"
+#include "recovery/recover.h"
+#include "recovery/recover_front.h"
+#include "recovery/removal.h"
+#include "wake/wake.h"
+
+/* ---- the request ---- */
+
+const struct tsem_wait queue_for_ever = {.size = sizeof(queue_for_ever)};
+
+int
+queue_options(const struct tsem_wait *wait, struct tsem_wait *options)
+{
+	static const size_t first_version = SIZE_UP_TO(struct tsem_wait, every_ms);
+	return extensible_read(options, sizeof(*options), first_version, wait != NULL ? wait : &queue_for_ever);
+}
+
+bool
+queue_is_deadline(const struct timespec *deadline)
+{
+	return deadline == NULL || (deadline->tv_nsec >= 0 && deadline->tv_nsec < (long)NS_PER_SECOND);
+}
+
+uint64_t
+queue_deadline(const struct timespec *deadline)
+{
+	if (deadline == NULL)
+		return NS_FOREVER;
+	if (deadline->tv_sec < 0)
+		return 0;
+	if ((uint64_t)deadline->tv_sec >= NS_FOREVER / NS_PER_SECOND / 2) /* about 292 years */
+		return NS_FOREVER;
+	return (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
+}
+
+struct queue_place
+queue_request(struct tsem *sem, uint32_t count, enum use use, const struct tsem_wait *options)
+{
+	return (struct queue_place){
+		.sem = sem,
+		.use = use,
+		.waiter = {.count = count, .options = options, .until = NS_FOREVER},
+	};
+}
+
+/*
+ * Whether the queue may come to grant the count. A count up to the creator's number or the maximum is accepted even if
+ * the capacity is lower now: the caller waits until it is raised. If both are 0, any count is accepted: posts may bring
+ * it.
+ */
+static bool
+is_worth_waiting_for(const struct tsem *sem, uint32_t count)
+{
+	const bool unlimited = sem->permits == 0 && sem->max == 0;
+	return unlimited || count <= LOAD_RLX(&sem->segment.header->capacity) || count <= sem->permits || count <= sem->max;
+}
+
+int
+queue_check(const struct queue_place *place)
+{
+	const struct tsem *sem = place->sem;
+	const uint32_t count = place->waiter.count;
+	const struct tsem_wait *options = place->waiter.options;
+	if (options != NULL && ((options->flags & ~TSEM_INTERRUPTIBLE) != 0 || !queue_is_deadline(options->deadline)))
+		return -EINVAL;
+	if (!sem->segment.writable)
+		return -EPERM;
+	if (count == 0 || (!is_worth_waiting_for(sem, count) && available_permits(sem) < (int64_t)count))
+		return -EINVAL;
+	return removal_is_marked(sem) ? -EIDRM : 0;
+}
+
+/* Completes the request at the moment at which the wait begins. A try has no options, and does not wait. */
+static void
+begin_wait(struct queue_place *place)
+{
+	struct waiter *waiter = &place->waiter;
+	waiter->until = queue_deadline(waiter->options->deadline);
+	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels);
+}
+
+/* ---- the record ---- */
+
+static struct purpose
+purpose_of(const struct queue_place *place)
+{
+	const uint64_t until = place->waiter.until;
+	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
+}
+
+/*
+ * Claims a record. If none is free, frees dead owners' records that have neither a permit nor a ticket, and only then
+ * lets the table grow. A look mostly skips such records.
+ */
+static int
+claim_or_grow(struct queue_place *place)
+{
+	const struct purpose purpose = purpose_of(place);
+	for (int tries = 0; tries <= RECORDS_MAX / RECORDS_PER_PAGE + 1; tries++) {
+		int rc = record_claim(place->sem, &purpose, &place->claim);
+		if (rc != -EUSERS)
+			return rc;
+		if (recover_unused_records(place->sem) > 0)
+			continue;
+		rc = record_grow(place->sem);
+		if (rc < 0)
+			return rc;
+	}
+	return -EUSERS;
+}
+
+int
+queue_claim(struct queue_place *place)
+{
+	int rc = claim_or_grow(place);
+	if (rc != -EUSERS)
+		return rc;
+	recover_all(place->sem, NULL);
+	return claim_or_grow(place);
+}
+
+/* ---- giving up ---- */
+
+/* Makes the ticket an orphan: it is skipped now if E has come to it, and otherwise when E does. */
+static void
+make_orphan(struct queue_place *place)
+{
+	struct tsem *sem = place->sem;
+	const uint64_t ticket = place->waiter.ticket;
+	STORE_SEQ(&place->claim.record->owner, owner_orphan(ticket));
+	PROBE(abandon, sem, ticket, place->waiter.count);
+	note_orphan(sem, ticket);
+	bump_grants(sem);
+	recover_record(sem, place->claim.index, NULL);
+	skip_orphans(sem);
+}
+
+/* The wait ended with `why`. 0: the ticket has been enabled after all, and is not given up. */
+static int
+give_up(struct queue_place *place, int why)
+{
+	struct tsem *sem = place->sem;
+	if (why == -ETIMEDOUT)
+		recover_all(sem, NULL);
+	if (why != -EIDRM && wait_is_over(sem, &place->waiter)) {
+		if (!removal_is_marked(sem))
+			return 0;
+		why = -EIDRM;
+	}
+
+	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
+	make_orphan(place);
+	return why;
+}
+
+void
+queue_mark_queued(const struct queue_place *place)
+{
+	struct record *record = place->claim.record;
+	const uint64_t state = LOAD_ACQ(&record->state);
+	if (state_kind(state) == STATE_CLAIMED)
+		CAS_SEQ(&record->state, state, state_next(state, STATE_QUEUED, place->waiter.ticket));
+}
+
+void
+queue_leave(struct queue_place *place)
+{
+	queue_mark_queued(place);
+	make_orphan(place);
+}
+
+/* ---- the ticket ---- */
+
+/* The tag under which the CLAIMED record takes its ticket. */
+static uint64_t
+arrival_tag(const struct claim *claim)
+{
+	return tag_make(claim->index, state_arrival_phase(LOAD_RLX(&claim->record->state)));
+}
+
+static int
+take_ticket(struct queue_place *place, enum arrival how)
+{
+	struct waiter *waiter = &place->waiter;
+	waiter->record = place->claim.record;
+	int rc = arrive(place->sem, arrival_tag(&place->claim), waiter->count, how, &waiter->ticket);
+	if (rc < 0)
+		record_unclaim(place->sem, &place->claim);
+	return rc;
+}
+
+int
+queue_take_ticket(struct queue_place *place)
+{
+	return take_ticket(place, ARRIVE_IN_LINE);
+}
+
+/*
+ * A count above C, the creator's number and the maximum may never be granted (is_worth_waiting_for()). So the caller
+ * gets it at once or fails: in the queue it would stop all waiters behind it.
+ */
+int
+queue_join(struct queue_place *place)
+{
+	const bool waits = is_worth_waiting_for(place->sem, place->waiter.count);
+	begin_wait(place);
+	int rc = queue_claim(place);
+	if (rc == 0)
+		rc = take_ticket(place, waits ? ARRIVE_IN_LINE : ARRIVE_IF_ENABLED);
+	return rc == -EAGAIN ? -EINVAL : rc;
+}
+
+/* For an enabled ticket: 0, or -EIDRM if the semaphore is removed; then the ticket is given up. */
+static int
+keep_unless_removed(struct queue_place *place)
+{
+	int rc = fail_if_removed(place->sem, 0);
+	if (rc < 0)
+		queue_leave(place);
+	skip_orphans(place->sem); /* a post may have brought E to an orphan: see post.c */
+	return rc;
+}
+
+int
+queue_wait(struct queue_place *place)
+{
+	struct tsem *sem = place->sem;
+	const struct waiter *waiter = &place->waiter;
+	if (is_enabled(sem, waiter->ticket, waiter->count) || wait_spinning(sem, waiter))
+		return keep_unless_removed(place);
+
+	queue_mark_queued(place);
+	PROBE(wait, sem, waiter->ticket, waiter->count);
+	uint64_t now;
+	int rc = fail_if_removed(sem, wait_sleeping(sem, waiter, &now));
+	if (rc < 0)
+		rc = give_up(place, rc);
+	if (rc < 0)
+		return rc;
+	PROBE(admit, sem, waiter->ticket, waiter->count);
+	STORE_RLX(&waiter->record->since, now); /* the admission, in place of the arrival */
+	skip_orphans(sem);                      /* as in keep_unless_removed() */
+	return 0;
+}
+
+int
+queue_enter(struct queue_place *place)
+{
+	int rc = queue_join(place);
+	return rc < 0 ? rc : queue_wait(place);
+}
+
+int
+queue_try_enter(struct queue_place *place)
+{
+	struct tsem *sem = place->sem;
+	struct waiter *waiter = &place->waiter;
+	int rc = queue_claim(place);
+	if (rc < 0)
+		return rc;
+
+	waiter->record = place->claim.record;
+	const uint64_t tag = arrival_tag(&place->claim);
+	rc = arrive(sem, tag, waiter->count, ARRIVE_IF_ENABLED, &waiter->ticket);
+	if (rc == -EAGAIN && recover_before_failing(sem))
+		rc = arrive(sem, tag, waiter->count, ARRIVE_IF_ENABLED, &waiter->ticket);
+	if (rc == 0)
+		return keep_unless_removed(place);
+	record_unclaim(sem, &place->claim);
+	return fail_if_removed(sem, rc);
+}
+
+/* ---- cancelling ---- */
+
+int
+tsem_cancel(tsem *sem)
+{
+	struct header *header = sem->segment.header;
+	if (!sem->segment.writable)
+		return -EPERM;
+	if (removal_notice(sem))
+		return -EIDRM;
+	ADD_SEQ(&header->cancels, 1);
+	wake_all(sem);
+	return 0;
+}

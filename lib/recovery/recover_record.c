@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "recovery/recover_record.h"
+
+#include "wake/notify.h"
+#include "records/owner.h"
+#include "protocol/protocol.h"
+#include "records/record.h"
+#include "recovery/removal.h"
+#include "wake/wake.h"
+
+/* A record, and why this process may act for its owner. */
+struct subject {
+	uint32_t index;
+	struct record *record;
+	uint64_t owner;
+	bool dead;       /* the owner, certainly: the record is freed at the end */
+	uint64_t forced; /* the ticket for which a user has said so; or NO_TICKET. The record stays the owner's */
+};
+
+#define NO_TICKET UINT64_MAX
+
+/* A CLAIMED record of a dead owner has its ticket if T says so. Otherwise it never will have one. */
+static void
+recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_t state)
+{
+	const uint64_t tickets = LOAD_SEQ(&sem->segment.header->tickets);
+	if (is_last_arrival(tickets, index, state))
+		finish_arrival(sem, tickets);
+	else
+		CAS_SEQ(&record->state, state, state_next(state, STATE_IDLE, (uint32_t)state_value(state) + 1));
+}
+
+/*
+ * A command that ended by itself has abandoned nothing, even if this process sees its end before its `tsem run` does.
+ */
+static bool
+ended_in_order(const struct record *record, uint64_t owner)
+{
+	return LOAD_ACQ(&record->use) == USE_COMMAND && owner_has_exited(record, owner);
+}
+
+/* Begins the release for the owner. `held`: the record had permits, and not only a ticket. */
+static void
+begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, uint32_t count, bool held,
+              uint32_t *permits)
+{
+	struct record *record = subject->record;
+	const uint64_t ticket = state_value(state);
+	/*
+	 * A remover has all permits, or waits for them, from before unlink() until it has marked the semaphore. If it was
+	 * killed in between, the mark must be there before these permits move. The owner of an orphan was no remover.
+	 */
+	if (owner_kind(subject->owner) == OWNER_KIND_ORPHAN)
+		held = false;
+	else
+		removal_notice(sem);
+	/*
+	 * A `tsem run` gives the permits back before it reaps its command. So if the end of the command could not be seen
+	 * because it was reaped meanwhile, the state has changed by now.
+	 */
+	const bool abandoned = held && !ended_in_order(record, subject->owner) && LOAD_SEQ(&record->state) == state;
+	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
+	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)
+		STORE_SEQ(&sem->segment.header->abandoned, 1);
+	if (!CAS_SEQ(&record->state, state, state_next(state, STATE_RELEASING, ticket)))
+		return;
+	if (held && permits != NULL)
+		*permits += count;
+	if (abandoned) {
+		PROBE(recover, sem, ticket, count);
+		ADD_RLX(&sem->segment.header->statistics.recovered, count);
+	}
+}
+
+/* Takes the record one state further. False: there is nothing more to do for this owner. */
+static bool
+recover_step(struct tsem *sem, const struct subject *subject, uint32_t *permits)
+{
+	struct record *record = subject->record;
+	/*
+	 * Read the state only after the death is known, and the owner again after the state: otherwise this process could
+	 * act on the use of the record by its next owner.
+	 */
+	const uint64_t state = LOAD_ACQ(&record->state);
+	const uint32_t count = LOAD_ACQ(&record->count);
+	if (LOAD_SEQ(&record->owner) != subject->owner)
+		return false;
+
+	struct grant grant;
+	int64_t ahead;
+	const bool handed = owner_kind(subject->owner) == OWNER_KIND_HANDED;
+	const bool gone = subject->dead || state_value(state) == subject->forced;
+	switch (state_kind(state)) {
+	case STATE_IDLE:
+		if (subject->dead || handed)
+			record_free_for(sem, subject->index, record, subject->owner);
+		return false;
+	case STATE_CLAIMED:
+		if (subject->dead)
+			recover_claimed(sem, subject->index, record, state);
+		return subject->dead;
+	case STATE_QUEUED:
+		ahead = counter_diff(enabled_limit(sem), state_value(state));
+		if ((!gone && !state_is_declared(state)) || ahead < 0)
+			return false;
+		begin_release(sem, subject, state, count, gone && ahead >= (int64_t)count, permits);
+		return true;
+	case STATE_HELD:
+		if (gone)
+			begin_release(sem, subject, state, count, true, permits);
+		return gone;
+	case STATE_RELEASING:
+		/* Also if the owner lives: the process that began the release may be another one, and dead. */
+		if (!release_for_owner(sem, subject->index, record, state, &grant))
+			return false;
+		wake_enabled(sem, &grant);
+		notify_idle(sem);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void
+recover_steps(struct tsem *sem, const struct subject *subject, uint32_t *permits)
+{
+	enum { STEPS_MAX = 16 }; /* four take any record from CLAIMED to free; the rest is for lost races */
+	for (int step = 0; step < STEPS_MAX; step++) {
+		if (!recover_step(sem, subject, permits))
+			return;
+	}
+}
+
+void
+recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
+{
+	struct record *record = record_at(sem, index);
+	const uint64_t owner = record == NULL ? 0 : LOAD_ACQ(&record->owner);
+	if (owner == 0)
+		return;
+
+	const enum liveness liveness = owner_liveness(sem, record, owner);
+	/* This process may have no descriptor left, for example. */
+	if (liveness == LIVENESS_UNKNOWN && owner_is_in_our_namespace(record))
+		STORE_RLX(&sem->unsure, true);
+	const struct subject subject = {
+		.index = index,
+		.record = record,
+		.owner = owner,
+		.dead = liveness == LIVENESS_DEAD,
+		.forced = NO_TICKET,
+	};
+	recover_steps(sem, &subject, permits);
+}
+
+void
+recover_forced(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits)
+{
+	const struct subject subject = {
+		.index = index, .record = &sem->segment.records[index], .owner = owner, .forced = ticket};
+	recover_steps(sem, &subject, permits);
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "system/identity.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "layout.h"
+#include "system/proc.h"
+
+struct identity_cache *_Atomic identity_trusted_cache;
+static struct identity_cache *_Atomic page; /* the cache, also where the kernel does not clear it in a child */
+
+/*
+ * Emulators invent the content of /proc/self/stat: QEMU's user mode shows a start time that no other process sees, and
+ * no threads. They do not touch the line of the first thread. A failure here is better than a wrong start time.
+ */
+static bool
+read_own_stat(struct process_stat *stat)
+{
+	char pid[12];
+	if (!process_stat_read("self", NULL, stat))
+		return false;
+	pid_to_text(getpid(), pid);
+	return stat->threads != 0 || process_stat_read("self", pid, stat);
+}
+
+uint64_t
+own_start_read(int64_t offset)
+{
+	struct process_stat stat;
+	return read_own_stat(&stat) ? start_since_boot(stat.start, offset) : 0;
+}
+
+static bool
+is_short_of_descriptors(void)
+{
+	return errno == EMFILE || errno == ENFILE;
+}
+
+/*
+ * Two processes of the same pid must not have the same owner word. Where the namespace is not known, the kernel's
+ * random bytes tell them apart: those of the last exec(), so that a process has the same number all the time.
+ */
+static uint32_t
+namespace_number(uint32_t pid_ns)
+{
+	const unsigned long random = getauxval(AT_RANDOM);
+	if (pid_ns == 0 && random != 0)
+		memcpy(&pid_ns, (const void *)random, sizeof(pid_ns));
+	return pid_ns;
+}
+
+int
+identity_read(struct identity *identity)
+{
+	const int saved = errno;
+	int rc = 0;
+	/* An identity without a part that a later call can read would differ from that call's, so this fails. */
+	errno = 0;
+	identity->boot_offset = boot_offset_read();
+	if (identity->boot_offset == BOOT_OFFSET_UNKNOWN && is_short_of_descriptors())
+		rc = -errno;
+	errno = 0;
+	const uint64_t start = own_start_read(identity->boot_offset);
+	if (start == 0 && is_short_of_descriptors())
+		rc = -errno;
+	errno = 0;
+	identity->pid_ns = own_pid_namespace();
+	if (identity->pid_ns == 0 && is_short_of_descriptors())
+		rc = -errno;
+	identity->owner = owner_in_namespace(owner_process((uint32_t)getpid(), start), namespace_number(identity->pid_ns));
+	identity->uid = geteuid();
+	errno = saved;
+	return rc;
+}
+
+/*
+ * Tries advice that does not exist first: QEMU's user mode (at least 7.2) accepts every advice and ignores it.
+ * BoringSSL's fork_detect.c makes the same test.
+ */
+bool
+clear_on_fork(void *memory, size_t size)
+{
+	return madvise(memory, size, -1) != 0 && madvise(memory, size, MADV_WIPEONFORK) == 0;
+}
+
+static struct identity_cache *
+create_page(void)
+{
+	void *memory = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return NULL;
+	const bool cleared_by_fork = clear_on_fork(memory, PAGE_BYTES);
+
+	/* Sequentially consistent, though release and acquire would do: it happens once in a process. */
+	struct identity_cache *expected = NULL;
+	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {
+		munmap(memory, PAGE_BYTES);
+		return expected;
+	}
+	/* Release: a thread that reads the pointer sees the page mapped and cleared. */
+	if (cleared_by_fork)
+		atomic_store_explicit(&identity_trusted_cache, memory, memory_order_release);
+	return memory;
+}
+
+/* Returns the page in `filled`, and fills it if this process has not done so. Returns 0 or a negative errno. */
+static int
+fill_page(struct identity_cache **filled)
+{
+	/* Acquire: pairs with the exchange in create_page(). */
+	struct identity_cache *cache = atomic_load_explicit(&page, memory_order_acquire);
+	if (cache == NULL && (cache = create_page()) == NULL)
+		return -ENOMEM;
+	*filled = cache;
+	const uint64_t owner = LOAD_ACQ(&cache->owner);
+	/* Relaxed: it matters only whether the pointer is NULL, and if it is, getpid() decides. */
+	const bool cleared_by_fork = atomic_load_explicit(&identity_trusted_cache, memory_order_relaxed) != NULL;
+	if (owner != 0 && (cleared_by_fork || owner_pid(owner) == (uint32_t)getpid()))
+		return 0;
+
+	struct identity fresh;
+	int rc = identity_read(&fresh);
+	if (rc < 0)
+		return rc;
+	/* Release, for `owner`: a thread that reads it with acquire sees the words before it, which are relaxed. */
+	STORE_RLX(&cache->pid_ns, fresh.pid_ns);
+	STORE_RLX(&cache->boot_offset, fresh.boot_offset);
+	STORE_RLX(&cache->uid, fresh.uid);
+	STORE_RLX(&cache->one_pid, 0);
+	STORE_REL(&cache->owner, fresh.owner);
+	return 0;
+}
+
+int
+identity_prepare(void)
+{
+	struct identity_cache *cache;
+	return fill_page(&cache);
+}
+
+uint64_t
+identity_owner_uncached(void)
+{
+	struct identity_cache *cache;
+	return fill_page(&cache) < 0 ? 0 : LOAD_ACQ(&cache->owner);
+}
+
+int
+identity_get(struct identity *identity)
+{
+	struct identity_cache *cache;
+	int rc = fill_page(&cache);
+	if (rc < 0)
+		return rc;
+	identity->owner = LOAD_ACQ(&cache->owner);
+	identity->pid_ns = LOAD_RLX(&cache->pid_ns);
+	identity->boot_offset = LOAD_RLX(&cache->boot_offset);
+	identity->uid = LOAD_RLX(&cache->uid);
+	return 0;
+}
+
+uint32_t
+identity_pid_ns(void)
+{
+	struct identity self;
+	return identity_get(&self) == 0 ? self.pid_ns : 0;
+}
+
+bool
+identity_has_one_pid(void)
+{
+	enum { UNKNOWN, YES, NO }; /* UNKNOWN is 0, as in a cleared page */
+	struct identity_cache *cache;
+	if (fill_page(&cache) < 0)
+		return false;
+	/* Relaxed: the word depends on no other, and every thread stores the same value. */
+	if (LOAD_RLX(&cache->one_pid) == UNKNOWN) {
+		struct process_pids pids;
+		if (!process_pids_read("self", &pids))
+			return false;
+		STORE_RLX(&cache->one_pid, pids.count == 1 ? YES : NO);
+	}
+	return LOAD_RLX(&cache->one_pid) == YES;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Waking the waiters that sleep on the waiting array. wait.h has the other side. */
+#ifndef TSEM_LIB_WAKE_H
+#define TSEM_LIB_WAKE_H
+
+#include "protocol/protocol.h"
+
+/* Wakes the waiters that the grant enabled, and no others. No system call if none waits. Async-signal-safe. */
+void wake_enabled(struct tsem *sem, const struct grant *grant);
+
+/*
+ * Wakes the waiters that are enabled, admitted or cancelled and still asleep: the process that should have woken them
+ * has died.
+ */
+void wake_overlooked(struct tsem *sem);
+
+/* Wakes the waiter that has these tickets, to look again. In a queue of over 4,096 tickets another one may wake, too. */
+void wake_waiter(struct tsem *sem, uint64_t ticket, uint32_t count);
+
+/* Wakes every waiter, to look again: the capacity was raised, the semaphore removed, or all waits were cancelled. */
+void wake_all(struct tsem *sem);
+
+#endif
