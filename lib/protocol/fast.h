@@ -70,34 +70,9 @@
  * CLAIMED again, G's tag and state[r] have different phases, and G's tag with its phase flipped is the tag of r's next
  * release. T's tag behaves likewise: the arrival phase flips once for each use, at its end.
  *
- * The life of an uncontended hold, store by store. The last column says what recovery (recover_record.c) does if it
- * finds the owner dead after this store and before the next one.
- *
- *        store                            the segment then                          recovery
- *   ---  -------------------------------  ----------------------------------------  -----------------------------------
- *   0    (between two holds)              CLAIMED; T's tag is not (r, a)            no ticket: IDLE, and freed when
- *                                                                                   records run short
- *   1    T += count, tag (r, a)           CLAIMED; T's tag is (r, a): unfinished    finishes the arrival: QUEUED(T -
- *                                                                                   count); then as 2
- *   2    state = HELD(ticket)             HELD; T's tag is finished                 RELEASING, moves G, IDLE, freed
- *   3    since = now (once a second)      as 2; people read `since`                 as 2
- *   4    state = RELEASING(ticket)        RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
- *   5    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
- *   6    gen = the next generation (once  as 5                                      as 5: both generations make an IDLE
- *        in 2,048 holds)                                                            that can be freed
- *   7    state = CLAIMED, phases flipped  as 0                                      as 0
- *
- * Of a record that is cached, or that has a hold which its owner has neither handed over nor lent: the owner's next
- * plain store may overwrite what other processes write there. While the owner lives, they write in these cases only:
- *
- *   - A process finishes the tag that store 1 or 5 wrote (QUEUED, IDLE).
- *   - A setter that lowers C admits the ticket (HELD, the same word as that of store 2).
- *   - C fell after store 1, and a process cancels the wait (QUEUED, CANCELLED).
- *   - Once the record is RELEASING, a process goes on with the release (G, IDLE).
- *   - A user has declared the owner dead, and a process releases or skips the ticket. Then a plain store may return the
- *     permits a second time, which tsem(3) says of tsem_recover_owner().
- *
- * A child that adopts the hold (tsem_adopt()) writes, too; its parent must not use the hold at the same time.
+ * The stores are those of protocol.h, rows 0, 1, 3 to 6 and 8: `since` is written once a second, and `gen` (row 7) once
+ * in 2,048 holds, because the repeats in the state count the rest. protocol.h says why a death between any two of them
+ * does no harm, and what other processes may write into the record meanwhile.
  *
  * The cost of an acquire and a release is what stands before their two locked instructions, which wait for all earlier
  * loads and stores. So each store that need not precede a locked instruction is placed after it.

@@ -1,31 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The moves of T and G on the slow path, which a death at any instruction leaves whole or undone. Only this pair of
- * files and the fast path (fast.h) change the two counters.
+ * The moves of T and G on the slow path; and why an acquire or a release that SIGKILL ends at any instruction neither
+ * loses nor doubles a permit. The fast path (fast.h) makes the same stores, and no other file changes the two counters.
+ * layout.h explains the words; r is the record, t its ticket, a and b its phases.
  *
- * A change of a counter that matters to a record carries that record's tag in the same word. So one compare-and-swap
- * makes the change and says which record it was for. Before a process overwrites a tag, it completes the step that the
- * tag stands for. So at every instant the segment alone tells whether a dead process had its ticket, and whether it had
- * released it. The steps, for record r:
+ * 1. A hold, store by store. The last column says what another process does if it finds the owner dead after this store
+ *    and before the next one (recover_record.c).
  *
- *   arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + count, (r, a)} after finishing x. The ticket is t.
- *   finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
- *                   CAS state[r] -> QUEUED(c - count).
- *                   Without the second look at T, a tag read long ago could be taken for one of this use.
- *                   Without the phase, a tag of the last use that is still in T could be taken for one of this use.
- *   release         state[r] = RELEASING(t); reads G {g, x}, then state[r]. If x is not (r, b) and state[r] is still
- *                   RELEASING(t), G has not been moved for this release: CAS G {g, x} -> {g + count, (r, b)} after
- *                   finishing x. Otherwise another process has moved it.
- *   finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
- *                   CAS state[r] -> IDLE(gen + 1), both phases flipped.
- *   reuse           After the release the owner may make the record CLAIMED for its next use, both phases flipped: a
- *                   CLAIMED state that the record has not had for 2^43 uses (layout.h). The owner may do so from IDLE or
- *                   directly from RELEASING. It may overwrite an IDLE that another process wrote when it finished the
- *                   release: only recovery acts on an IDLE record, if its owner is dead or HANDED, and then no owner
- *                   makes such a store.
+ *        store                            the segment then                          recovery
+ *   ---  -------------------------------  ----------------------------------------  -----------------------------------
+ *   0    state = CLAIMED                  CLAIMED; T's tag is not (r, a)            no ticket: IDLE, and freed when
+ *                                                                                   records run short
+ *   1    T += count, tag (r, a)           CLAIMED; T's tag is (r, a): unfinished    finishes the arrival: QUEUED(t);
+ *                                                                                   then as 2
+ *   2    state = QUEUED(t)                QUEUED; T's tag is finished               when E comes to t: RELEASING, moves
+ *        (only on the slow path)                                                    G, IDLE, freed
+ *   3    state = HELD(t)                  HELD                                      RELEASING, moves G, IDLE, freed
+ *   4    since = now                      as 3; people read `since`                 as 3
+ *   5    state = RELEASING(t)             RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
+ *   6    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
+ *   7    gen = the next generation        as 6                                      as 6: both generations make an IDLE
+ *                                                                                   that can be freed
+ *   8    state = CLAIMED, phases flipped  as 0                                      as 0
  *
- * No step waits for another process. If a process stops after its move, another one finishes the step before it
- * overwrites the tag.
+ * 2. Rows 1 and 6. One compare-and-swap moves the counter and says by its tag which record it moved for. So the segment
+ *    alone tells whether a dead process had its ticket, and whether it had given it back. The next move of the counter
+ *    overwrites the tag; before that, its process finishes the tag: it writes the state that the tag stands for.
+ *
+ *    arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + count, (r, a)} after finishing x. The ticket is t.
+ *    finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
+ *                    CAS state[r] -> QUEUED(c - count).
+ *                    Without the second look at T, a tag read long ago could be taken for one of this use.
+ *                    Without the phase, a tag of the last use that is still in T could be taken for one of this use.
+ *    release         state[r] = RELEASING(t); reads G {g, x}, then state[r]. If x is not (r, b) and state[r] is still
+ *                    RELEASING(t), G has not been moved for this release: CAS G {g, x} -> {g + count, (r, b)} after
+ *                    finishing x. Otherwise another process has moved it.
+ *    finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
+ *                    CAS state[r] -> IDLE(gen + 1), both phases flipped.
+ *
+ *    No step waits for another process.
+ *
+ * 3. Who acts on another process's record. All do so by compare-and-swap, from a state that names one use of the record
+ *    by its ticket or generation: if the record goes on meanwhile, the swap fails. No CLAIMED state of a record comes
+ *    again before 2^43 uses.
+ *
+ *    - Recovery, once the owner is certainly dead. It reads the state after it knows of the death, and then the owner
+ *      again: so the state is the last one that this owner wrote, or one that another process made of it.
+ *    - While the owner lives: any process that finishes a tag (QUEUED, IDLE), or goes on with a release (G, IDLE); a
+ *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a child that
+ *      adopts the hold, which its parent must not use meanwhile.
+ *    - For a user who has declared a living owner dead (named_owner.c), any process that releases its hold or skips its
+ *      ticket. A plain store of this owner may then return the permits a second time, which tsem(3) says of
+ *      tsem_recover_owner(); its record stays its own.
+ *
+ * 4. The owner's plain stores: 0, 3, 5 and 8. Between the load and the store, another process could only write the state
+ *    that the owner is about to overwrite with one that is as right:
+ *
+ *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: hold_become().)
+ *    - 5 over no other state: no process acts on the HELD record of a living owner.
+ *    - 8, or IDLE on the slow path, over the IDLE of a process that went on with the release; 0 and 8 over no other IDLE:
+ *      only recovery acts on an IDLE record, if its owner is dead or HANDED, and then no owner makes such a store.
  *
  * No wake-up is lost while the waker lives, because of two pairs of sequentially consistent accesses. In each pair, both
  * sides write before they read (Dekker). If the waker dies between its move and its wake-up, the next look wakes the

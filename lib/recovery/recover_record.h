@@ -2,7 +2,7 @@
 /*
  * Recovery of one record: returning what a dead holder held, and skipping the ticket of a dead waiter. Every way to
  * recovery ends here. An orphan, the ticket of a waiter that gave up, has an owner that is certainly dead: there is no
- * second mechanism for it.
+ * second mechanism for it. protocol.h says what each state of a dead owner's record needs, and why.
  *
  * Everything here, in recover_front.h and in recover.h is async-signal-safe and allocates nothing.
  */
