@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "monotonic.h"
 #include "cmd.h"
 #include "local_line.h"
+#include "monotonic.h"
 #include "termination.h"
 #include "waiting.h"
 

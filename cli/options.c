@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
 #include "number.h"
 #include "user.h"
 

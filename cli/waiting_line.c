@@ -10,8 +10,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
 #include "utf8.h"
 
 static double

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "etcd/keeping.h"
 #include "etcd/remote_line.h"
 #include "etcd/version.h"
 #include "etcd/watch.h"
 #include "message.h"
+#include "monotonic.h"
 
 struct wait {
 	struct keeping *k;

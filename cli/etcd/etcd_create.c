@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "etcd/semaphore.h"
 #include "etcd/etcd_verbs.h"
+#include "etcd/semaphore.h"
 #include "etcd/version.h"
 #include "message.h"
 

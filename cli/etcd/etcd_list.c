@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "etcd/semaphore.h"
 #include "etcd/etcd_verbs.h"
+#include "etcd/semaphore.h"
 #include "message.h"
 #include "view/listing.h"
 

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "etcd/keeper.h"
 #include "etcd/etcd_verbs.h"
+#include "etcd/keeper.h"
 #include "message.h"
 #include "spawn.h"
 #include "termination.h"

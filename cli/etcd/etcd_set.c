@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "etcd/semaphore.h"
 #include "etcd/etcd_verbs.h"
+#include "etcd/semaphore.h"
 #include "message.h"
 
 /* False: another process has changed the semaphore since, or the answer was lost. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "etcd/semaphore.h"
 #include "etcd/etcd_verbs.h"
+#include "etcd/semaphore.h"
 #include "message.h"
 #include "view/show_json.h"
 #include "view/show_table.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 
-#include "monotonic.h"
-#include "etcd/remote_line.h"
 #include "etcd/etcd_verbs.h"
+#include "etcd/remote_line.h"
 #include "etcd/watch.h"
 #include "message.h"
+#include "monotonic.h"
 #include "termination.h"
 
 /* Dies if there is no such semaphore. `revision`: of what it has seen, if the store has answered. */

@@ -6,9 +6,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "etcd/keeping.h"
 #include "message.h"
+#include "monotonic.h"
 
 /*
  * Without contact, the command gets its signal when a quarter of the lifetime of the lease is left, and SIGKILL when a

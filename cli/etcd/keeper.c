@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "command.h"
 #include "etcd/lease.h"
 #include "message.h"
+#include "monotonic.h"
 
 /* Parts of the lifetime of the lease: how often `tsem run` looks, and how often it may see nothing. */
 enum { LOOKS = 10, SILENT_MAX = 3 };

@@ -11,8 +11,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
 
 enum { BEATS = 20 /* in the lifetime of the lease */, PATIENCE_S = 5, REVOKE_S = 2 };
 

@@ -8,8 +8,8 @@
 #include <time.h>
 #include <uuid.h>
 
-#include "monotonic.h"
 #include "etcd/txn.h"
+#include "monotonic.h"
 
 /* Parts of the lifetime: how often to keep the lease alive, how long an attempt may take, and the pause after one. */
 enum { PERIODS = 4, ATTEMPTS = 8, PAUSES = 20 };

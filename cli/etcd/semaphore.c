@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <uuid.h>
 
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
 
 enum { LAYOUT = 1, PATIENCE_S = 5 };
 

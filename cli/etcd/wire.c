@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
 
 enum { MS_MAX = 60 * 1000, ERROR_BYTES_MAX = 512, ANSWER_BYTES_MAX = 256 * 1024 * 1024 };
 

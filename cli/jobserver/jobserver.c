@@ -9,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "jobserver/flags.h"
 #include "message.h"
+#include "monotonic.h"
 #include "spawn.h"
 #include "waiting.h"
 

@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jobserver/process_tree.h"
 #include "jobserver/pipes.h"
+#include "jobserver/process_tree.h"
 #include "jobserver/request.h"
 #include "tsem.h"
 

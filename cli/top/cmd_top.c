@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
 #include "top/draw.h"
 #include "top/keys.h"
 #include "top/plain.h"

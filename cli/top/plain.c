@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "top/model.h"
-#include "monotonic.h"
 #include "message.h"
+#include "monotonic.h"
+#include "top/model.h"
 #include "view/describe.h"
 #include "view/show_table.h"
 #include "view/snapshot.h"

@@ -2,8 +2,8 @@
 /* tsem_set_exact(): what is available becomes the capacity less what is recorded for processes. */
 #include <errno.h>
 
-#include "protocol/anonymous.h"
 #include "calls/post.h"
+#include "protocol/anonymous.h"
 #include "protocol/protocol.h"
 #include "recovery/removal.h"
 

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
+#include "calls/release_other.h"
 #include "protocol/fast.h"
+#include "protocol/protocol.h"
 #include "recovery/recover_front.h"
 #include "system/identity.h"
-#include "protocol/protocol.h"
-#include "calls/release_other.h"
 
 /* ---- acquire ---- */
 

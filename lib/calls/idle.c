@@ -3,13 +3,13 @@
 #include <errno.h>
 
 #include "protocol/census.h"
-#include "recovery/look.h"
-#include "wake/notify.h"
-#include "system/platform.h"
 #include "protocol/protocol.h"
 #include "queue/queue.h"
+#include "recovery/look.h"
 #include "recovery/recover.h"
 #include "recovery/removal.h"
+#include "system/platform.h"
+#include "wake/notify.h"
 
 static uint64_t
 bit_of(bool holders_only)

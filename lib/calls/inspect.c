@@ -4,15 +4,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "calls/slot.h"
 #include "cancellation.h"
 #include "protocol/census.h"
+#include "protocol/protocol.h"
+#include "records/owner.h"
 #include "system/extensible.h"
 #include "system/identity.h"
 #include "system/inner_process.h"
-#include "records/owner.h"
 #include "system/platform.h"
-#include "protocol/protocol.h"
-#include "calls/slot.h"
 
 /* ---- the source ---- */
 

@@ -4,12 +4,12 @@
 
 #include <errno.h>
 
-#include "system/inner_process.h"
-#include "records/owner.h"
 #include "protocol/protocol.h"
+#include "records/owner.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
+#include "system/inner_process.h"
 #include "wake/wake.h"
 
 /* ---- of one record ---- */

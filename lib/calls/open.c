@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "cancellation.h"
-#include "system/extensible.h"
 #include "protocol/fast.h"
-#include "system/identity.h"
+#include "queue/wait.h"
 #include "records/presence.h"
 #include "records/record.h"
 #include "recovery/removal.h"
-#include "queue/wait.h"
+#include "system/extensible.h"
+#include "system/identity.h"
 
 #define MODE_DEFAULT 0600
 

@@ -49,8 +49,8 @@
 
 #include "protocol/anonymous.h"
 #include "protocol/fast.h"
-#include "system/platform.h"
 #include "recovery/recover_front.h"
+#include "system/platform.h"
 #include "wake/ticket_word.h"
 #include "wake/wake.h"
 

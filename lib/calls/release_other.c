@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include "recovery/recover_front.h"
-#include "system/identity.h"
 #include "protocol/protocol.h"
 #include "records/record.h"
+#include "recovery/recover_front.h"
+#include "system/identity.h"
 
 void
 release_other_finish(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t releasing)

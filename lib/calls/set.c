@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include "wake/notify.h"
 #include "protocol/protocol.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
+#include "wake/notify.h"
 #include "wake/ticket_word.h"
 #include "wake/wake.h"
 

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "calls/hold.h"
-#include "system/platform.h"
 #include "protocol/protocol.h"
 #include "queue/queue.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
+#include "system/platform.h"
 
 /* No semaphore may be there twice. The UUIDs tell, because several handles may lead to one semaphore. */
 static int
@@ -64,12 +64,6 @@ tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 
 /* ---- any ---- */
 
-/* A place in one of the queues. */
-struct place_in_line {
-	struct queue_place place;
-	struct timers timers;
-};
-
 /* Tries each in the caller's order. -EAGAIN: none has a permit left over. -EUSERS: nor has one of them a free record. */
 static int
 try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
@@ -88,80 +82,20 @@ try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 
 /* Leaves all lines except line `but`. */
 static void
-leave(struct place_in_line *lines, size_t n, size_t but)
+leave(struct queue_place *lines, size_t n, size_t but)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i != but)
-			queue_leave(&lines[i].place);
+			queue_leave(&lines[i]);
 	}
-}
-
-static size_t
-find_enabled(const struct place_in_line *lines, size_t n)
-{
-	size_t i = 0;
-	while (i < n && !wait_is_over(lines[i].place.sem, &lines[i].place.waiter))
-		i++;
-	return i;
-}
-
-/* wait_check() for every line. `*wake_at`: not later than the next timer. */
-static int
-check_all(struct place_in_line *lines, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct waiter *waiter = &lines[i].place.waiter;
-		int rc = wait_check(lines[i].place.sem, waiter, now, woken, &lines[i].timers);
-		if (rc < 0)
-			return rc;
-		*wake_at = wait_until(waiter, &lines[i].timers, *wake_at);
-	}
-	return 0;
-}
-
-/*
- * 0: line `*first` was found enabled. The caller relies on this finding: if a setter lowers the capacity afterwards,
- * another look would say no.
- */
-static int
-sleep_until_any(struct place_in_line *lines, size_t n, const struct tsem_wait *options, size_t *first)
-{
-	const uint64_t until = queue_deadline(options->deadline);
-	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
-	uint32_t seen[TSEM_SEMAPHORES_MAX] = {0};
-	struct posted posted[TSEM_SEMAPHORES_MAX] = {{.word = 0}};
-	bool woken = false;
-	for (size_t i = 0; i < n; i++)
-		words[i] = wait_word(lines[i].place.sem, &lines[i].place.waiter);
-	while ((*first = find_enabled(lines, n)) == n) {
-		const uint64_t now = platform.now();
-		uint64_t wake_at = until;
-		for (size_t i = 0; i < n; i++) {
-			seen[i] = wait_announce(words[i], seen[i]);
-			watch_grants(lines[i].place.sem);
-			wake_at = earlier_of(wake_at, wait_posted(&lines[i].place.waiter, seen[i], now, &posted[i]));
-		}
-		int rc = check_all(lines, n, now, woken, &wake_at);
-		if (rc < 0)
-			return rc;
-		if ((*first = find_enabled(lines, n)) < n)
-			break;
-		if (now >= until)
-			return -ETIMEDOUT;
-		rc = platform.sleep_any(words, seen, n, wake_at);
-		woken = rc == 0;
-		if (wait_is_interrupted(rc, options->flags))
-			return (*first = find_enabled(lines, n)) < n ? 0 : -EINTR;
-	}
-	return 0;
 }
 
 /* Counts a wait in vain for each of the semaphores. */
 static void
-count_in_vain(struct place_in_line *lines, size_t n, uint64_t waited)
+count_in_vain(struct queue_place *lines, size_t n, uint64_t waited)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct tsem *sem = lines[i].place.sem;
+		struct tsem *sem = lines[i].sem;
 		wait_count(sem, waited);
 		ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
 	}
@@ -178,22 +112,27 @@ become_hold(struct queue_place *place, uint64_t began, uint64_t now, tsem_hold *
 
 /* Waits in all lines, and leaves those that do not lead to a hold. */
 static int
-wait_in_lines(struct place_in_line *lines, size_t n, const struct tsem_wait *options, tsem_hold *hold, size_t *which)
+wait_in_lines(struct queue_place *lines, size_t n, uint64_t began, tsem_hold *hold, size_t *which)
 {
-	const uint64_t began = platform.now();
+	struct sleeper sleepers[TSEM_SEMAPHORES_MAX] = {{.sem = NULL}};
+	for (size_t i = 0; i < n; i++) {
+		sleepers[i].sem = lines[i].sem;
+		sleepers[i].waiter = &lines[i].waiter;
+	}
+	uint64_t now;
 	size_t first;
-	int rc = sleep_until_any(lines, n, options, &first);
+	int rc = wait_sleeping(sleepers, n, &now, &first);
 	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++)
-		recover_all(lines[i].place.sem, NULL);
+		recover_all(lines[i].sem, NULL);
 	if (rc < 0)
-		first = rc == -EIDRM ? n : find_enabled(lines, n);
-	if (first < n && fail_if_removed(lines[first].place.sem, 0) < 0) {
+		first = rc == -EIDRM ? n : wait_find_enabled(sleepers, n);
+	if (first < n && fail_if_removed(lines[first].sem, 0) < 0) {
 		first = n;
 		rc = -EIDRM;
 	}
-	const uint64_t now = platform.now();
+	now = platform.now();
 	if (first < n) {
-		rc = become_hold(&lines[first].place, began, now, hold);
+		rc = become_hold(&lines[first], began, now, hold);
 		if (rc == 0)
 			*which = first;
 	} else {
@@ -214,27 +153,26 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 		return rc;
 	struct tsem_wait silent = options;
 	silent.progress = NULL;
-	struct place_in_line lines[TSEM_SEMAPHORES_MAX];
+	struct queue_place lines[TSEM_SEMAPHORES_MAX];
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		/* Only the first line reports progress: the caller is told once, and not for each line. */
 		const struct tsem_wait *how = i == 0 ? &options : &silent;
-		lines[i].place = queue_request(sems[i], 1, USE_HOLD, how);
-		rc = queue_check(&lines[i].place);
+		lines[i] = queue_request(sems[i], 1, USE_HOLD, how);
+		rc = queue_check(&lines[i]);
 	}
 	if (rc == 0)
 		rc = try_each(sems, n, hold, which);
 	if (rc != -EAGAIN)
 		return rc;
 
-	const uint64_t now = platform.now();
+	const uint64_t began = platform.now();
 	for (size_t i = 0; i < n; i++) {
-		lines[i].timers = wait_timers(lines[i].place.waiter.options, now);
-		rc = queue_join(&lines[i].place);
+		rc = queue_join(&lines[i]);
 		if (rc < 0) {
 			leave(lines, i, i);
 			return rc;
 		}
-		queue_mark_queued(&lines[i].place);
+		queue_mark_queued(&lines[i]);
 	}
-	return wait_in_lines(lines, n, &options, hold, which);
+	return wait_in_lines(lines, n, began, hold, which);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls/slot.h"
 
+#include "protocol/protocol.h"
 #include "system/identity.h"
 #include "system/process_mutex.h"
-#include "protocol/protocol.h"
 
 _Static_assert(TSEM_SLOTS_MAX == SLOTS_MAX, "the slots of the interface are those of the segment");
 

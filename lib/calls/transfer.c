@@ -3,16 +3,16 @@
 #include <errno.h>
 #include <sys/wait.h>
 
+#include "calls/release_other.h"
 #include "cancellation.h"
-#include "system/find_process.h"
-#include "system/identity.h"
+#include "protocol/probe.h"
+#include "protocol/protocol.h"
 #include "records/owner.h"
 #include "records/presence.h"
-#include "protocol/probe.h"
-#include "system/proc.h"
-#include "protocol/protocol.h"
 #include "records/record.h"
-#include "calls/release_other.h"
+#include "system/find_process.h"
+#include "system/identity.h"
+#include "system/proc.h"
 
 /* ---- another owner ---- */
 

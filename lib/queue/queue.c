@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-#include "system/clock.h"
-#include "system/extensible.h"
 #include "protocol/fast.h"
-#include "system/platform.h"
 #include "protocol/protocol.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
+#include "system/clock.h"
+#include "system/extensible.h"
+#include "system/platform.h"
 #include "wake/wake.h"
 
 /* ---- the request ---- */
@@ -240,8 +240,13 @@ queue_wait(struct queue_place *place)
 
 	queue_mark_queued(place);
 	PROBE(wait, sem, waiter->ticket, waiter->count);
+	struct sleeper sleeper = {.sem = sem, .waiter = waiter};
+	const uint64_t began = platform.now();
 	uint64_t now;
-	int rc = fail_if_removed(sem, wait_sleeping(sem, waiter, &now));
+	size_t which;
+	int rc = wait_sleeping(&sleeper, 1, &now, &which);
+	wait_count(sem, now - began);
+	rc = fail_if_removed(sem, rc);
 	if (rc < 0)
 		rc = give_up(place, rc);
 	if (rc < 0)

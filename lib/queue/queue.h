@@ -3,8 +3,8 @@
 #ifndef TSEM_LIB_QUEUE_H
 #define TSEM_LIB_QUEUE_H
 
-#include "records/record.h"
 #include "queue/wait.h"
+#include "records/record.h"
 
 /*
  * A place in the queue. The caller fills in the first three members and the waiter's count and options by

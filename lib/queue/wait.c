@@ -2,92 +2,19 @@
 #include "queue/wait.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "cancellation.h"
 #include "protocol/census.h"
-#include "recovery/look.h"
-#include "system/platform.h"
 #include "protocol/protocol.h"
+#include "recovery/look.h"
 #include "recovery/removal.h"
+#include "system/platform.h"
 #include "wake/ticket_word.h"
 #include "wake/wake.h"
 
-bool
-wait_is_over(const struct tsem *sem, const struct waiter *waiter)
-{
-	return is_enabled(sem, waiter->ticket, waiter->count) || state_kind(LOAD_SEQ(&waiter->record->state)) == STATE_HELD;
-}
-
-/* ---- spinning ---- */
-
-#define ROUNDS_WORTH_IT 16 /* a smaller budget means that spins were in vain */
-
-#define REPORT_EVERY (800 * NS_PER_MS) /* as tsem.h says */
-
-uint32_t
-wait_spin_ceiling(void)
-{
-	static _Atomic uint32_t ceiling = UINT32_MAX;
-	uint32_t known = LOAD_RLX(&ceiling);
-	cpu_set_t cpus;
-	if (known == UINT32_MAX) {
-		/* The call fails on machines with more CPUs than the set has room for. */
-		known = sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1 ? SPIN_MAX : 0;
-		STORE_RLX(&ceiling, known);
-	}
-	return known;
-}
-
-/*
- * Without the backoff, two processes in tight loops exchange the permit, and the cache line of the counters, at every
- * step. With the backoff, each works for a while from its own cache. No process is overtaken: the process that has just
- * let a waiter in stays out of the queue for a moment, and only if no other process has returned a permit since. If
- * others wait behind that waiter, the permit goes to them next, and a backoff would only keep the processor busy.
- */
-void
-wait_backoff(const struct tsem *sem)
-{
-	const uint64_t limit = enabled_limit(sem);
-	if (LOAD_RLX(&sem->spin) < ROUNDS_WORTH_IT || LOAD_RLX(&sem->last_handoff) != limit
-	    || counter_value(LOAD_RLX(&sem->segment.header->tickets)) != limit)
-		return;
-	const uint64_t until = platform.now() + BACKOFF_FOR;
-	do
-		platform.pause();
-	while (platform.now() < until);
-}
-
-/*
- * A spin that succeeds raises the number of rounds that the next one may take, and a spin in vain lowers it. Once the
- * number is not worth a spin, every 64th wait spins again to find out (after glibc's adaptive mutex, and Preshing).
- */
-bool
-wait_spinning(struct tsem *sem, const struct waiter *waiter)
-{
-	const uint32_t ceiling = wait_spin_ceiling();
-	uint32_t rounds = LOAD_RLX(&sem->spin);
-	if (ceiling == 0 || counter_diff(waiter->ticket, enabled_limit(sem)) >= 2)
-		return false;
-	const bool trial = rounds < ROUNDS_WORTH_IT;
-	if (trial) {
-		if ((ADD_RLX(&sem->spin_skipped, 1) & 63) != 0)
-			return false;
-		rounds = ceiling / 4;
-	}
-
-	for (uint32_t i = 0; i < rounds; i++) {
-		platform.pause();
-		if (wait_is_over(sem, waiter)) {
-			STORE_RLX(&sem->spin, rounds + (ceiling - rounds) / 8);
-			return true;
-		}
-	}
-	STORE_RLX(&sem->spin, trial ? 0 : rounds - rounds / 4);
-	return false;
-}
-
 /* ---- what a waiter does beside sleeping ---- */
+
+#define REPORT_EVERY (800 * NS_PER_MS) /* as tsem(3) says */
 
 /* Without a pace, all waiters report at the same moments. */
 static uint64_t
@@ -107,8 +34,8 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	return options->progress(options->arg, position) != 0;
 }
 
-struct timers
-wait_timers(const struct tsem_wait *options, uint64_t now)
+static struct timers
+timers_begin(const struct tsem_wait *options, uint64_t now)
 {
 	struct timers timers = {.began = now, .look = 0, .progress = NS_FOREVER};
 	if (options->progress != NULL)
@@ -163,10 +90,9 @@ must_give_up(uint64_t state)
 	return state_is_cancelled(state) || state_is_skipped(state);
 }
 
-int
+static int
 wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool woken, struct timers *timers)
 {
-	const bool first = timers->look == 0;
 	const bool due = now >= timers->look;
 	int rc = has_ended(sem, waiter);
 	if (rc == 0 && (due || woken)) {
@@ -175,7 +101,7 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 		rc = has_ended(sem, waiter);
 	}
 	/* The process that ended the waits may have died before it woke the waiters: this one has learnt of it by chance. */
-	if (rc < 0 && due && !first)
+	if (rc < 0 && due)
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
@@ -193,12 +119,6 @@ static uint64_t
 waiter_last_ticket(const struct waiter *waiter)
 {
 	return last_ticket(waiter->ticket, waiter->count);
-}
-
-_Atomic uint32_t *
-wait_word(struct tsem *sem, const struct waiter *waiter)
-{
-	return ticket_word(sem, waiter_last_ticket(waiter));
 }
 
 uint32_t
@@ -227,48 +147,86 @@ wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struc
 	return again;
 }
 
-void
-wait_retract(_Atomic uint32_t *word, const struct waiter *waiter, uint32_t announced)
+/* Clears SLEEPERS if the waiter slept there alone. A post cannot: it must not touch the word after it has moved G. */
+static void
+retract(const struct sleeper *sleeper)
 {
+	const uint64_t last = waiter_last_ticket(sleeper->waiter);
+	_Atomic uint32_t *word = ticket_word(sleeper->sem, last);
+	const uint32_t announced = sleeper->announced;
 	const uint32_t now = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
 	/*
 	 * The sequence number advances, too. Otherwise a waker that is about to clear the bits would mistake a later
 	 * announcement for this one.
 	 */
-	if (only_ours && (now == announced || now == word_posted(announced, waiter_last_ticket(waiter))))
+	if (only_ours && (now == announced || now == word_posted(announced, last)))
 		CAS_SEQ32(word, now, word_next_sequence(now) & ~WORD_SLEEPERS);
 }
 
+/* Announces each waiter, and checks for it. `*wake_at`: when the first of them has to wake up by itself. */
 static int
-sleep_until_enabled(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
+prepare(struct sleeper *sleepers, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
 {
-	_Atomic uint32_t *const word = wait_word(sem, waiter);
-	const struct tsem_wait *options = waiter->options;
-	struct timers timers = wait_timers(options, *now);
-	struct posted posted = {.word = 0};
-	uint32_t seen = 0;
-	bool woken = false;
-
-	while (!wait_is_over(sem, waiter)) {
-		seen = wait_announce(word, seen);
-		watch_grants(sem);
-		int rc = wait_check(sem, waiter, *now, woken, &timers);
+	*wake_at = sleepers->waiter->until;
+	for (struct sleeper *s = sleepers; s < sleepers + n; s++) {
+		s->announced = wait_announce(ticket_word(s->sem, waiter_last_ticket(s->waiter)), s->announced);
+		watch_grants(s->sem);
+		int rc = wait_check(s->sem, s->waiter, now, woken, &s->timers);
 		if (rc < 0)
 			return rc;
-		if (wait_is_over(sem, waiter))
-			break;
-		if (*now >= waiter->until)
-			return -ETIMEDOUT;
+		const uint64_t again = wait_posted(s->waiter, s->announced, now, &s->posted);
+		*wake_at = earlier_of(earlier_of(*wake_at, again), earlier_of(s->timers.look, s->timers.progress));
+	}
+	return 0;
+}
 
-		const uint64_t again = wait_posted(waiter, seen, *now, &posted);
-		rc = platform.sleep(word, seen, word_bit(waiter_last_ticket(waiter)), wait_until(waiter, &timers, again));
+static int
+sleep_on_words(const struct sleeper *sleepers, size_t n, uint64_t wake_at)
+{
+	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
+	uint32_t expected[TSEM_SEMAPHORES_MAX];
+	for (size_t i = 0; i < n; i++) {
+		words[i] = ticket_word(sleepers[i].sem, waiter_last_ticket(sleepers[i].waiter));
+		expected[i] = sleepers[i].announced;
+	}
+	if (n > 1)
+		return platform.sleep_any(words, expected, n, wake_at);
+	return platform.sleep(words[0], expected[0], word_bit(waiter_last_ticket(sleepers->waiter)), wake_at);
+}
+
+size_t
+wait_find_enabled(const struct sleeper *sleepers, size_t n)
+{
+	size_t i = 0;
+	while (i < n && !wait_is_over(sleepers[i].sem, sleepers[i].waiter))
+		i++;
+	return i;
+}
+
+int
+wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
+{
+	bool woken = false;
+	*now = platform.now();
+	for (size_t i = 0; i < n; i++)
+		sleepers[i].timers = timers_begin(sleepers[i].waiter->options, *now);
+	while ((*which = wait_find_enabled(sleepers, n)) == n) {
+		uint64_t wake_at;
+		int rc = prepare(sleepers, n, *now, woken, &wake_at);
+		if (rc < 0)
+			return rc;
+		if ((*which = wait_find_enabled(sleepers, n)) < n)
+			break;
+		if (*now >= sleepers->waiter->until)
+			return -ETIMEDOUT;
+		rc = sleep_on_words(sleepers, n, wake_at);
 		*now = platform.now();
 		woken = rc == 0;
-		if (wait_is_interrupted(rc, options->flags))
-			return wait_is_over(sem, waiter) ? 0 : -EINTR;
+		if (wait_is_interrupted(rc, sleepers->waiter->options->flags))
+			return (*which = wait_find_enabled(sleepers, n)) < n ? 0 : -EINTR;
 	}
-	wait_retract(word, waiter, seen);
+	retract(&sleepers[*which]);
 	return 0;
 }
 
@@ -286,13 +244,4 @@ wait_count(struct tsem *sem, uint64_t ns)
 	do
 		longest = LOAD_RLX(&statistics->wait_longest);
 	while (ns > longest && !CAS_SEQ(&statistics->wait_longest, longest, ns));
-}
-
-int
-wait_sleeping(struct tsem *sem, const struct waiter *waiter, uint64_t *now)
-{
-	const uint64_t began = *now = platform.now();
-	int rc = sleep_until_enabled(sem, waiter, now);
-	wait_count(sem, *now - began);
-	return rc;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "records/owner.h"
 
+#include "records/presence.h"
 #include "system/identity.h"
 #include "system/platform.h"
-#include "records/presence.h"
 
 static uint64_t
 recorded_start(const struct record *record, uint64_t owner)

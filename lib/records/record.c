@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "protocol/fast.h"
+#include "records/presence.h"
 #include "system/identity.h"
 #include "system/platform.h"
-#include "records/presence.h"
 
 /* ---- the states that only the owner writes ---- */
 

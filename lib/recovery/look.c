@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "recovery/look.h"
 
-#include "system/identity.h"
-#include "records/owner.h"
 #include "protocol/protocol.h"
+#include "records/owner.h"
 #include "recovery/recover.h"
 #include "recovery/removal.h"
+#include "system/identity.h"
 #include "wake/wake.h"
 
 uint64_t

@@ -25,8 +25,8 @@
 #ifndef TSEM_LIB_LOOK_H
 #define TSEM_LIB_LOOK_H
 
-#include "system/clock.h"
 #include "protocol/handle.h"
+#include "system/clock.h"
 
 #define LOOKOUT_EVERY (50 * NS_PER_MS)
 #define LOOKOUT_FOR (30 * NS_PER_SECOND) /* of waiting. Many semaphores may each have a last waiter */

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include "wake/notify.h"
-#include "system/platform.h"
 #include "protocol/protocol.h"
 #include "recovery/recover_front.h"
+#include "system/platform.h"
+#include "wake/notify.h"
 
 #define TRY_LOOK_EVERY (10 * NS_PER_MS)
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "recovery/recover_record.h"
 
-#include "wake/notify.h"
-#include "records/owner.h"
 #include "protocol/protocol.h"
+#include "records/owner.h"
 #include "records/record.h"
 #include "recovery/removal.h"
+#include "wake/notify.h"
 #include "wake/wake.h"
 
 /* A record, and why this process may act for its owner. */

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "wake/notify.h"
 #include "records/owner.h"
-#include "system/platform.h"
 #include "records/presence.h"
 #include "records/record.h"
+#include "system/platform.h"
+#include "wake/notify.h"
 #include "wake/wake.h"
 
 /* ---- the mark ---- */

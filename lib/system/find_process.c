@@ -5,8 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "system/identity.h"
 #include "layout.h"
+#include "system/identity.h"
 #include "system/liveness.h"
 #include "system/proc.h"
 

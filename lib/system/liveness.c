@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cancellation.h"
-#include "system/identity.h"
 #include "layout.h"
+#include "system/identity.h"
 #include "system/proc.h"
 
 bool

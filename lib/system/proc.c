@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/clock.h"
 #include "layout.h"
+#include "system/clock.h"
 
 void
 pid_to_text(pid_t pid, char text[12])

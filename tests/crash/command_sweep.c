@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "command_points.h"
 #include "command_namespaces.h"
+#include "command_points.h"
 #include "worker.h"
 
 enum { EXIT_SKIPPED = 77, WORKERS_MAX = 16, REPORTS_MAX = 3 };

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "protocol/handle.h"
 #include "operation.h"
+#include "protocol/handle.h"
 #include "system/platform.h"
 #include "tracee.h"
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "beside.h"
-#include "protocol/handle.h"
 #include "pid_namespace.h"
+#include "protocol/handle.h"
 #include "system/platform.h"
 #include "trace.h"
 

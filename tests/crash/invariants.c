@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "operation_other.h"
-#include "run.h"
 #include "protocol/handle.h"
+#include "run.h"
 
 /* What executor `i` holds, if it lives and has ended its operation. */
 static int64_t

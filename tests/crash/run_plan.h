@@ -3,8 +3,8 @@
 #ifndef TSEM_TESTS_CRASH_RUN_PLAN_H
 #define TSEM_TESTS_CRASH_RUN_PLAN_H
 
-#include "plan.h"
 #include "fixture.h"
+#include "plan.h"
 #include "trace.h"
 
 enum verdict { VERDICT_FINE, VERDICT_NOT_APPLICABLE, VERDICT_FAULT };

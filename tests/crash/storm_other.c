@@ -4,8 +4,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "system/platform.h"
 #include "storm.h"
+#include "system/platform.h"
 
 static struct timespec
 soon(uint64_t *state)

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "protocol/fast.h"
 #include "calls/hold.h"
-#include "system/platform.h"
+#include "protocol/fast.h"
 #include "records/presence.h"
 #include "storm.h"
+#include "system/platform.h"
 
 static struct storm *storm;
 static unsigned self;

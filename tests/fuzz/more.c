@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/handle.h"
-#include "image.h"
-#include "target.h"
 #include "fake_platform.h"
+#include "image.h"
+#include "protocol/handle.h"
+#include "target.h"
 
 void
 more_set(struct session *session, uint32_t count)

@@ -6,10 +6,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "protocol/handle.h"
-#include "more.h"
-#include "target.h"
 #include "fake_platform.h"
+#include "more.h"
+#include "protocol/handle.h"
+#include "target.h"
 
 /* ---- results ---- */
 

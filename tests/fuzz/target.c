@@ -10,12 +10,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "system/identity.h"
+#include "fake_platform.h"
 #include "name.h"
 #include "operations.h"
 #include "program.h"
 #include "segment.h"
-#include "fake_platform.h"
+#include "system/identity.h"
 
 static char name[64];
 static char path[PATH_BYTES];

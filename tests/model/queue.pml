@@ -79,7 +79,7 @@ inline queue_enter(n, has_deadline)
 inline queue_wait(n, has_deadline)
 {
 	queue_mark_queued();
-	sleep_until_enabled(n, has_deadline);
+	wait_sleeping(n, has_deadline);
 	if
 	:: !ok && has_deadline -> give_up(n)
 	:: else

@@ -87,7 +87,7 @@
 #else
 #define word_retracted(w) (word_next_sequence(w) & ~WORD_SLEEPERS)
 #endif
-#define wait_retract(n) \
+#define retract(n) \
 	STEP(if \
 	     :: may_retract(n) -> \
 		     array[sleep_word(n)] = word_retracted(array[sleep_word(n)]); \
@@ -100,7 +100,7 @@
  * only when nothing else can happen (rest.pml). The look at the beginning of each round is left out: it can only end
  * the wait, as the look after the announcement does.
  */
-inline sleep_until_enabled(n, has_deadline)
+inline wait_sleeping(n, has_deadline)
 {
 	do
 	::
@@ -136,7 +136,7 @@ inline sleep_until_enabled(n, has_deadline)
 		fi
 	od;
 	if
-	:: ok -> wait_retract(n)
+	:: ok -> retract(n)
 	:: else
 	fi;
 	forget_announcement

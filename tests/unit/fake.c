@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "system/liveness.h"
 #include "support.h"
+#include "system/liveness.h"
 
 struct fake fake;
 static struct platform real;

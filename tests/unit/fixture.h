@@ -11,24 +11,24 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "calls/hold.h"
 #include "fake.h"
 #include "protocol/fast.h"
-#include "calls/hold.h"
-#include "system/identity.h"
-#include "system/liveness.h"
-#include "recovery/look.h"
-#include "wake/notify.h"
-#include "records/owner.h"
-#include "system/platform.h"
 #include "protocol/protocol.h"
 #include "queue/queue.h"
+#include "queue/wait.h"
+#include "records/owner.h"
 #include "records/record.h"
+#include "recovery/look.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
 #include "segment.h"
+#include "system/identity.h"
+#include "system/liveness.h"
+#include "system/platform.h"
+#include "wake/notify.h"
 #include "wake/ticket_word.h"
-#include "queue/wait.h"
 #include "wake/wake.h"
 
 /* ---- the words of a semaphore ---- */

@@ -18,8 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "system/identity.h"
 #include "layout.h"
+#include "system/identity.h"
 #include "system/proc.h"
 
 static uint32_t

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/identity.h"
 #include "layout.h"
+#include "system/identity.h"
 #include "system/liveness.h"
 #include "system/proc.h"
 

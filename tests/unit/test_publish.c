@@ -4,8 +4,8 @@
  * name them, and without /proc. A seccomp filter makes these calls fail. It cannot be removed, so each test uses a
  * child.
  */
-#include "stop.h"
 #include "fixture.h"
+#include "stop.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -108,7 +108,7 @@ peers_drain_and_wait(void)
 {
 	assert_int_equal(tsem_set(sem, 0), 0);
 	waiting = join_queue();
-	sleeps_on = wait_word(sem, &waiting.waiter);
+	sleeps_on = ticket_word(sem, last_ticket(waiting.waiter.ticket, waiting.waiter.count));
 	wait_announce(sleeps_on, 0);
 	assert_false(is_enabled(sem, waiting.waiter.ticket, 1));
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "system/identity.h"
 #include "layout.h"
+#include "system/identity.h"
 #include "system/liveness.h"
 
 /* tsem(3) promises the optimized number for tsem_post(). Frames are larger without optimization. */

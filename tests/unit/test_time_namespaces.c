@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "system/identity.h"
 #include "layout.h"
+#include "system/identity.h"
 #include "system/liveness.h"
 #include "system/platform.h"
 #include "system/proc.h"
