@@ -10,8 +10,9 @@
  *     if (other.try_lock_for(std::chrono::seconds(5)))
  *         ...
  *
- * Errors are std::system_error with the error numbers of tsem.h in std::generic_category(), so they compare with
- * std::errc. A function that tries returns false if it gets no permit (EAGAIN, ETIMEDOUT); this is no error.
+ * Errors are std::system_error with the error numbers of the C functions; a try that gets no permit returns false.
+ *
+ * tsem(3) is the reference, in its section "C++".
  */
 #ifndef TSEM_HPP
 #define TSEM_HPP
@@ -180,9 +181,8 @@ class semaphore
 };
 
 /*
- * Permits that are recorded for this process until unlock(), the end of the object, or the end of the process. Only one
- * thread at a time may use the object. It may be moved. Its semaphore must outlive it, but may be moved. A hold is
- * TimedLockable in the sense of the standard, so std::unique_lock, std::lock_guard and std::lock() work with it.
+ * Permits that are recorded for this process until unlock(), the end of the object, or the end of the process. The
+ * object may be moved, and its semaphore must outlive it. A hold is TimedLockable in the sense of the standard.
  */
 class hold
 {

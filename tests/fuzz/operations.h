@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All operations on a semaphore. Each result must be one that tsem.h documents. */
+/* All operations on a semaphore. Each result must be one that tsem(3) documents. */
 #ifndef TSEM_FUZZ_OPERATIONS_H
 #define TSEM_FUZZ_OPERATIONS_H
 
@@ -14,7 +14,7 @@ struct session {
 	size_t next;
 };
 
-/* Aborts at an error that tsem.h does not document; otherwise returns it. */
+/* Aborts at an error that tsem(3) does not document; otherwise returns it. */
 int checked(const char *state, int rc);
 
 /* The place for another hold. A hold that is there is released first, as a correct program would do. */
