@@ -14,15 +14,8 @@
 #include "name.h"
 #include "segment.h"
 
-/* Some 20 ms: enough for another process to end a lease or remove a second name, unless that process is stopped. */
+/* Some 20 ms: enough for another process to end a lease, unless that process is stopped. */
 enum { PAUSES_MAX = 20 };
-
-static void
-pause_a_millisecond(void)
-{
-	const struct timespec pause = {.tv_nsec = 1000000};
-	nanosleep(&pause, NULL);
-}
 
 /* ---- trust ---- */
 
@@ -53,23 +46,6 @@ static bool
 is_trusted(uid_t owner)
 {
 	return owner == 0 || (owner == geteuid() && (owner != OVERFLOW_UID || is_mapped(owner)));
-}
-
-/*
- * Waits while the file has two names: a creator that can neither name an unnamed file nor rename one gives it two names
- * for a moment. A process that only looks does not wait, because it may look at thousands of such files.
- */
-static int
-stat_when_published(int fd, bool may_wait, struct stat *st)
-{
-	for (int i = 0; i <= PAUSES_MAX; i++) {
-		if (fstat(fd, st) != 0)
-			return -errno;
-		if (!may_wait || !S_ISREG(st->st_mode) || st->st_nlink <= 1)
-			return 0;
-		pause_a_millisecond();
-	}
-	return 0;
 }
 
 /* ---- the header ---- */
@@ -111,9 +87,8 @@ static int
 attach_file(int fd, bool writable, unsigned flags, struct segment *segment)
 {
 	struct stat st;
-	int rc = stat_when_published(fd, writable, &st);
-	if (rc < 0)
-		return rc;
+	if (fstat(fd, &st) != 0)
+		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EBADMSG;
 	if (!is_trusted(st.st_uid) && (flags & SEGMENT_FOREIGN) == 0)
@@ -122,7 +97,7 @@ attach_file(int fd, bool writable, unsigned flags, struct segment *segment)
 		return -EMLINK;
 
 	struct header header;
-	rc = read_valid_header(fd, &header);
+	int rc = read_valid_header(fd, &header);
 	if (rc < 0)
 		return rc;
 	if (st.st_size < (off_t)SEGMENT_BYTES_MIN)
@@ -152,7 +127,7 @@ open_file(const char *path, bool writable)
 	 */
 	for (int i = 0; i <= PAUSES_MAX && fd == -EAGAIN; i++) {
 		if (i > 0)
-			pause_a_millisecond();
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		fd = file_move_descriptor(open(path, (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 	}
 	for (size_t i = 0; i < sizeof(impossible) / sizeof(impossible[0]); i++) {

@@ -102,21 +102,14 @@ open_temporary(char temporary[PATH_BYTES])
 
 /* ---- the name ---- */
 
-/* link() gives the file two names for a moment, so it is left to kernels without renameat2() (before Linux 3.15). */
+/* -EOPNOTSUPP: this system cannot rename a file without replacing another one. */
 static int
 rename_temporary(const char *temporary, const char *path)
 {
-#ifdef SYS_renameat2
 	enum { REPLACE_NOTHING = 1 }; /* RENAME_NOREPLACE of linux/fs.h */
 	if (syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, REPLACE_NOTHING) == 0)
 		return 0;
-	if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
-		return -errno;
-#endif
-	if (link(temporary, path) != 0)
-		return -errno;
-	unlink(temporary);
-	return 0;
+	return errno == ENOSYS || errno == EINVAL || errno == EPERM ? -EOPNOTSUPP : -errno;
 }
 
 /* -EOPNOTSUPP: this system cannot give an unnamed file a name. */

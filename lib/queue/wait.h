@@ -9,7 +9,6 @@
  *     removal.c       sleep_for()             for another remover, a second at most
  *
  * The first two look for dead owners when the sleep times out; look.h says when that is.
- * (shm/attach.c also waits up to 20 ms for a file that is being published.)
  */
 #ifndef TSEM_LIB_WAIT_H
 #define TSEM_LIB_WAIT_H
