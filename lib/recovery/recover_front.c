@@ -88,22 +88,6 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 	return !still_there || is_enabled(sem, ticket, LOAD_ACQ(&record->count));
 }
 
-/*
- * Goes on without a scan: tries skip() on every `step`-th record after `last` (`step`: the index distance of the last
- * two places), until one is not QUEUED or skip() is false. Records are claimed one after the other, so this mostly
- * finds the whole queue. The next scan finds what it misses.
- */
-static void
-follow(struct tsem *sem, uint32_t last, uint32_t step, uint32_t *permits)
-{
-	const struct record *record;
-	for (uint32_t i = last + step; (record = record_at(sem, i)) != NULL; i += step) {
-		const uint64_t state = LOAD_ACQ(&record->state);
-		if (state_kind(state) != STATE_QUEUED || !skip(sem, i, state_value(state), permits))
-			return;
-	}
-}
-
 /* A declared waiter is an orphan, too, until its owner has noticed. */
 static bool
 is_orphan(uint64_t owner, uint64_t state)
@@ -156,8 +140,6 @@ recover_front(struct tsem *sem, uint32_t *permits)
 			at++;
 		if (at < PLACES_MAX)
 			break;
-		const uint32_t last = place_index(places[PLACES_MAX - 1]);
-		follow(sem, last, last - place_index(places[PLACES_MAX - 2]), permits);
 		from = places[PLACES_MAX - 1] + 1;
 	}
 	renew_orphan_hint(sem, pending, origin);
