@@ -111,7 +111,7 @@ static const struct explanation explanations[] = {
 	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f NAME')"},
 	{ENOSPC, "shared memory is full (free some space in /dev/shm)"},
 	{EROFS, "shared memory is read-only (mount /dev/shm writable)"},
-	{EOPNOTSUPP, "this system can neither name an unnamed file in /dev/shm nor rename one without replacing another"},
+	{EOPNOTSUPP, "the kernel or the file system of /dev/shm lacks what tsem needs (mount a tmpfs there)"},
 	{EFBIG, "the file size limit is too low (raise 'ulimit -f' to 2100 KiB or more)"},
 	{ENOMEM, "not enough memory (raise 'ulimit -v', or close some programs)"},
 	{EMFILE, "too many open files (raise 'ulimit -n')"},

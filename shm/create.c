@@ -32,8 +32,8 @@ enum { TEMPORARY_TRIES = 20 };
 
 /*
  * A creator keeps its temporary file locked. If this process gets the lock, the creator is dead, or it has created the
- * file and not locked it yet; lock_temporary() detects the second case. No other user can open the file before it is
- * complete.
+ * file and not locked it yet, which lock_temporary() detects, or it has renamed and unlocked the file since. No other
+ * user can open the file before it is complete.
  */
 static void
 remove_if_abandoned(int directory, const char *file)
@@ -61,7 +61,7 @@ remove_abandoned(void)
 	closedir(directory);
 }
 
-/* Returns false if another creator locked the file first: it takes the file for abandoned and removes it. */
+/* Returns false if another creator locked the file first: that creator takes the file for abandoned and removes it. */
 static bool
 lock_temporary(int fd)
 {
@@ -112,7 +112,7 @@ rename_temporary(const char *temporary, const char *path)
 	return errno == ENOSYS || errno == EINVAL || errno == EPERM ? -EOPNOTSUPP : -errno;
 }
 
-/* -EOPNOTSUPP: this system cannot give an unnamed file a name. */
+/* -EOPNOTSUPP: this system cannot give the file a name without replacing another one. */
 static int
 publish(int fd, const char *temporary, const char *path)
 {

@@ -100,7 +100,8 @@
  *     repeats     HELD: how often a child has adopted the hold. So the compare-and-swap of a process that judged the
  *                 parent dead fails after the adoption.
  *                 CLAIMED: how often the owner has reused the record since it wrote `gen`. So a CLAIMED state of a
- *                 record comes again only after 2^43 uses, and `gen` mostly need not be written.
+ *                 record comes again only after 2^43 uses (2^32 on the slow path), and `gen`
+ *                 mostly need not be written.
  *                 QUEUED: STATE_CANCELLED, STATE_DECLARED, or 0
  *
  * A tag {r, phase} in T is *unfinished* while record r is CLAIMED with a == phase; one in G, while r is RELEASING with

@@ -64,7 +64,7 @@ tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 
 /* ---- any ---- */
 
-/* Tries each in the caller's order. -EAGAIN: none has a permit left over. -EUSERS: nor has one of them a free record. */
+/* Tries each in the caller's order. -EAGAIN: none has a permit left over. -EUSERS: the same, and one lacks a record. */
 static int
 try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 {
@@ -102,7 +102,7 @@ count_in_vain(struct queue_place *lines, size_t n, uint64_t waited)
 }
 
 static int
-become_hold(struct queue_place *place, uint64_t began, uint64_t now, tsem_hold *hold)
+end_wait(struct queue_place *place, uint64_t began, uint64_t now, tsem_hold *hold)
 {
 	wait_count(place->sem, now - began);
 	STORE_RLX(&place->waiter.record->since, now); /* held since now */
@@ -132,7 +132,7 @@ wait_in_lines(struct queue_place *lines, size_t n, uint64_t began, tsem_hold *ho
 	}
 	now = platform.now();
 	if (first < n) {
-		rc = become_hold(&lines[first], began, now, hold);
+		rc = end_wait(&lines[first], began, now, hold);
 		if (rc == 0)
 			*which = first;
 	} else {

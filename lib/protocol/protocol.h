@@ -4,28 +4,29 @@
  * loses nor doubles a permit. The fast path (fast.h) makes the same stores, and no other file changes the two counters.
  * layout.h explains the words; r is the record, t its ticket, a and b its phases.
  *
- * 1. A hold, store by store. The last column says what another process does if it finds the owner dead after this store
- *    and before the next one (recover_record.c).
+ * 1. A hold, store by store; (s), (f): on the slow, on the fast path only. The last column says what another process does
+ *    if it finds the owner dead after this store and before the next one (recover_record.c).
  *
  *        store                            the segment then                          recovery
  *   ---  -------------------------------  ----------------------------------------  -----------------------------------
- *   0    state = CLAIMED                  CLAIMED; T's tag is not (r, a)            no ticket: IDLE, and freed when
- *                                                                                   records run short
+ *   0    state = CLAIMED                  CLAIMED; T's tag is not (r, a)            no ticket: IDLE, and freed, at the
+ *                                                                                   latest when records run short
  *   1    T += count, tag (r, a)           CLAIMED; T's tag is (r, a): unfinished    finishes the arrival: QUEUED(t);
  *                                                                                   then as 2
- *   2    state = QUEUED(t)                QUEUED; T's tag is finished               when E comes to t: RELEASING, moves
- *        (only on the slow path)                                                    G, IDLE, freed
+ *   2 s  state = QUEUED(t)                QUEUED; T's tag is finished               when E comes to t: RELEASING, moves
+ *                                                                                   G, IDLE, freed
  *   3    state = HELD(t)                  HELD                                      RELEASING, moves G, IDLE, freed
- *   4    since = now                      as 3; people read `since`                 as 3
+ *   4 f  since = now                      as 3; people read `since`                 as 3
  *   5    state = RELEASING(t)             RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
  *   6    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
- *   7    gen = the next generation        as 6                                      as 6: both generations make an IDLE
+ *   7 f  gen = the next generation        as 6                                      as 6: both generations make an IDLE
  *                                                                                   that can be freed
+ *   7 s  state = IDLE, phases flipped     IDLE                                      freed
  *   8    state = CLAIMED, phases flipped  as 0                                      as 0
  *
  * 2. Rows 1 and 6. One compare-and-swap moves the counter and says by its tag which record it moved for. So the segment
- *    alone tells whether a dead process had its ticket, and whether it had given it back. The next move of the counter
- *    overwrites the tag; before that, its process finishes the tag: it writes the state that the tag stands for.
+ *    alone tells whether a dead process had its ticket, and whether it had given it back. Before a move replaces the tag,
+ *    its process finishes it: it writes the state that the tag stands for. (A post may keep the tag.)
  *
  *    arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + count, (r, a)} after finishing x. The ticket is t.
  *    finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
@@ -41,35 +42,36 @@
  *    No step waits for another process.
  *
  * 3. Who acts on another process's record. All do so by compare-and-swap, from a state that names one use of the record
- *    by its ticket or generation: if the record goes on meanwhile, the swap fails. No CLAIMED state of a record comes
- *    again before 2^43 uses.
+ *    by its ticket or generation: if the record goes on meanwhile, the swap fails. A CLAIMED state of a record comes
+ *    again after 2^32 uses on the slow path, or 2^43 on the fast one.
  *
  *    - Recovery, once the owner is certainly dead. It reads the state after it knows of the death, and then the owner
  *      again: so the state is the last one that this owner wrote, or one that another process made of it.
  *    - While the owner lives: any process that finishes a tag (QUEUED, IDLE), or goes on with a release (G, IDLE); a
- *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a child that
- *      adopts the hold, which its parent must not use meanwhile.
+ *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a process that
+ *      releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold, which
+ *      its parent must not use meanwhile.
  *    - For a user who has declared a living owner dead (named_owner.c), any process that releases its hold or skips its
  *      ticket. A plain store of this owner may then return the permits a second time, which tsem(3) says of
  *      tsem_recover_owner(); its record stays its own.
  *
- * 4. The owner's plain stores: 0, 3, 5 and 8. Between the load and the store, another process could only write the state
- *    that the owner is about to overwrite with one that is as right:
+ * 4. The owner's plain stores: 0, 3, 5, 7 s and 8, and IDLE if it takes no ticket. Whatever another process may write
+ *    between the load and the store, the owner's store may replace it:
  *
  *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: hold_become().)
- *    - 5 over no other state: no process acts on the HELD record of a living owner.
- *    - 8, or IDLE on the slow path, over the IDLE of a process that went on with the release; 0 and 8 over no other IDLE:
- *      only recovery acts on an IDLE record, if its owner is dead or HANDED, and then no owner makes such a store.
+ *    - 5 over no other state: of the processes in 3, only the adopting child writes a HELD record.
+ *    - 7 s and 8 over the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if its
+ *      owner is dead or HANDED, and such an owner makes no store.
  *
- * No wake-up is lost while the waker lives, because of two pairs of sequentially consistent accesses. In each pair, both
- * sides write before they read (Dekker). If the waker dies between its move and its wake-up, the next look wakes the
- * waiter (look.h).
+ * 5. No wake-up is lost while the waker lives, because of two pairs of sequentially consistent accesses. In each pair,
+ *    both sides write before they read (Dekker). If the waker dies between its move and its wake-up, the next look wakes
+ *    the waiter (look.h).
  *
- *   - An arrival moves T and then reads E. A release moves G and then reads T.
- *   - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c, wake.c).
+ *    - An arrival moves T and then reads E. A release moves G and then reads T.
+ *    - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c, wake.c).
  *
- * So either the waiter sees the grant, or the releaser sees the waiter. A post looks for sleepers before it moves G
- * instead: see post.c.
+ *    So either the waiter sees the grant, or the releaser sees the waiter. A post looks for sleepers before it moves G
+ *    instead: see post.c.
  */
 #ifndef TSEM_LIB_PROTOCOL_H
 #define TSEM_LIB_PROTOCOL_H
@@ -82,8 +84,8 @@
 /*
  * A retry in a loop with this limit means that another process made progress, so honest processes never come near this
  * number. A peer that scribbles on the segment must not keep a process in a loop. A call that reaches the limit takes
- * the segment for damaged and fails with -EBADMSG. A step that only helps other processes gives up at the limit without
- * an error.
+ * the segment for damaged and fails, mostly with -EBADMSG. A step that only helps other processes gives up at the limit
+ * without an error.
  */
 enum { RETRIES_MAX = 1 << 20 };
 
@@ -104,7 +106,7 @@ enabled_limit(const struct tsem *sem)
 
 /*
  * E - T: the permits that are available, or if negative, that are missing. If T moves after it was read, the
- * result is too high. Only a fall of C meanwhile can make it lower than E - T was when T was read.
+ * result is too high. It is too low only if C falls meanwhile.
  */
 static inline int64_t
 available_permits(const struct tsem *sem)
@@ -192,7 +194,7 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
 
 /*
  * The state that follows the RELEASING `state`. While the record is in `state`, `gen` is that of this use or of the
- * next one (fast.h, store 6), and both are good. If the record has left `state`, a caller that is not its owner fails
+ * next one (row 7), and both are good. If the record has left `state`, a caller that is not its owner fails
  * in its compare-and-swap. Acquire: that compare-and-swap comes after this read.
  */
 static inline uint64_t
@@ -221,8 +223,8 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
 
 /*
- * Makes G's tag one of the WATCHED values, so that every later post looks for sleepers. A caller that is about to
- * sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
+ * Makes G's tag one of the WATCHED values, so that posts look for sleepers until no process waits. A caller that is about
+ * to sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
  */
 bool watch_grants(struct tsem *sem);
 

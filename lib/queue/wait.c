@@ -44,8 +44,8 @@ timers_begin(const struct tsem_wait *options, uint64_t now)
 }
 
 /*
- * The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. Records
- * are mostly claimed in the order of arrival, so this begins with the last.
+ * The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. In
+ * a burst, records are claimed in the order of arrival, so this begins with the last.
  */
 static uint32_t
 count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
@@ -62,7 +62,7 @@ count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 	return n;
 }
 
-/* At the multiples of which time this waiter looks at present: see look.h. */
+/* This waiter looks at each multiple of the result: see look.h. */
 static uint64_t
 look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 {
@@ -74,7 +74,7 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);
 }
 
-/* -EIDRM, -ECANCELED: the wait ends without a permit. */
+/* -EIDRM, -ECANCELED: the wait is to end. (With a permit, if the ticket is enabled by then: see give_up().) */
 static int
 has_ended(const struct tsem *sem, const struct waiter *waiter)
 {

@@ -8,7 +8,7 @@
  *     idle.c          sleep_until_idle()      for idleness
  *     removal.c       sleep_for()             for another remover, a second at most
  *
- * The first two look for dead owners when the sleep times out; look.h says when that is.
+ * Before a sleep, the first two look for dead owners if look.h says so. (shm/attach.c waits up to 20 ms for a lease.)
  */
 #ifndef TSEM_LIB_WAIT_H
 #define TSEM_LIB_WAIT_H
@@ -49,13 +49,13 @@ struct sleeper {
 
 /*
  * Sleeps until one of the tickets is enabled, or a setter that lowered the capacity has made its record HELD: 0, and
- * `*which` says which one. The caller relies on this finding: if a setter lowers the capacity afterwards, another look
- * would say no. -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the tickets are still the caller's, which has to give them up.
+ * `*which` says which one. The caller relies on this finding: if a setter lowers the capacity afterwards, E may
+ * say no. -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the tickets are still the caller's, which has to give them up.
  * Sets `*now` to the time at which the wait ended.
  *
  * Before each sleep a waiter looks for dead owners if it is time to, or if another process has ended the last sleep; and
- * it reports progress. If it learns only when it looks that the semaphore was removed or that all waits were cancelled,
- * it wakes the other waiters, because the process that did so may have died before it woke them.
+ * it reports progress. If it learns at the time of such a look that the semaphore was removed or that all waits were
+ * cancelled, it wakes the other waiters, because the process that did so may have died before it woke them.
  */
 int wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which);
 
@@ -77,7 +77,7 @@ uint32_t wait_announce(_Atomic uint32_t *word, uint32_t announced);
 #define POSTED_PAUSE (20 * UINT64_C(1000))
 
 /*
- * Returns the time at which a waiter that has announced itself must look again. If a post is about to enable it, this
+ * Returns the time at which a waiter that has announced itself must read E again. If a post is about to enable it, this
  * is after a pause, because the poster may have died before it moved G. The pause doubles each time, and starts anew
  * when the word has changed. NS_FOREVER: no post is about to, or the pause has grown to a tick.
  */

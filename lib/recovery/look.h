@@ -4,8 +4,8 @@
  *
  *     sleep                                       looks at each multiple of
  *     for a ticket (acquire, take, all, any)
- *         of the last waiter in line              LOOKOUT_EVERY for each LOOKOUT_HOLDERS holders or part of them,
- *                                                 at most TICK; TICK after LOOKOUT_FOR
+ *         of the last waiter in line              LOOKOUT_EVERY, and as much again for each LOOKOUT_HOLDERS
+ *                                                 holders; at most TICK; TICK after LOOKOUT_FOR
  *         of the DEPUTIES before it               TICK
  *         of any other waiter                     SLOW_TICK for each SLOW_LINE waiters in line or part of them
  *     for idleness                                TICK

@@ -14,7 +14,7 @@ struct subject {
 	struct record *record;
 	uint64_t owner;
 	bool dead;       /* the owner, certainly: the record is freed at the end */
-	uint64_t forced; /* the ticket for which a user has said so; or NO_TICKET. The record stays the owner's */
+	uint64_t forced; /* the ticket for which a user has said so; or NO_TICKET */
 };
 
 #define NO_TICKET UINT64_MAX
@@ -48,15 +48,16 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	const uint64_t ticket = state_value(state);
 	/*
 	 * A remover has all permits, or waits for them, from before unlink() until it has marked the semaphore. If it was
-	 * killed in between, the mark must be there before these permits move. The owner of an orphan was no remover.
+	 * killed in between, the mark must be there before these permits move. A remover marks it before its places become
+	 * orphans.
 	 */
 	if (owner_kind(subject->owner) == OWNER_KIND_ORPHAN)
 		held = false;
 	else
 		removal_notice(sem);
 	/*
-	 * A `tsem run` gives the permits back before it reaps its command. So if the end of the command could not be seen
-	 * because it was reaped meanwhile, the state has changed by now.
+	 * A `tsem run` gives the permits back before it reaps its command. So if it has reaped the command before the look at
+	 * its end, the state has changed by now.
 	 */
 	const bool abandoned = held && !ended_in_order(record, subject->owner) && LOAD_SEQ(&record->state) == state;
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
@@ -72,7 +73,7 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	}
 }
 
-/* Takes the record one state further. False: there is nothing more to do for this owner. */
+/* Takes the record one state further. False: nothing more can be done now. */
 static bool
 recover_step(struct tsem *sem, const struct subject *subject, uint32_t *permits)
 {
@@ -140,7 +141,7 @@ recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 		return;
 
 	const enum liveness liveness = owner_liveness(sem, record, owner);
-	/* This process may have no descriptor left, for example. */
+	/* This process cannot judge its own namespace, perhaps for lack of a descriptor: its look counts for no other. */
 	if (liveness == LIVENESS_UNKNOWN && owner_is_in_our_namespace(record))
 		STORE_RLX(&sem->unsure, true);
 	const struct subject subject = {

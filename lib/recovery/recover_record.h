@@ -19,7 +19,7 @@ void recover_record(struct tsem *sem, uint32_t index, uint32_t *permits);
 
 /*
  * The same for a ticket whose owner a user has called dead, which no process can judge. If it lives, its late plain
- * stores (fast.h) may return the permits a second time, and do nothing else: the record stays its owner's.
+ * stores may return the permits a second time, and do nothing else: the record stays its owner's.
  */
 void recover_forced(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t ticket, uint32_t *permits);
 
