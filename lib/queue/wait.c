@@ -186,13 +186,14 @@ sleep_on_words(const struct sleeper *sleepers, size_t n, uint64_t wake_at)
 {
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
 	uint32_t expected[TSEM_SEMAPHORES_MAX];
+	const uint64_t last = waiter_last_ticket(sleepers->waiter);
+	if (n == 1)
+		return platform.sleep(ticket_word(sleepers->sem, last), sleepers->announced, word_bit(last), wake_at);
 	for (size_t i = 0; i < n; i++) {
 		words[i] = ticket_word(sleepers[i].sem, waiter_last_ticket(sleepers[i].waiter));
 		expected[i] = sleepers[i].announced;
 	}
-	if (n > 1)
-		return platform.sleep_any(words, expected, n, wake_at);
-	return platform.sleep(words[0], expected[0], word_bit(waiter_last_ticket(sleepers->waiter)), wake_at);
+	return platform.sleep_any(words, expected, n, wake_at);
 }
 
 size_t

@@ -24,7 +24,7 @@ on_terminal() {
 
 @test "terminal: after Ctrl-C tsem dies of SIGINT, too, so that a loop of the shell stops" {
   on_terminal 'type:for i in 1 2 3; do tsem run -j1 "$SEM" sh -c "echo x >>runs; exec sleep 1000"; done\n' \
-    'until:test -e runs' 'type:\x03' 'see:$ ' 'type:echo status=$?\n' 'see:status=130'
+    'until:test -s runs' 'type:\x03' 'see:$ ' 'type:echo status=$?\n' 'see:status=130'
   expect_equal 'runs' "$(<runs)" x
   expect_at_rest 1
 }
