@@ -2,7 +2,6 @@
 #include "etcd/etcd_verbs.h"
 #include "etcd/semaphore.h"
 #include "message.h"
-#include "view/show_json.h"
 #include "view/show_table.h"
 
 int
@@ -15,11 +14,7 @@ etcd_cmd_show(const struct options *o)
 	const int rc = etcd_snapshot(&sem, &snapshot);
 	if (rc < 0)
 		die_of_config(&sem, o, rc);
-	if (o->view.json)
-		show_json(o->name, &o->view, &snapshot);
-	else
-		show_table(o->name, &o->view, &snapshot);
-	flush_stdout(o->name);
+	show(o, &snapshot);
 	snapshot_free(&snapshot);
 	etcd_close(&sem);
 	return EXIT_DONE;

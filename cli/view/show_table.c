@@ -8,6 +8,7 @@
 #include "message.h"
 #include "process.h"
 #include "view/describe.h"
+#include "view/show_json.h"
 #include "view/statistics.h"
 #include "view/table.h"
 
@@ -82,4 +83,14 @@ show_table(const char *name, const struct view_options *o, const struct snapshot
 	table_free(&table);
 	if (rc < 0)
 		die_error(name, rc);
+}
+
+void
+show(const struct options *o, const struct snapshot *snapshot)
+{
+	if (o->view.json)
+		show_json(o->name, &o->view, snapshot);
+	else
+		show_table(o->name, &o->view, snapshot);
+	flush_stdout(o->name);
 }
