@@ -278,7 +278,7 @@ int tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns);
 
 /* ---- memory of the program ---- */
 
-/* The size of a semaphore that so many processes and threads may hold or wait for at the same time. */
+/* Returns the size of a semaphore for that many processes and threads that hold or wait at the same time. */
 size_t tsem_size_at(uint32_t participants);
 /*
  * Makes a semaphore in memory of the program, shared and aligned to 64 bytes. Exactly one process calls it. In

@@ -371,11 +371,11 @@ state_is_cancelled(uint64_t state)
 	return state_kind(state) == STATE_QUEUED && (state & (STATE_CANCELLED | STATE_DECLARED)) != 0;
 }
 
-/* Of a waiter that lives: another process has skipped its ticket. */
+/* Of a waiter that lives: another process has skipped its ticket, or may do so. */
 static inline bool
 state_is_skipped(uint64_t state)
 {
-	return state_kind(state) == STATE_IDLE || state_kind(state) == STATE_RELEASING;
+	return state_is_declared(state) || state_kind(state) == STATE_IDLE || state_kind(state) == STATE_RELEASING;
 }
 
 static inline unsigned

@@ -26,20 +26,9 @@ consume_abandonment(struct tsem *sem)
 int
 hold_become(struct queue_place *place, tsem_hold *out)
 {
-	struct record *record = place->claim.record;
-	/* By compare-and-swap: another process may skip the ticket, if a user has declared this one dead. */
-	uint64_t held = 0;
-	for (int retries = 0; retries < RETRIES_MAX && held == 0; retries++) {
-		const uint64_t state = LOAD_ACQ(&record->state);
-		if (state_is_declared(state) || state_is_skipped(state))
-			break;
-		const uint64_t next = state_next(state, STATE_HELD, place->waiter.ticket);
-		held = CAS_SEQ(&record->state, state, next) ? next : 0;
-	}
-	if (held == 0) {
-		queue_leave(place);
+	uint64_t held;
+	if (!queue_become(place, 0, STATE_HELD, place->waiter.ticket, &held))
 		return -ECANCELED;
-	}
 	*hold_inside(out) = (struct hold){
 		.sem = (uint64_t)(uintptr_t)place->sem,
 		.record = place->claim.index,

@@ -119,7 +119,7 @@ wait_in_lines(struct queue_place *lines, size_t n, uint64_t began, tsem_hold *ho
 		sleepers[i].sem = lines[i].sem;
 		sleepers[i].waiter = &lines[i].waiter;
 	}
-	uint64_t now;
+	uint64_t now = began;
 	size_t first;
 	int rc = wait_sleeping(sleepers, n, &now, &first);
 	for (size_t i = 0; i < n && rc == -ETIMEDOUT; i++)

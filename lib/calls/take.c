@@ -8,30 +8,17 @@
 #include "recovery/recover.h"
 #include "recovery/removal.h"
 
-/*
- * QUEUED, or HELD by a setter that lowered the capacity, -> IDLE: the permits are taken, and the record has done its
- * work. -ECANCELED: the ticket was skipped, and the waiter has nothing.
- */
+/* The permits are taken, and the record has done its work. -ECANCELED: the ticket was skipped. */
 static int
 forget_owner(struct queue_place *place)
 {
-	/*
-	 * It follows whatever another process may have made of the record. By compare-and-swap, because nothing of an
-	 * anonymous permit is left by which a later post could be told from others. Only the arrival phase was used.
-	 */
-	const struct claim *claim = &place->claim;
-	const uint32_t gen = LOAD_RLX(&claim->record->gen);
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
-		const uint64_t state = LOAD_ACQ(&claim->record->state);
-		if (state_is_declared(state) || state_is_skipped(state))
-			break;
-		if (CAS_SEQ(&claim->record->state, state, state_next(state ^ STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1))) {
-			record_cache_or_free(place->sem, claim);
-			return 0;
-		}
-	}
-	queue_leave(place);
-	return -ECANCELED;
+	const uint32_t gen = LOAD_RLX(&place->claim.record->gen);
+	uint64_t idle;
+	/* Only the arrival phase was used. */
+	if (!queue_become(place, STATE_ARRIVAL_PHASE, STATE_IDLE, gen + 1, &idle))
+		return -ECANCELED;
+	record_cache_or_free(place->sem, &place->claim);
+	return 0;
 }
 
 /* Takes without a record what the queue leaves over: 0, or -EAGAIN. */

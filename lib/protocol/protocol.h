@@ -41,7 +41,7 @@
  *
  *    No step waits for another process.
  *
- * 3. Who acts on another process's record. All do so by compare-and-swap, from a state that names one use of the record
+ * 3. A process acts on another process's record by compare-and-swap, from a state that names one use of the record
  *    by its ticket or generation: if the record goes on meanwhile, the swap fails. A CLAIMED state of a record comes
  *    again after 2^32 uses on the slow path, or 2^43 on the fast one.
  *
@@ -51,14 +51,14 @@
  *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a process that
  *      releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold, which
  *      its parent must not use meanwhile.
- *    - For a user who has declared a living owner dead (named_owner.c), any process that releases its hold or skips its
- *      ticket. A plain store of this owner may then return the permits a second time, which tsem(3) says of
+ *    - If a user has declared a living owner dead (named_owner.c): any process releases its hold or skips its ticket. A
+ *      plain store of this owner may then return the permits a second time, which tsem(3) says of
  *      tsem_recover_owner(); its record stays its own.
  *
  * 4. The owner's plain stores: 0, 3, 5, 7 s and 8, and IDLE if it takes no ticket. Whatever another process may write
  *    between the load and the store, the owner's store may replace it:
  *
- *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: hold_become().)
+ *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: queue_become().)
  *    - 5 over no other state: of the processes in 3, only the adopting child writes a HELD record.
  *    - 7 s and 8 over the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if its
  *      owner is dead or HANDED, and such an owner makes no store.

@@ -242,7 +242,7 @@ queue_wait(struct queue_place *place)
 	PROBE(wait, sem, waiter->ticket, waiter->count);
 	struct sleeper sleeper = {.sem = sem, .waiter = waiter};
 	const uint64_t began = platform.now();
-	uint64_t now;
+	uint64_t now = began;
 	size_t which;
 	int rc = wait_sleeping(&sleeper, 1, &now, &which);
 	wait_count(sem, now - began);
@@ -282,6 +282,22 @@ queue_try_enter(struct queue_place *place)
 		return keep_unless_removed(place);
 	record_unclaim(sem, &place->claim);
 	return fail_if_removed(sem, rc);
+}
+
+bool
+queue_become(struct queue_place *place, uint64_t flips, enum state_kind kind, uint64_t value, uint64_t *state)
+{
+	struct record *record = place->claim.record;
+	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+		const uint64_t seen = LOAD_ACQ(&record->state);
+		if (state_is_skipped(seen))
+			break;
+		*state = state_next(seen ^ flips, kind, value);
+		if (CAS_SEQ(&record->state, seen, *state))
+			return true;
+	}
+	queue_leave(place);
+	return false;
 }
 
 /* ---- cancelling ---- */

@@ -62,4 +62,11 @@ int queue_take_ticket(struct queue_place *place);
 /* CLAIMED -> QUEUED, unless another process has done it: before a sleep, and before the ticket is given up. */
 void queue_mark_queued(const struct queue_place *place);
 
+/*
+ * Of an enabled place: QUEUED, or HELD by a setter that lowered the capacity, -> `kind` with `value`, and the phases in
+ * `flips` flipped. By compare-and-swap, because another process may skip the ticket if a user has declared this one
+ * dead. `*state`: the new one. False: the ticket was skipped, and the place has been left.
+ */
+bool queue_become(struct queue_place *place, uint64_t flips, enum state_kind kind, uint64_t value, uint64_t *state);
+
 #endif

@@ -209,7 +209,6 @@ int
 wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 {
 	bool woken = false;
-	*now = platform.now();
 	for (size_t i = 0; i < n; i++)
 		sleepers[i].timers = timers_begin(sleepers[i].waiter->options, *now);
 	while ((*which = wait_find_enabled(sleepers, n)) == n) {

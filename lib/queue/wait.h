@@ -51,7 +51,7 @@ struct sleeper {
  * Sleeps until one of the tickets is enabled, or a setter that lowered the capacity has made its record HELD: 0, and
  * `*which` says which one. The caller relies on this finding: if a setter lowers the capacity afterwards, E may
  * say no. -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the tickets are still the caller's, which has to give them up.
- * Sets `*now` to the time at which the wait ended.
+ * `*now`: when the wait begins, and then when it has ended.
  *
  * Before each sleep a waiter looks for dead owners if it is time to, or if another process has ended the last sleep; and
  * it reports progress. If it learns at the time of such a look that the semaphore was removed or that all waits were
