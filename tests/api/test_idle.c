@@ -13,12 +13,6 @@
 static const struct timespec past;
 
 static int
-take_one(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
-static int
 wait_until_idle(void *arg)
 {
 	return -tsem_wait_idle(arg, 0, NULL);

@@ -82,19 +82,6 @@ forced_while_held(void **state)
 	tsem_close(sem);
 }
 
-static int
-wait_to_acquire(void *arg)
-{
-	tsem_hold hold;
-	return -tsem_acquire(arg, 1, NULL, &hold);
-}
-
-static int
-wait_to_take(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
 static void
 waiters_get_an_error(void **state)
 {
@@ -105,7 +92,7 @@ waiters_get_an_error(void **state)
 	pid_t children[WAITERS];
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	for (uint32_t i = 0; i < WAITERS; i++) {
-		children[i] = start_child(i % 2 == 0 ? wait_to_acquire : wait_to_take, sem);
+		children[i] = start_child(i % 2 == 0 ? acquire_one : take_one, sem);
 		EVENTUALLY(stat_of(sem).waiting == i + 1);
 	}
 	assert_int_equal(tsem_remove(name, 0), -EBUSY);
@@ -124,18 +111,11 @@ waiters_notice_a_deleted_file(void **state)
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	const pid_t child = start_child(wait_to_acquire, sem);
+	const pid_t child = start_child(acquire_one, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(unlink(file_of(name)), 0);
 	assert_int_equal(end_of_child(child), EIDRM);
 	tsem_close(sem);
-}
-
-static int
-acquire_and_die(void *arg)
-{
-	tsem_hold hold;
-	return -tsem_acquire(arg, 1, NULL, &hold);
 }
 
 static void
@@ -144,7 +124,7 @@ dead_holders_do_not_prevent_it(void **state)
 	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 2, 0);
-	assert_int_equal(end_of_child(start_child(acquire_and_die, sem)), 0);
+	assert_int_equal(end_of_child(start_child(acquire_one, sem)), 0);
 	assert_int_equal(tsem_remove(name, 0), 0);
 	tsem_close(sem);
 }

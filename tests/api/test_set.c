@@ -10,12 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int
-take_one(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
 static void
 bad_numbers(void **state)
 {

@@ -149,12 +149,6 @@ note_slot(const struct tsem_owner *owner, void *arg)
 	return 0;
 }
 
-static int
-take_one(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
 static void
 slots_are_shown(void **state)
 {

@@ -213,12 +213,6 @@ a_handler_posts_for_its_own_wait(void **state)
 	tsem_close(sem);
 }
 
-static int
-take_one(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
 static void
 post_and_take(void **state)
 {

@@ -57,6 +57,12 @@ tsem *sem;
 const char *sem_name;
 uint64_t began;
 
+_Atomic uint32_t *
+word_of(uint64_t ticket)
+{
+	return ticket_word(sem, ticket & COUNTER_MASK);
+}
+
 static struct platform real_platform; /* while a situation lasts */
 static void *memory;                  /* of an embedded semaphore */
 static size_t memory_size;

@@ -58,6 +58,9 @@ extern tsem *sem;
 extern const char *sem_name;
 extern uint64_t began; /* the fake clock when the situation began */
 
+/* The word that the waiter with this ticket sleeps on. */
+_Atomic uint32_t *word_of(uint64_t ticket);
+
 /*
  * Each of these makes a new semaphore `sem`. It first ends the situation before, so a test may begin anew. end() closes
  * the semaphore and restores the platform.

@@ -168,6 +168,19 @@ stay_until_killed(void *unused)
 }
 
 int
+take_one(void *sem)
+{
+	return -tsem_take(sem, 1, NULL);
+}
+
+int
+acquire_one(void *sem)
+{
+	tsem_hold hold;
+	return -tsem_acquire(sem, 1, NULL, &hold);
+}
+
+int
 hold_until_killed(void *sem)
 {
 	tsem_hold hold;

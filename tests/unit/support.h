@@ -81,6 +81,10 @@ void expect_at_rest(tsem *sem, uint32_t capacity);
 /* Runs body(arg) in a child that dies with the test; its result is the exit status. */
 pid_t start_child(int (*body)(void *arg), void *arg);
 
+/* Bodies of children that end with what they got. They return 0, or the error number. */
+int take_one(void *sem);
+int acquire_one(void *sem);
+
 /* Bodies of children that stay until they are killed. The first one holds a permit of the semaphore `sem`. */
 int hold_until_killed(void *sem);
 int stay_until_killed(void *unused);

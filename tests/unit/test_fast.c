@@ -249,12 +249,6 @@ release_lets_in_a_thread_that_has_queued_up(void **state)
 	expect_all_available();
 }
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket);
-}
-
 /* Otherwise that waiter would sleep until its next tick. */
 static void
 release_wakes_a_waiter_that_has_queued_up(void **state)

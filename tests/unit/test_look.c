@@ -452,12 +452,6 @@ a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends(void **state)
 
 /* ---- what one look does for all ---- */
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket);
-}
-
 /* A live process with that ticket, which sleeps on the word of its last one. */
 static void
 put_sleeper(uint32_t index, enum state_kind state, uint64_t ticket, uint32_t count)

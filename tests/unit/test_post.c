@@ -11,12 +11,6 @@ tag_of_G(void)
 	return counter_tag(LOAD_SEQ(&sem->segment.header->grants));
 }
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket & COUNTER_MASK);
-}
-
 /* `n` waiters for one permit each, all asleep; the first is the next. */
 static void
 put_to_sleep(uint64_t first, uint64_t n)

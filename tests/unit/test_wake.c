@@ -15,12 +15,6 @@ set_up(void **state)
 	return 0;
 }
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket & COUNTER_MASK);
-}
-
 /* `n` waiters for one permit each, all asleep. The first of them has the ticket `first` and is next. */
 static void
 put_to_sleep(uint64_t first, uint64_t n)
@@ -313,7 +307,7 @@ counting_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 }
 
 static void *
-take_one(void *unused)
+take_and_count(void *unused)
 {
 	if (tsem_take(sem, 1, NULL) != 0)
 		ADD_SEQ(&failures, 1);
@@ -332,7 +326,7 @@ every_post_ends_one_sleep(void **state)
 	assert_int_equal(tsem_take(sem, CAPACITY, NULL), 0);
 	pthread_t threads[THREADS];
 	for (size_t i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, take_one, NULL), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, take_and_count, NULL), 0);
 
 	for (uint32_t i = 0; i < THREADS; i++) {
 		EVENTUALLY(LOAD_SEQ(&asleep) == THREADS - i);
