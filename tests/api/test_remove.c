@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-static void
-not_in_use(void **state)
+TEST(not_in_use)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 3, 0);
 	assert_int_equal(tsem_remove(name, 0), 0);
@@ -32,10 +30,8 @@ not_in_use(void **state)
 	tsem_close(sem);
 }
 
-static void
-held(void **state)
+TEST(held)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 3, 0);
 	tsem_hold hold;
@@ -53,10 +49,8 @@ held(void **state)
 }
 
 /* Posted permits beyond the capacity must not hide the holder. */
-static void
-held_and_posted(void **state)
+TEST(held_and_posted)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	tsem_hold hold;
@@ -67,10 +61,8 @@ held_and_posted(void **state)
 	tsem_close(sem);
 }
 
-static void
-forced_while_held(void **state)
+TEST(forced_while_held)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	tsem_hold hold;
@@ -82,10 +74,8 @@ forced_while_held(void **state)
 	tsem_close(sem);
 }
 
-static void
-waiters_get_an_error(void **state)
+TEST(waiters_get_an_error)
 {
-	(void)state;
 	enum { WAITERS = 6 };
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
@@ -104,10 +94,8 @@ waiters_get_an_error(void **state)
 }
 
 /* As logind's RemoveIPC does it, or rm. */
-static void
-waiters_notice_a_deleted_file(void **state)
+TEST(waiters_notice_a_deleted_file)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -118,29 +106,11 @@ waiters_notice_a_deleted_file(void **state)
 	tsem_close(sem);
 }
 
-static void
-dead_holders_do_not_prevent_it(void **state)
+TEST(dead_holders_do_not_prevent_it)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 2, 0);
 	assert_int_equal(end_of_child(start_child(acquire_one, sem)), 0);
 	assert_int_equal(tsem_remove(name, 0), 0);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(not_in_use),
-		cmocka_unit_test(held),
-		cmocka_unit_test(held_and_posted),
-		cmocka_unit_test(forced_while_held),
-		cmocka_unit_test(waiters_get_an_error),
-		cmocka_unit_test(waiters_notice_a_deleted_file),
-		cmocka_unit_test(dead_holders_do_not_prevent_it),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

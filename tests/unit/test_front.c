@@ -90,10 +90,8 @@ shuffle(void)
 	}
 }
 
-static void
-a_few_scans_skip_orphans_in_the_order_of_their_records(void **state)
+TEST_WITH(set_up, a_few_scans_skip_orphans_in_the_order_of_their_records)
 {
-	(void)state;
 	static uint32_t (*const orders[])(uint32_t) = {ascending, descending, every_second};
 	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		put_in_order(orders[i]);
@@ -102,10 +100,8 @@ a_few_scans_skip_orphans_in_the_order_of_their_records(void **state)
 	}
 }
 
-static void
-one_scan_for_many_orphans_in_any_order(void **state)
+TEST_WITH(set_up, one_scan_for_many_orphans_in_any_order)
 {
-	(void)state;
 	put_in_order(ascending);
 	shuffle();
 	for (uint32_t count = 1; count <= 201; count += 100)
@@ -113,10 +109,8 @@ one_scan_for_many_orphans_in_any_order(void **state)
 }
 
 /* The orphans behind it stay, even if their records are in the order of their tickets. */
-static void
-a_live_waiter_among_orphans_is_not_skipped(void **state)
+TEST_WITH(set_up, a_live_waiter_among_orphans_is_not_skipped)
 {
-	(void)state;
 	put_in_order(ascending);
 	for (uint32_t at = 0; at < 300; at += 37) {
 		put_orphans(1);
@@ -125,16 +119,4 @@ a_live_waiter_among_orphans_is_not_skipped(void **state)
 		assert_int_equal(grants_of(sem), at);
 		assert_int_equal(records_in_use(sem), orphans + LIVE - at);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, a_few_scans_skip_orphans_in_the_order_of_their_records),
-		TEST_WITH(set_up, one_scan_for_many_orphans_in_any_order),
-		TEST_WITH(set_up, a_live_waiter_among_orphans_is_not_skipped),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
