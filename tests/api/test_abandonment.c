@@ -13,10 +13,8 @@ kill_a_holder(tsem *sem)
 	kill_child(holder);
 }
 
-static void
-one_learns_it(void **state)
+TEST(one_learns_it)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold before, first, after;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &before), 0);
@@ -41,10 +39,8 @@ expect_recovered(void *arg)
 }
 
 /* A holder that has learnt of a death dies itself: the next holder learns it. */
-static void
-learnt_again(void **state)
+TEST(learnt_again)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	kill_a_holder(sem);
 	for (int i = 0; i < 3; i++)
@@ -63,10 +59,8 @@ wait_briefly(void *arg)
 }
 
 /* A waiter that gives up or dies, and a process that takes anonymously, leave nothing to learn. */
-static void
-waiters_leave_nothing_to_learn(void **state)
+TEST(waiters_leave_nothing_to_learn)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -82,10 +76,8 @@ waiters_leave_nothing_to_learn(void **state)
 }
 
 /* A call that acquires and gives back passes on what it has learnt. */
-static void
-the_mark_is_passed_on(void **state)
+TEST(the_mark_is_passed_on)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	tsem *other = new_semaphore(1, 0);
@@ -102,10 +94,8 @@ the_mark_is_passed_on(void **state)
 	tsem_close(other);
 }
 
-static void
-given_back_unused(void **state)
+TEST(given_back_unused)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
 	kill_a_holder(sem);
@@ -119,18 +109,4 @@ given_back_unused(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_false(tsem_hold_recovered(&hold));
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_learns_it),
-		cmocka_unit_test(learnt_again),
-		cmocka_unit_test(waiters_leave_nothing_to_learn),
-		cmocka_unit_test(the_mark_is_passed_on),
-		cmocka_unit_test(given_back_unused),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,10 +8,8 @@
 
 _Static_assert(sizeof(tsem_hold) == 128, "promised by the interface");
 
-static void
-acquire_and_release(void **state)
+TEST(acquire_and_release)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold one, two, three;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &one), 0);
@@ -26,10 +24,8 @@ acquire_and_release(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_hold_may_move_in_memory(void **state)
+TEST(a_hold_may_move_in_memory)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold, copy;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -40,10 +36,8 @@ a_hold_may_move_in_memory(void **state)
 	tsem_close(sem);
 }
 
-static void
-failures_do_not_change_the_hold(void **state)
+TEST(failures_do_not_change_the_hold)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold hold, untouched;
 	const struct timespec past = {0};
@@ -68,10 +62,8 @@ release_what_the_parent_holds(void *arg)
 	return -tsem_release(arg);
 }
 
-static void
-refused_releases(void **state)
+TEST(refused_releases)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold hold, copy, none = TSEM_HOLD_INIT;
 	assert_int_equal(tsem_release(&none), -EPERM);
@@ -112,10 +104,8 @@ use_an_inherited_handle(void *arg)
 }
 
 /* Parent and child use one handle, and the child leaves a hold. */
-static void
-a_handle_works_in_a_child(void **state)
+TEST(a_handle_works_in_a_child)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold hold, all;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -139,10 +129,8 @@ acquire_two_and_die(void *arg)
 	return -tsem_acquire(arg, 2, NULL, &hold);
 }
 
-static void
-recover_returns_the_permits(void **state)
+TEST(recover_returns_the_permits)
 {
-	(void)state;
 	tsem *sem = new_semaphore(5, 0);
 	uint32_t recovered = 99;
 	assert_int_equal(tsem_recover(sem, &recovered), 0);
@@ -156,19 +144,4 @@ recover_returns_the_permits(void **state)
 	assert_int_equal(stat_of(sem).available, 5);
 	assert_int_equal(stat_of(sem).recovered, 4);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(acquire_and_release),
-		cmocka_unit_test(a_hold_may_move_in_memory),
-		cmocka_unit_test(failures_do_not_change_the_hold),
-		cmocka_unit_test(refused_releases),
-		cmocka_unit_test(a_handle_works_in_a_child),
-		cmocka_unit_test(recover_returns_the_permits),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,10 +42,8 @@ adopt_and_stay(void *arg)
 	return rc != 0 ? -rc : stay_until_killed(NULL);
 }
 
-static void
-adopted_by_a_child(void **state)
+TEST(adopted_by_a_child)
 {
-	(void)state;
 	struct transfer *transfer = shared_transfer(1);
 	assert_int_equal(tsem_acquire(transfer->sem, 1, NULL, &transfer->hold), 0);
 	const pid_t child = start_child(adopt_and_stay, transfer);
@@ -76,10 +74,8 @@ acquire_and_let_a_child_adopt(void *arg)
 	return stay_until_killed(NULL);
 }
 
-static void
-the_parents_death_does_not_end_it(void **state)
+TEST(the_parents_death_does_not_end_it)
 {
-	(void)state;
 	struct transfer *transfer = shared_transfer(1);
 	tsem_hold hold;
 	const pid_t parent = start_child(acquire_and_let_a_child_adopt, transfer);
@@ -124,10 +120,8 @@ acquire_and_let_a_child_be_late(void *arg)
 	return stay_until_killed(NULL);
 }
 
-static void
-too_late_to_adopt(void **state)
+TEST(too_late_to_adopt)
 {
-	(void)state;
 	struct transfer *transfer = shared_transfer(1);
 	tsem_hold mine;
 	const pid_t parent = start_child(acquire_and_let_a_child_be_late, transfer);
@@ -151,10 +145,8 @@ adopt_and_release(void *arg)
 	return rc != 0 ? -rc : -tsem_release(&hold);
 }
 
-static void
-released_by_the_child(void **state)
+TEST(released_by_the_child)
 {
-	(void)state;
 	struct transfer transfer = {.sem = new_semaphore(2, 0)};
 	tsem_hold others;
 	assert_int_equal(tsem_acquire(transfer.sem, 1, NULL, &transfer.hold), 0);
@@ -168,10 +160,8 @@ released_by_the_child(void **state)
 	tsem_close(transfer.sem);
 }
 
-static void
-not_adopted_at_all(void **state)
+TEST(not_adopted_at_all)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold, none;
 	memset(&none, 0, sizeof(none));
@@ -210,10 +200,8 @@ let_a_child_adopt_in_another_namespace(void *arg)
 }
 
 /* In another PID namespace, the child's number would mean nothing to other processes. The clock does not matter. */
-static void
-not_into_another_pid_namespace(void **state)
+TEST(not_into_another_pid_namespace)
 {
-	(void)state;
 	struct elsewhere cases[] = {
 		{.namespaces = CLONE_NEWPID, .error = EXDEV},
 		{.namespaces = CLONE_NEWTIME, .error = 0},
@@ -237,10 +225,8 @@ not_into_another_pid_namespace(void **state)
 }
 
 /* As `tsem run` does it: the child shares the parent's memory until it executes the command. */
-static void
-adopted_in_a_child_of_vfork(void **state)
+TEST(adopted_in_a_child_of_vfork)
 {
-	(void)state;
 	if (UNDER_THREAD_SANITIZER)
 		SKIP("ThreadSanitizer turns vfork() into fork()");
 	tsem *sem = new_semaphore(1, 0);
@@ -267,17 +253,4 @@ adopted_in_a_child_of_vfork(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_release(&hold), 0);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(adopted_by_a_child),          cmocka_unit_test(the_parents_death_does_not_end_it),
-		cmocka_unit_test(too_late_to_adopt),           cmocka_unit_test(released_by_the_child),
-		cmocka_unit_test(not_adopted_at_all),          cmocka_unit_test(not_into_another_pid_namespace),
-		cmocka_unit_test(adopted_in_a_child_of_vfork),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

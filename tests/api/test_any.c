@@ -9,10 +9,8 @@
 static const struct timespec past;
 static const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
 
-static void
-the_first_with_a_permit(void **state)
+TEST(the_first_with_a_permit)
 {
-	(void)state;
 	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
 	tsem_hold hold, other;
 	size_t which = 99;
@@ -48,10 +46,8 @@ acquire_any_and_wait(void *arg)
 	return stay_until_killed(NULL);
 }
 
-static void
-any_of_them_is_granted(void **state)
+TEST(any_of_them_is_granted)
 {
-	(void)state;
 	struct lines *lines = shared_memory(sizeof(*lines));
 	for (int i = 0; i < LINES; i++) {
 		lines->sems[i] = new_semaphore(1, 0);
@@ -93,10 +89,8 @@ acquire_any_often(void *arg)
 	return 0;
 }
 
-static void
-any_loses_nothing(void **state)
+TEST(any_loses_nothing)
 {
-	(void)state;
 	enum { MEMBERS = 8 };
 	struct lines *lines = shared_memory(sizeof(*lines));
 	pid_t members[MEMBERS];
@@ -115,10 +109,8 @@ any_loses_nothing(void **state)
 }
 
 /* The removal of one semaphore ends the wait for all. */
-static void
-any_is_cancelled(void **state)
+TEST(any_is_cancelled)
 {
-	(void)state;
 	struct lines *lines = shared_memory(sizeof(*lines));
 	for (int i = 0; i < LINES; i++) {
 		lines->sems[i] = new_semaphore(1, 0);
@@ -144,10 +136,8 @@ give_up_at_once(void *arg, uint32_t position)
 }
 
 /* By its clock, and with ticks. */
-static void
-any_gives_up(void **state)
+TEST(any_gives_up)
 {
-	(void)state;
 	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
 	const struct timespec deadline = deadline_in(10000);
 	tsem_hold hold;
@@ -188,11 +178,9 @@ note_elapsed(const struct tsem_owner *owner, void *arg)
 }
 
 /* Not from the time of its ticket. */
-static void
-any_holds_since_it_was_granted(void **state)
+TEST(any_holds_since_it_was_granted)
 {
 	enum { CLOCK_TICK = 20000000, WAITED = 5 * CLOCK_TICK };
-	(void)state;
 	struct lines *lines = shared_memory(sizeof(*lines));
 	for (int i = 0; i < LINES; i++) {
 		lines->sems[i] = new_semaphore(1, 0);
@@ -212,19 +200,4 @@ any_holds_since_it_was_granted(void **state)
 	for (int i = 0; i < LINES; i++)
 		tsem_close(lines->sems[i]);
 	munmap(lines, sizeof(*lines));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_with_a_permit),
-		cmocka_unit_test(any_of_them_is_granted),
-		cmocka_unit_test(any_loses_nothing),
-		cmocka_unit_test(any_is_cancelled),
-		cmocka_unit_test(any_gives_up),
-		cmocka_unit_test(any_holds_since_it_was_granted),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

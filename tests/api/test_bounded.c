@@ -29,10 +29,8 @@ expect_refused(tsem *sem, uint32_t count)
 	assert_int_equal(after.held, before.held);
 }
 
-static void
-a_stray_post_is_refused(void **state)
+TEST(a_stray_post_is_refused)
 {
-	(void)state;
 	tsem *sem = new_bounded(2);
 	expect_refused(sem, 1);
 	expect_refused(sem, UINT32_MAX);
@@ -41,10 +39,8 @@ a_stray_post_is_refused(void **state)
 }
 
 /* This is the stray post that breaks a limit: one that a maximum of one does not refuse. */
-static void
-a_post_does_not_give_back_what_is_held(void **state)
+TEST(a_post_does_not_give_back_what_is_held)
 {
-	(void)state;
 	tsem *sem = new_bounded(1);
 	tsem_hold hold;
 	for (int i = 0; i < 3; i++) { /* the first hold comes by the slow path, the others by the fast one */
@@ -57,10 +53,8 @@ a_post_does_not_give_back_what_is_held(void **state)
 	tsem_close(sem);
 }
 
-static void
-what_was_taken_is_posted_back(void **state)
+TEST(what_was_taken_is_posted_back)
 {
-	(void)state;
 	tsem *sem = new_bounded(5);
 	tsem_hold hold;
 	uint32_t previous = 99;
@@ -77,13 +71,7 @@ what_was_taken_is_posted_back(void **state)
 }
 
 static int
-take_one(void *sem)
-{
-	return -tsem_take(sem, 1, NULL);
-}
-
-static int
-acquire_one(void *sem)
+acquire_and_release_one(void *sem)
 {
 	tsem_hold hold;
 	CHECK(tsem_acquire(sem, 1, NULL, &hold) == 0);
@@ -91,11 +79,9 @@ acquire_one(void *sem)
 }
 
 /* The post gives back the caller's permit, and not the one that a waiter waits for. */
-static void
-a_post_admits_a_waiter_once(void **state)
+TEST(a_post_admits_a_waiter_once)
 {
-	(void)state;
-	int (*const waits[])(void *) = {take_one, acquire_one};
+	int (*const waits[])(void *) = {take_one, acquire_and_release_one};
 	for (size_t i = 0; i < 2; i++) {
 		tsem *sem = new_bounded(1);
 		assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -112,10 +98,8 @@ a_post_admits_a_waiter_once(void **state)
 	}
 }
 
-static void
-the_limit_follows_the_capacity(void **state)
+TEST(the_limit_follows_the_capacity)
 {
-	(void)state;
 	tsem *sem = new_bounded(1);
 	assert_int_equal(tsem_set(sem, 3), 0);
 	expect_refused(sem, 1);
@@ -130,10 +114,8 @@ the_limit_follows_the_capacity(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_waiter_that_gave_up_leaves_nothing_to_post(void **state)
+TEST(a_waiter_that_gave_up_leaves_nothing_to_post)
 {
-	(void)state;
 	tsem *sem = new_bounded(1);
 	const struct timespec past = {0};
 	tsem_hold hold;
@@ -146,10 +128,8 @@ a_waiter_that_gave_up_leaves_nothing_to_post(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_dead_holder_leaves_nothing_to_post(void **state)
+TEST(a_dead_holder_leaves_nothing_to_post)
 {
-	(void)state;
 	tsem *sem = new_bounded(1);
 	const pid_t child = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(sem).held == 1);
@@ -161,10 +141,8 @@ a_dead_holder_leaves_nothing_to_post(void **state)
 	tsem_close(sem);
 }
 
-static void
-post_and_take(void **state)
+TEST(post_and_take)
 {
-	(void)state;
 	tsem *sem = new_bounded(1);
 	assert_int_equal(tsem_post_and_take(sem, sem), -EOVERFLOW);
 	assert_int_equal(stat_of(sem).available, 1);
@@ -176,10 +154,8 @@ post_and_take(void **state)
 	tsem_close(sem);
 }
 
-static void
-without_the_flag_posts_raise_the_limit(void **state)
+TEST(without_the_flag_posts_raise_the_limit)
 {
-	(void)state;
 	const char *name = fresh_name();
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .flags = TSEM_BOUNDED | TSEM_EXIST_OK};
 	tsem_close(new_semaphore_named(name, 1, 0));
@@ -190,10 +166,8 @@ without_the_flag_posts_raise_the_limit(void **state)
 	tsem_close(sem);
 }
 
-static void
-in_the_memory_of_the_program(void **state)
+TEST(in_the_memory_of_the_program)
 {
-	(void)state;
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .flags = TSEM_BOUNDED};
 	const size_t size = tsem_size_at(4);
 	void *memory = shared_memory(size);
@@ -219,10 +193,8 @@ post_one(tsem *sem, int64_t *posted)
 }
 
 /* Of ten posts at once, as many succeed as permits were taken, beside a process that acquires and releases. */
-static void
-ten_posts_at_once(void **state)
+TEST(ten_posts_at_once)
 {
-	(void)state;
 	enum { POSTERS = 10, ROUNDS = 500 };
 	tsem *sem = new_bounded(4);
 	struct rounds *rounds = rounds_start(sem, POSTERS, ROUNDS, post_one);
@@ -236,24 +208,4 @@ ten_posts_at_once(void **state)
 	rounds_end(rounds);
 	expect_at_rest(sem, 4);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_stray_post_is_refused),
-		cmocka_unit_test(a_post_does_not_give_back_what_is_held),
-		cmocka_unit_test(what_was_taken_is_posted_back),
-		cmocka_unit_test(a_post_admits_a_waiter_once),
-		cmocka_unit_test(the_limit_follows_the_capacity),
-		cmocka_unit_test(a_waiter_that_gave_up_leaves_nothing_to_post),
-		cmocka_unit_test(a_dead_holder_leaves_nothing_to_post),
-		cmocka_unit_test(post_and_take),
-		cmocka_unit_test(without_the_flag_posts_raise_the_limit),
-		cmocka_unit_test(in_the_memory_of_the_program),
-		cmocka_unit_test(ten_posts_at_once),
-	};
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,10 +104,8 @@ has_situation(const char *function)
 	return false;
 }
 
-static void
-every_function_has_a_situation(void **state)
+TEST(every_function_has_a_situation)
 {
-	(void)state;
 	FILE *map = fopen(LIBTSEM_MAP, "re");
 	char line[128];
 	char function[64], end;
@@ -178,10 +176,8 @@ wait_in_queue(void *arg)
 }
 
 /* The hold belongs to the process, so another thread can release it. */
-static void
-a_cancelled_waiter_keeps_its_place(void **state)
+TEST(a_cancelled_waiter_keeps_its_place)
 {
-	(void)state;
 	struct waiting *waiting = shared_memory(sizeof(*waiting));
 	pthread_t thread;
 	void *result = NULL;
@@ -211,22 +207,11 @@ a_cancelled_waiter_keeps_its_place(void **state)
 int
 main(void)
 {
-	enum { OTHERS = 2, SITUATIONS_MAX = 128, NAME_BYTES = 80 };
+	enum { SITUATIONS_MAX = 128, NAME_BYTES = 80 };
 	static char names[SITUATIONS_MAX][NAME_BYTES];
-	struct CMUnitTest tests[OTHERS + SITUATIONS_MAX] = {
-		cmocka_unit_test(every_function_has_a_situation),
-		cmocka_unit_test(a_cancelled_waiter_keeps_its_place),
-	};
-	if (situation_count > SITUATIONS_MAX)
-		return 1;
-	for (size_t i = 0; i < situation_count; i++) {
+	for (size_t i = 0; i < situation_count && i < SITUATIONS_MAX; i++) {
 		snprintf(names[i], NAME_BYTES, "%s %s", situations[i].function, situations[i].what);
-		tests[OTHERS + i] = (struct CMUnitTest){
-			.name = names[i],
-			.test_func = every_call_returns,
-			.initial_state = (void *)(uintptr_t)&situations[i],
-		};
+		register_test(names[i], every_call_returns, NULL, NULL, &situations[i], __LINE__);
 	}
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return situation_count > SITUATIONS_MAX ? 1 : run_all_tests(110);
 }

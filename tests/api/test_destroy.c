@@ -97,26 +97,22 @@ one_round(bool share_handle)
 	munmap(job.memory, size);
 }
 
-static void
-the_admitted_waiter_unmaps_the_memory(void **state)
+#define TEST_HERE(name) TEST_BETWEEN(set_up, tear_down, name)
+
+TEST_HERE(the_admitted_waiter_unmaps_the_memory)
 {
-	(void)state;
 	for (size_t i = 0; i < ROUNDS; i++)
 		one_round(true);
 }
 
-static void
-the_admitted_waiter_unmaps_another_handles_memory(void **state)
+TEST_HERE(the_admitted_waiter_unmaps_another_handles_memory)
 {
-	(void)state;
 	for (size_t i = 0; i < ROUNDS; i++)
 		one_round(false);
 }
 
-static void
-the_admitted_waiter_closes_the_handle(void **state)
+TEST_HERE(the_admitted_waiter_closes_the_handle)
 {
-	(void)state;
 	const char *name = fresh_name();
 	for (size_t i = 0; i < ROUNDS; i++) {
 		tsem *sem;
@@ -157,10 +153,8 @@ take_and_destroy(void *sem)
 	return NULL;
 }
 
-static void
-a_waiter_behind_has_given_up(void **state)
+TEST_HERE(a_waiter_behind_has_given_up)
 {
-	(void)state;
 	for (size_t i = 0; i < ROUNDS_QUITTING; i++) {
 		pthread_t waiter, quitter;
 		tsem *sem = new_semaphore_at(&job.memory);
@@ -174,19 +168,4 @@ a_waiter_behind_has_given_up(void **state)
 		await_end_of_post();
 		munmap(job.memory, size);
 	}
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(the_admitted_waiter_unmaps_the_memory),
-		TEST(the_admitted_waiter_unmaps_another_handles_memory),
-		TEST(the_admitted_waiter_closes_the_handle),
-		TEST(a_waiter_behind_has_given_up),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

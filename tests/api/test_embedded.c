@@ -11,10 +11,8 @@
 
 static const struct tsem_config two = {.size = sizeof(two), .permits = 2};
 
-static void
-mistakes(void **state)
+TEST(mistakes)
 {
-	(void)state;
 	const size_t size = tsem_size_at(10);
 	unsigned char *memory = shared_memory(size + 64);
 	tsem *sem = NULL;
@@ -39,10 +37,8 @@ mistakes(void **state)
 	munmap(memory, size + 64);
 }
 
-static void
-the_promises_hold(void **state)
+TEST(the_promises_hold)
 {
-	(void)state;
 	const size_t size = tsem_size_at(4);
 	void *memory = shared_memory(size);
 	tsem *sem, *again;
@@ -98,10 +94,8 @@ acquire_release_and_stay(void *arg)
 }
 
 /* It is made for one hold at a time. A process that has released and lives on must not keep another one out. */
-static void
-live_processes_keep_no_records(void **state)
+TEST(live_processes_keep_no_records)
 {
-	(void)state;
 	enum { GUESTS = 5 };
 	const size_t size = tsem_size_at(1);
 	void *memory = shared_memory(size);
@@ -125,10 +119,8 @@ live_processes_keep_no_records(void **state)
 }
 
 /* It does not grow: beyond some number of holds, at least the one that it was made for, a hold is refused. */
-static void
-all_records_in_use(void **state)
+TEST(all_records_in_use)
 {
-	(void)state;
 	enum { ROOM = 3, MOST = 100 };
 	const size_t size = tsem_size_at(ROOM);
 	unsigned char *memory = shared_memory(size + 4096);
@@ -151,17 +143,4 @@ all_records_in_use(void **state)
 		assert_int_equal(memory[size + i], 0x5a); /* nothing was written beyond the end */
 	tsem_close(sem);
 	munmap(memory, size + 4096);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mistakes),
-		cmocka_unit_test(the_promises_hold),
-		cmocka_unit_test(live_processes_keep_no_records),
-		cmocka_unit_test(all_records_in_use),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,10 +16,8 @@ expect_correction(tsem *sem, int64_t expected)
 	assert_int_equal(correction, 0);
 }
 
-static void
-excess_is_withdrawn(void **state)
+TEST(excess_is_withdrawn)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	expect_correction(sem, 0);
 	assert_int_equal(tsem_post(sem, 5, NULL), 0);
@@ -32,10 +30,8 @@ excess_is_withdrawn(void **state)
 	tsem_close(sem);
 }
 
-static void
-what_was_lost_comes_back(void **state)
+TEST(what_was_lost_comes_back)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 4);
 	tsem_hold hold;
 	assert_int_equal(tsem_take(sem, 2, NULL), 0);
@@ -49,10 +45,8 @@ what_was_lost_comes_back(void **state)
 }
 
 /* Three hold, and there should be one. */
-static void
-excess_that_is_held_is_withdrawn_as_it_comes_back(void **state)
+TEST(excess_that_is_held_is_withdrawn_as_it_comes_back)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold holds[3];
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
@@ -78,10 +72,8 @@ take_and_post(void *sem)
 }
 
 /* What a waiter waits for is not taken yet. */
-static void
-a_waiter_gets_what_comes_back(void **state)
+TEST(a_waiter_gets_what_comes_back)
 {
-	(void)state;
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .flags = TSEM_BOUNDED};
 	tsem *sem;
 	assert_int_equal(tsem_create(fresh_name(), &config, &sem), 0);
@@ -97,10 +89,8 @@ a_waiter_gets_what_comes_back(void **state)
 	tsem_close(sem);
 }
 
-static void
-another_capacity(void **state)
+TEST(another_capacity)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	assert_int_equal(tsem_take(sem, 3, NULL), 0);
 	assert_int_equal(tsem_set(sem, 1), 0);
@@ -113,10 +103,8 @@ another_capacity(void **state)
 	tsem_close(sem);
 }
 
-static void
-errors(void **state)
+TEST(errors)
 {
-	(void)state;
 	const char *name = fresh_name();
 	int64_t correction = -99;
 	tsem *reader;
@@ -140,10 +128,8 @@ correct(tsem *sem, int64_t *correction)
 }
 
 /* Six processes correct the same count, beside a process that acquires and releases. */
-static void
-corrections_at_once(void **state)
+TEST(corrections_at_once)
 {
-	(void)state;
 	enum { PROCESSES = 6, ROUNDS = 300 };
 	tsem *sem = new_semaphore(4, 0);
 	struct rounds *rounds = rounds_start(sem, PROCESSES, ROUNDS, correct);
@@ -162,10 +148,8 @@ corrections_at_once(void **state)
 
 /* ---- counts above the capacity ---- */
 
-static void
-as_many_as_are_available(void **state)
+TEST(as_many_as_are_available)
 {
-	(void)state;
 	const struct timespec past = {0};
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
@@ -181,21 +165,4 @@ as_many_as_are_available(void **state)
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), -EINVAL);
 	assert_int_equal(stat_of(sem).waiting, 0);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(excess_is_withdrawn),
-		cmocka_unit_test(what_was_lost_comes_back),
-		cmocka_unit_test(excess_that_is_held_is_withdrawn_as_it_comes_back),
-		cmocka_unit_test(a_waiter_gets_what_comes_back),
-		cmocka_unit_test(another_capacity),
-		cmocka_unit_test(errors),
-		cmocka_unit_test(corrections_at_once),
-		cmocka_unit_test(as_many_as_are_available),
-	};
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

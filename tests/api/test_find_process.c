@@ -12,10 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void
-a_process_that_lives_gets_it(void **state)
+TEST(a_process_that_lives_gets_it)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
 	tsem_process process;
@@ -36,10 +34,8 @@ a_process_that_lives_gets_it(void **state)
 	tsem_close(sem);
 }
 
-static void
-no_process_has_that_number(void **state)
+TEST(no_process_has_that_number)
 {
-	(void)state;
 	static const pid_t pids[] = {0, -1, 4194304};
 	const tsem_process before = {{1, 2, 3, 4}};
 	tsem_process process = before;
@@ -66,10 +62,8 @@ expect_gone(tsem *sem, const tsem_process *process)
 	return 0;
 }
 
-static void
-it_has_ended_meanwhile(void **state)
+TEST(it_has_ended_meanwhile)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const tsem_process never_found = {{0}};
 	tsem_process process;
@@ -151,10 +145,8 @@ in_namespaces_of_its_own(void *sem)
 	return child < 0 ? 1 : end_of_child(child);
 }
 
-static void
-another_process_has_its_number(void **state)
+TEST(another_process_has_its_number)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const int status = end_of_child(start_child(in_namespaces_of_its_own, sem));
 	expect_at_rest(sem, 1);
@@ -162,17 +154,4 @@ another_process_has_its_number(void **state)
 	if (status == REFUSED)
 		SKIP("no PID namespace of its own, or no choice of a number, is allowed here");
 	assert_int_equal(status, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_process_that_lives_gets_it),
-		cmocka_unit_test(no_process_has_that_number),
-		cmocka_unit_test(it_has_ended_meanwhile),
-		cmocka_unit_test(another_process_has_its_number),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

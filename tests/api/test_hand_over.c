@@ -7,10 +7,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-static void
-handed_over_and_released_newest_first(void **state)
+TEST(handed_over_and_released_newest_first)
 {
-	(void)state;
 	tsem *sem = new_semaphore(9, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
 	static const uint32_t counts[] = {4, 2, 1};
@@ -34,10 +32,8 @@ handed_over_and_released_newest_first(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_handed_over_hold_ends_with_its_owner(void **state)
+TEST(a_handed_over_hold_ends_with_its_owner)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
 	const pid_t child = start_child(stay_until_killed, NULL);
@@ -53,10 +49,8 @@ a_handed_over_hold_ends_with_its_owner(void **state)
 	tsem_close(sem);
 }
 
-static void
-no_process_to_hand_it_to(void **state)
+TEST(no_process_to_hand_it_to)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
 	const pid_t child = start_child(stay_until_killed, NULL);
@@ -83,10 +77,8 @@ stay(void *id)
 	return NULL;
 }
 
-static void
-a_thread_is_no_process(void **state)
+TEST(a_thread_is_no_process)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
 	pthread_t thread;
@@ -116,10 +108,8 @@ hand_over_what_the_parent_holds(void *arg)
 	return -tsem_hand_over(&transfer->hold, getpid());
 }
 
-static void
-only_the_owner_hands_over(void **state)
+TEST(only_the_owner_hands_over)
 {
-	(void)state;
 	struct transfer transfer = {.sem = new_semaphore(1, 0)};
 	assert_int_equal(tsem_acquire(transfer.sem, 1, NULL, &transfer.hold), 0);
 	assert_int_equal(end_of_child(start_child(hand_over_what_the_parent_holds, &transfer)), EPERM);
@@ -128,10 +118,8 @@ only_the_owner_hands_over(void **state)
 }
 
 /* A process's own holds are not "handed over": no other process releases them. */
-static void
-release_for_finds_only_what_was_handed_over(void **state)
+TEST(release_for_finds_only_what_was_handed_over)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -154,10 +142,8 @@ acquire_hand_over_and_leave(void *arg)
 }
 
 /* As in a script: one process acquires, another one releases, and neither is the owner. */
-static void
-any_process_releases_for_the_owner(void **state)
+TEST(any_process_releases_for_the_owner)
 {
-	(void)state;
 	struct transfer transfer = {.sem = new_semaphore(1, 0), .pid = start_child(stay_until_killed, NULL)};
 	assert_int_equal(end_of_child(start_child(acquire_hand_over_and_leave, &transfer)), 0);
 	tsem_hold hold;
@@ -166,20 +152,4 @@ any_process_releases_for_the_owner(void **state)
 	assert_int_equal(tsem_try_acquire(transfer.sem, 1, &hold), 0);
 	kill_child(transfer.pid);
 	tsem_close(transfer.sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(handed_over_and_released_newest_first),
-		cmocka_unit_test(a_handed_over_hold_ends_with_its_owner),
-		cmocka_unit_test(no_process_to_hand_it_to),
-		cmocka_unit_test(a_thread_is_no_process),
-		cmocka_unit_test(only_the_owner_hands_over),
-		cmocka_unit_test(release_for_finds_only_what_was_handed_over),
-		cmocka_unit_test(any_process_releases_for_the_owner),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,12 +13,6 @@
 static const struct timespec past;
 
 static int
-take_one(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
-static int
 wait_until_idle(void *arg)
 {
 	return -tsem_wait_idle(arg, 0, NULL);
@@ -32,10 +26,8 @@ wait_until_nobody_holds(void *arg)
 
 /* ---- idle ---- */
 
-static void
-idle_or_not(void **state)
+TEST(idle_or_not)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 2, 0);
 	tsem_hold hold;
@@ -68,10 +60,8 @@ idle_or_not(void **state)
 }
 
 /* Drained: no process holds, and some wait. */
-static void
-holders_only(void **state)
+TEST(holders_only)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
 	const pid_t waiter = start_child(take_one, sem);
@@ -125,10 +115,8 @@ end_by_post(tsem *sem, tsem_hold *hold)
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 }
 
-static void
-the_last_holder_wakes(void **state)
+TEST(the_last_holder_wakes)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	told_by(sem, wait_until_idle, end_by_release);
 	told_by(sem, wait_until_idle, end_by_post);
@@ -138,10 +126,8 @@ the_last_holder_wakes(void **state)
 }
 
 /* No other process looks for the dead. */
-static void
-the_last_holder_is_dead(void **state)
+TEST(the_last_holder_is_dead)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const pid_t holder = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(sem).held == 1);
@@ -171,10 +157,8 @@ take_unless_cancelled(void *arg)
 	return -rc;
 }
 
-static void
-present_waiters_give_up(void **state)
+TEST(present_waiters_give_up)
 {
-	(void)state;
 	enum { WAITERS = 5 };
 	struct shared *shared = shared_memory(sizeof(*shared));
 	shared->sem = new_semaphore(1, 0);
@@ -197,18 +181,4 @@ present_waiters_give_up(void **state)
 	assert_int_equal(stat_of(sem).available, 0);
 	tsem_close(sem);
 	munmap(shared, sizeof(*shared));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_or_not),
-		cmocka_unit_test(holders_only),
-		cmocka_unit_test(the_last_holder_wakes),
-		cmocka_unit_test(the_last_holder_is_dead),
-		cmocka_unit_test(present_waiters_give_up),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,10 +33,8 @@ owners_of(tsem *sem)
 	return seen;
 }
 
-static void
-stat_sizes(void **state)
+TEST(stat_sizes)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 7);
 	struct tsem_stat stat, untouched;
 	memset(&untouched, 0x5a, sizeof(untouched));
@@ -62,10 +60,8 @@ stat_sizes(void **state)
 	tsem_close(sem);
 }
 
-static void
-what_is_posted_beyond_what_was_taken(void **state)
+TEST(what_is_posted_beyond_what_was_taken)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold hold;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -106,10 +102,8 @@ arrive(void *arg)
 	return stay_until_killed(NULL);
 }
 
-static void
-owners_in_order(void **state)
+TEST(owners_in_order)
 {
-	(void)state;
 	enum { WAITERS = 4 };
 	tsem *sem = new_semaphore(5, 0);
 	tsem_hold first, second;
@@ -169,10 +163,8 @@ owners_in_order(void **state)
 	tsem_close(sem);
 }
 
-static void
-dead_owners_and_handed_over_holds(void **state)
+TEST(dead_owners_and_handed_over_holds)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	struct arrival arrival = {sem, 1, true, NULL};
 	tsem_hold hold;
@@ -192,10 +184,8 @@ dead_owners_and_handed_over_holds(void **state)
 	tsem_close(sem);
 }
 
-static void
-an_enumeration_can_be_ended(void **state)
+TEST(an_enumeration_can_be_ended)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold holds[3];
 	struct seen seen = {.stop_at = 2};
@@ -209,10 +199,8 @@ an_enumeration_can_be_ended(void **state)
 /* ---- snapshots ---- */
 
 /* In each snapshot, the counts are those of the processes that it names. */
-static void
-counts_and_owners_agree_in_use(void **state)
+TEST(counts_and_owners_agree_in_use)
 {
-	(void)state;
 	enum { USERS = 3, SNAPSHOTS = 1000 };
 	tsem *sem = new_semaphore(2, 0);
 	pid_t children[USERS];
@@ -232,10 +220,8 @@ counts_and_owners_agree_in_use(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_snapshot_is_refused_as_a_stat_is(void **state)
+TEST(a_snapshot_is_refused_as_a_stat_is)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	struct tsem_stat stat = {.size = 7};
 	struct seen seen = {.n = 0};
@@ -244,10 +230,8 @@ a_snapshot_is_refused_as_a_stat_is(void **state)
 	tsem_close(sem);
 }
 
-static void
-waits_are_counted(void **state)
+TEST(waits_are_counted)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const struct timespec past = {0};
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -269,21 +253,4 @@ waits_are_counted(void **state)
 	}
 	assert_int_equal(sum, 2);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stat_sizes),
-		cmocka_unit_test(what_is_posted_beyond_what_was_taken),
-		cmocka_unit_test(owners_in_order),
-		cmocka_unit_test(dead_owners_and_handed_over_holds),
-		cmocka_unit_test(an_enumeration_can_be_ended),
-		cmocka_unit_test(counts_and_owners_agree_in_use),
-		cmocka_unit_test(a_snapshot_is_refused_as_a_stat_is),
-		cmocka_unit_test(waits_are_counted),
-	};
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

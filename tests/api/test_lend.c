@@ -24,10 +24,8 @@ lend(tsem *sem, uint32_t count, pid_t pid, tsem_hold *hold)
 }
 
 /* The counts tell the holds apart: in any order, the right one is given back. */
-static void
-each_loan_ends_by_itself(void **state)
+TEST(each_loan_ends_by_itself)
 {
-	(void)state;
 	static const size_t order[] = {1, 2, 0};
 	static const uint32_t held[] = {5, 1, 0};
 	tsem *sem = new_semaphore(7, 0);
@@ -50,10 +48,8 @@ each_loan_ends_by_itself(void **state)
  * `tsem release --owner PID` of a script must not end the permit of a job, and a jobserver must not end a hold of the
  * process itself.
  */
-static void
-loans_and_handed_over_holds_are_separate(void **state)
+TEST(loans_and_handed_over_holds_are_separate)
 {
-	(void)state;
 	tsem *sem = new_semaphore(7, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
 	tsem_hold older, own, newer;
@@ -107,10 +103,8 @@ leave_a_scope(void *hold)
 }
 
 /* The hold lasts as long as the borrower. */
-static void
-a_loan_outlives_its_lender(void **state)
+TEST(a_loan_outlives_its_lender)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
 	struct loan loan = {.sem = sem, .to = child};
@@ -124,10 +118,8 @@ a_loan_outlives_its_lender(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_loan_ends_with_its_scope(void **state)
+TEST(a_loan_ends_with_its_scope)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
 	{
@@ -140,10 +132,8 @@ a_loan_ends_with_its_scope(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_lent_hold_has_no_other_use(void **state)
+TEST(a_lent_hold_has_no_other_use)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const pid_t child = start_child(stay_until_killed, NULL);
 	const tsem_process process = found(child), never_found = {{0}};
@@ -206,23 +196,9 @@ learns_of_the_end(enum end end, int (*give)(tsem_hold *, const tsem_process *))
 	return result;
 }
 
-static void
-only_a_killed_borrower_abandons_a_loan(void **state)
+TEST(only_a_killed_borrower_abandons_a_loan)
 {
-	(void)state;
 	assert_false(learns_of_the_end(ENDS_BY_ITSELF, tsem_lend));
 	assert_true(learns_of_the_end(IS_KILLED, tsem_lend));
 	assert_true(learns_of_the_end(ENDS_BY_ITSELF, tsem_hand_over_to));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_loan_ends_by_itself),     cmocka_unit_test(loans_and_handed_over_holds_are_separate),
-		cmocka_unit_test(a_lent_hold_has_no_other_use), cmocka_unit_test(a_loan_outlives_its_lender),
-		cmocka_unit_test(a_loan_ends_with_its_scope),   cmocka_unit_test(only_a_killed_borrower_abandons_a_loan),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,10 +49,8 @@ acquire_all_at_rest(tsem *sem, tsem_hold holds[RECORDS_AT_REST])
 	return rc;
 }
 
-static void
-no_descriptor_for_a_handle(void **state)
+TEST(no_descriptor_for_a_handle)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem_close(new_semaphore_named(name, 1, 0));
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
@@ -103,10 +101,8 @@ use_a_handle_without_descriptor(void *arg)
 	return -tsem_release(&inherited->hold);
 }
 
-static void
-no_descriptor_to_find_the_identity(void **state)
+TEST(no_descriptor_to_find_the_identity)
 {
-	(void)state;
 	struct inherited inherited = {.sem = new_semaphore(9, 0)};
 	assert_int_equal(tsem_acquire(inherited.sem, 1, NULL, &inherited.hold), 0);
 	assert_int_equal(end_of_child(start_child(use_a_handle_without_descriptor, &inherited)), 0);
@@ -114,10 +110,8 @@ no_descriptor_to_find_the_identity(void **state)
 	tsem_close(inherited.sem);
 }
 
-static void
-no_larger_file(void **state)
+TEST(no_larger_file)
 {
-	(void)state;
 	static tsem_hold holds[RECORDS_AT_REST];
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1};
 	const struct timespec past = {0};
@@ -177,20 +171,16 @@ fill_shared_memory(void *unused)
 	return 0;
 }
 
-static void
-no_room(void **state)
+TEST(no_room)
 {
-	(void)state;
 	const int status = end_of_child(start_child(fill_shared_memory, NULL));
 	if (status == REFUSED_HERE)
 		SKIP("a private /dev/shm is refused here");
 	assert_int_equal(status, 0);
 }
 
-static void
-no_address_space(void **state)
+TEST(no_address_space)
 {
-	(void)state;
 	if (UNDER_SANITIZER)
 		SKIP("a sanitizer takes address space when it likes");
 	const char *name = fresh_name();
@@ -227,10 +217,8 @@ open_with_little_to_lock(void *name)
 	return 0;
 }
 
-static void
-no_memory_that_may_be_locked(void **state)
+TEST(no_memory_that_may_be_locked)
 {
-	(void)state;
 	const char *name = fresh_name();
 	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .mode = 0666};
 	assert_int_equal(tsem_create(name, &config, NULL), 0);
@@ -252,10 +240,8 @@ open_a_leased_file(void *name)
 }
 
 /* Another process is asked to give up a lease, and does not. */
-static void
-no_end_of_a_lease(void **state)
+TEST(no_end_of_a_lease)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem_close(new_semaphore_named(name, 1, 0));
 	const int fd = open(file_of(name), O_RDWR | O_CLOEXEC);
@@ -268,20 +254,4 @@ no_end_of_a_lease(void **state)
 	signal(SIGIO, before);
 	assert_int_equal(status, 0);
 	tsem_close(open_semaphore(name));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_descriptor_for_a_handle),
-		cmocka_unit_test(no_descriptor_to_find_the_identity),
-		cmocka_unit_test(no_larger_file),
-		cmocka_unit_test(no_room),
-		cmocka_unit_test(no_address_space),
-		cmocka_unit_test(no_memory_that_may_be_locked),
-		cmocka_unit_test(no_end_of_a_lease),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

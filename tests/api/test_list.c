@@ -23,10 +23,8 @@ note_name(const char *name, void *arg)
 	return ++listed->n == listed->stop_at ? 815 : 0;
 }
 
-static void
-names_are_sorted(void **state)
+TEST(names_are_sorted)
 {
-	(void)state;
 	enum { NAMES = 30 };
 	struct listed before = {.sorted = true};
 	tsem *sems[NAMES];
@@ -47,14 +45,4 @@ names_are_sorted(void **state)
 	assert_int_equal(some.n, 3);
 	for (size_t i = 0; i < NAMES; i++)
 		tsem_close(sems[i]);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_are_sorted),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

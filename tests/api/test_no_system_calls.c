@@ -85,35 +85,17 @@ expect_quiet(int (*body)(void *arg))
 	assert_int_equal(status, 0); /* 137: the kernel killed it because of a system call */
 }
 
-static void
-taking_and_posting_is_quiet(void **state)
+TEST(taking_and_posting_is_quiet)
 {
-	(void)state;
 	expect_quiet(take_and_post);
 }
 
-static void
-acquiring_and_releasing_is_quiet(void **state)
+TEST(acquiring_and_releasing_is_quiet)
 {
-	(void)state;
 	expect_quiet(acquire_and_release);
 }
 
-static void
-several_holds_at_once_are_quiet(void **state)
+TEST(several_holds_at_once_are_quiet)
 {
-	(void)state;
 	expect_quiet(several_holds_at_once);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(taking_and_posting_is_quiet),
-		cmocka_unit_test(acquiring_and_releasing_is_quiet),
-		cmocka_unit_test(several_holds_at_once_are_quiet),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,10 +13,8 @@ static const struct tsem_config three = {.size = sizeof(three), .permits = 3};
 
 /* ---- create ---- */
 
-static void
-create_and_open(void **state)
+TEST(create_and_open)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *one = NULL;
 	tsem *two = NULL;
@@ -31,10 +29,8 @@ create_and_open(void **state)
 	tsem_close(NULL);
 }
 
-static void
-create_without_opening(void **state)
+TEST(create_without_opening)
 {
-	(void)state;
 	const char *name = fresh_name();
 	assert_int_equal(tsem_create(name, &three, NULL), 0);
 	assert_int_equal(tsem_create(name, &three, NULL), -EEXIST);
@@ -43,10 +39,8 @@ create_without_opening(void **state)
 	tsem_close(sem);
 }
 
-static void
-create_an_existing_semaphore(void **state)
+TEST(create_an_existing_semaphore)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct tsem_config config = three;
 	tsem *const untouched = (tsem *)&config;
@@ -70,10 +64,8 @@ create_an_existing_semaphore(void **state)
 }
 
 /* TSEM_EXIST_OK accepts the creator's number and the capacity; of a drained semaphore the creator's number only. */
-static void
-create_an_existing_semaphore_of_another_capacity(void **state)
+TEST(create_an_existing_semaphore_of_another_capacity)
 {
-	(void)state;
 	static const struct {
 		uint32_t capacity;
 		uint32_t permits;
@@ -90,10 +82,8 @@ create_an_existing_semaphore_of_another_capacity(void **state)
 	tsem_close(sem);
 }
 
-static void
-create_with_bad_arguments(void **state)
+TEST(create_with_bad_arguments)
 {
-	(void)state;
 	static const struct tsem_config bad[] = {
 		{.size = 0, .permits = 1},
 		{.size = offsetof(struct tsem_config, group) - 1, .permits = 1},
@@ -124,10 +114,8 @@ create_with_bad_arguments(void **state)
 	assert_int_equal(access(file_of(name), F_OK), -1);
 }
 
-static void
-modes_and_limits(void **state)
+TEST(modes_and_limits)
 {
-	(void)state;
 	const char *name = fresh_name();
 	const struct tsem_config config = {.size = sizeof(config), .permits = UINT32_MAX, .max = UINT32_MAX, .mode = 0662};
 	const mode_t mask = umask(0077);
@@ -171,10 +159,8 @@ with_small_files_only(void *arg)
 	return 0;
 }
 
-static void
-limits_of_the_process(void **state)
+TEST(limits_of_the_process)
 {
-	(void)state;
 	char name[100];
 	strcpy(name, fresh_name());
 	assert_int_equal(tsem_create(name, &three, NULL), 0);
@@ -184,10 +170,8 @@ limits_of_the_process(void **state)
 
 /* ---- open ---- */
 
-static void
-open_a_missing_semaphore(void **state)
+TEST(open_a_missing_semaphore)
 {
-	(void)state;
 	tsem *const untouched = (tsem *)&three;
 	tsem *sem = untouched;
 	assert_int_equal(tsem_open(fresh_name(), 0, &sem), -ENOENT);
@@ -206,10 +190,8 @@ write_byte(const char *name, off_t at, unsigned char byte)
 	close(fd);
 }
 
-static void
-open_a_file_that_is_no_semaphore(void **state)
+TEST(open_a_file_that_is_no_semaphore)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = NULL;
 	struct tsem_config exist_ok = three;
@@ -239,10 +221,8 @@ open_as_nobody(void *arg)
 	return 0;
 }
 
-static void
-open_another_users_semaphore(void **state)
+TEST(open_another_users_semaphore)
 {
-	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot play two users");
 	char name[100];
@@ -269,10 +249,8 @@ change_access_as_nobody(void *sem)
 	return 0;
 }
 
-static void
-mode_and_group(void **state)
+TEST(mode_and_group)
 {
-	(void)state;
 	const gid_t other = geteuid() == 0 ? 12345 : getegid();
 	const struct tsem_config config = {
 		.size = sizeof(config), .permits = 1, .mode = 0640, .flags = TSEM_GROUP, .group = other};
@@ -301,10 +279,8 @@ create_in_the_group_of_root(void *name)
 	return 0;
 }
 
-static void
-a_group_that_is_refused(void **state)
+TEST(a_group_that_is_refused)
 {
-	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot play another user");
 	tsem *sem;
@@ -313,10 +289,8 @@ a_group_that_is_refused(void **state)
 	assert_int_equal(tsem_open(name, 0, &sem), -ENOENT);
 }
 
-static void
-read_only_handles_change_nothing(void **state)
+TEST(read_only_handles_change_nothing)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = NULL;
 	tsem_hold hold;
@@ -333,26 +307,4 @@ read_only_handles_change_nothing(void **state)
 	assert_int_equal(number, 99);
 	assert_int_equal(stat_of(sem).available, 3);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(create_and_open),
-		cmocka_unit_test(create_without_opening),
-		cmocka_unit_test(create_an_existing_semaphore),
-		cmocka_unit_test(create_an_existing_semaphore_of_another_capacity),
-		cmocka_unit_test(create_with_bad_arguments),
-		cmocka_unit_test(modes_and_limits),
-		cmocka_unit_test(limits_of_the_process),
-		cmocka_unit_test(open_a_missing_semaphore),
-		cmocka_unit_test(open_a_file_that_is_no_semaphore),
-		cmocka_unit_test(open_another_users_semaphore),
-		cmocka_unit_test(mode_and_group),
-		cmocka_unit_test(a_group_that_is_refused),
-		cmocka_unit_test(read_only_handles_change_nothing),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,8 +65,7 @@ hold_until_someone_waits(void *arg)
 	return 0;
 }
 
-static void
-released_at_the_end_of_the_scope(void **)
+TEST(released_at_the_end_of_the_scope)
 {
 	semaphore sem = semaphore::create(fresh_name(), 3);
 	{
@@ -85,8 +84,7 @@ released_at_the_end_of_the_scope(void **)
 	}
 }
 
-static void
-with_the_locks_of_the_standard(void **)
+TEST(with_the_locks_of_the_standard)
 {
 	semaphore one = semaphore::create(fresh_name(), 1);
 	semaphore two = semaphore::create(fresh_name(), 1);
@@ -118,8 +116,7 @@ with_the_locks_of_the_standard(void **)
 }
 
 /* Times that are too large mean for ever; times before the epoch have passed. */
-static void
-extreme_times(void **)
+TEST(extreme_times)
 {
 	semaphore sem = semaphore::create(fresh_name(), 1);
 	hold permit(sem, std::defer_lock);
@@ -144,8 +141,7 @@ extreme_times(void **)
 	assert_false(permit.try_lock_until(steady_clock::time_point()));
 }
 
-static void
-errors(void **)
+TEST(errors)
 {
 	const char *name = fresh_name();
 	THROWS(semaphore::open(name), std::errc::no_such_file_or_directory);
@@ -190,8 +186,7 @@ a_hold_of(semaphore &sem)
 	return hold(sem);
 }
 
-static void
-moving(void **)
+TEST(moving)
 {
 	semaphore sem = semaphore::create(fresh_name(), 3);
 	hold first = a_hold_of(sem);
@@ -238,8 +233,7 @@ unlock_a_copy(void *arg)
 	return 0;
 }
 
-static void
-a_child_releases_nothing(void **)
+TEST(a_child_releases_nothing)
 {
 	semaphore sem = semaphore::create(fresh_name(), 1);
 	hold permit(sem);
@@ -270,8 +264,7 @@ leave_scope_cancelled(void *arg)
 	return nullptr;
 }
 
-static void
-a_cancelled_thread_leaves_its_scopes(void **)
+TEST(a_cancelled_thread_leaves_its_scopes)
 {
 	struct cancelled seen = {fresh_name(), false};
 	semaphore sem = semaphore::create(seen.name, 1);
@@ -284,8 +277,7 @@ a_cancelled_thread_leaves_its_scopes(void **)
 	assert_int_equal(stat_of(sem.get()).held, 0);
 }
 
-static void
-anonymous_use(void **)
+TEST(anonymous_use)
 {
 	semaphore sem = semaphore::create(fresh_name(), 2, 0, 5);
 	sem.take(2);
@@ -297,8 +289,7 @@ anonymous_use(void **)
 	assert_true(sem.try_take(3));
 }
 
-static void
-given_to_c_and_back(void **)
+TEST(given_to_c_and_back)
 {
 	semaphore sem = semaphore::create(fresh_name(), 1);
 	hold permit(sem);
@@ -331,8 +322,7 @@ hold_an_object_until_killed(void *arg)
 	return stay_until_killed(nullptr);
 }
 
-static void
-dead_holders(void **)
+TEST(dead_holders)
 {
 	semaphore sem = semaphore::create(fresh_name(), 1);
 	const pid_t child = start_child(hold_an_object_until_killed, &sem);
@@ -345,8 +335,7 @@ dead_holders(void **)
 	assert_false(tsem_hold_recovered(permit.get()));
 }
 
-static void
-in_own_memory(void **)
+TEST(in_own_memory)
 {
 	const size_t size = tsem_size_at(4);
 	void *memory = shared_memory(size);
@@ -364,19 +353,5 @@ int
 main()
 {
 	std::set_terminate(say_and_exit);
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(released_at_the_end_of_the_scope),
-		cmocka_unit_test(with_the_locks_of_the_standard),
-		cmocka_unit_test(extreme_times),
-		cmocka_unit_test(errors),
-		cmocka_unit_test(moving),
-		cmocka_unit_test(a_child_releases_nothing),
-		cmocka_unit_test(a_cancelled_thread_leaves_its_scopes),
-		cmocka_unit_test(anonymous_use),
-		cmocka_unit_test(given_to_c_and_back),
-		cmocka_unit_test(dead_holders),
-		cmocka_unit_test(in_own_memory),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, nullptr, nullptr);
+	return run_all_tests(110);
 }

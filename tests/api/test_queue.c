@@ -27,10 +27,8 @@ hold_some_until_killed(void *arg)
  * One permit of three is available, and a waiter wants two: a waiter for one must wait behind it, although the permit
  * would be enough.
  */
-static void
-no_waiter_overtakes_a_bigger_one(void **state)
+TEST(no_waiter_overtakes_a_bigger_one)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold hold, mine;
 	struct queued two = {.sem = sem, .count = 2};
@@ -57,10 +55,8 @@ no_waiter_overtakes_a_bigger_one(void **state)
 }
 
 /* Permits that come back one by one are saved for a waiter for all of them. */
-static void
-a_waiter_for_all_is_not_starved(void **state)
+TEST(a_waiter_for_all_is_not_starved)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold holds[3];
 	struct queued all = {.sem = sem, .count = 3};
@@ -107,10 +103,8 @@ wait_without_deadline(void *arg)
 	return -tsem_acquire(arg, 1, NULL, &hold);
 }
 
-static void
-signals(void **state)
+TEST(signals)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	const pid_t patient = start_child(wait_without_deadline, sem);
@@ -133,10 +127,8 @@ stop_at_the_third(void *arg, uint32_t position)
 	return position == 1 && ++*calls == 3;
 }
 
-static void
-progress_gives_up(void **state)
+TEST(progress_gives_up)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	uint32_t calls = 0;
 	const struct tsem_wait options = {
@@ -154,10 +146,8 @@ progress_gives_up(void **state)
 
 /* ---- all records in use ---- */
 
-static void
-all_records_in_use(void **state)
+TEST(all_records_in_use)
 {
-	(void)state;
 	enum { RECORDS = 32766 };
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, RECORDS + 10, 0);
@@ -176,18 +166,4 @@ all_records_in_use(void **state)
 		assert_int_equal(tsem_release(&holds[i]), 0);
 	assert_int_equal(stat_of(sem).available, RECORDS + 9);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_waiter_overtakes_a_bigger_one),
-		cmocka_unit_test(a_waiter_for_all_is_not_starved),
-		cmocka_unit_test(signals),
-		cmocka_unit_test(progress_gives_up),
-		cmocka_unit_test(all_records_in_use),
-	};
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,10 +58,8 @@ read_a_truncated_file(void *arg)
 	return 0;
 }
 
-static void
-a_truncated_file_is_damaged(void **state)
+TEST(a_truncated_file_is_damaged)
 {
-	(void)state;
 	static const off_t sizes[] = {0, 1, 4095, 4096, 20480, 28672, SEGMENT_BYTES_MIN - 1};
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		const char *name = fresh_name();
@@ -79,10 +77,8 @@ a_truncated_file_is_damaged(void **state)
 
 /* ---- more records than at the beginning, and fewer ---- */
 
-static void
-records_come_and_go(void **state)
+TEST(records_come_and_go)
 {
-	(void)state;
 	enum { HOLDS = 300 };
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, HOLDS, 0);
@@ -151,10 +147,8 @@ read_again_and_again(void *arg)
 	return 0;
 }
 
-static void
-a_file_truncated_in_a_loop_is_whole_or_damaged(void **state)
+TEST(a_file_truncated_in_a_loop_is_whole_or_damaged)
 {
-	(void)state;
 	char name[100];
 	strcpy(name, fresh_name());
 	tsem_close(new_semaphore_named(name, 1, 0));
@@ -197,10 +191,8 @@ use_again_and_again(void *arg)
 	return 1;
 }
 
-static void
-threads_share_a_handle_in_use(void **state)
+TEST(threads_share_a_handle_in_use)
 {
-	(void)state;
 	enum { USERS = 3, LOOKERS = 2 };
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 2, 0);
@@ -242,10 +234,8 @@ hold_more_and_more(void *arg)
 }
 
 /* Another process works at full speed, so that no two reads are the same, and the file is longer after each. */
-static void
-a_file_that_grows_meanwhile_is_not_damaged(void **state)
+TEST(a_file_that_grows_meanwhile_is_not_damaged)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 5000, 0);
 	tsem *reader = reader_of(name);
@@ -264,10 +254,8 @@ a_file_that_grows_meanwhile_is_not_damaged(void **state)
 
 /* ---- the descriptor ---- */
 
-static void
-a_handle_needs_its_descriptor(void **state)
+TEST(a_handle_needs_its_descriptor)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	const int next = dup(STDERR_FILENO); /* the number of the handle's descriptor */
@@ -281,19 +269,4 @@ a_handle_needs_its_descriptor(void **state)
 	tsem_close(reader);
 	assert_int_equal(close(other), 0); /* the handle must not close it */
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_truncated_file_is_damaged),
-		cmocka_unit_test(records_come_and_go),
-		cmocka_unit_test(a_file_truncated_in_a_loop_is_whole_or_damaged),
-		cmocka_unit_test(threads_share_a_handle_in_use),
-		cmocka_unit_test(a_file_that_grows_meanwhile_is_not_damaged),
-		cmocka_unit_test(a_handle_needs_its_descriptor),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,10 +5,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-static void
-not_in_use(void **state)
+TEST(not_in_use)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 3, 0);
 	assert_int_equal(tsem_remove(name, 0), 0);
@@ -32,10 +30,8 @@ not_in_use(void **state)
 	tsem_close(sem);
 }
 
-static void
-held(void **state)
+TEST(held)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 3, 0);
 	tsem_hold hold;
@@ -53,10 +49,8 @@ held(void **state)
 }
 
 /* Posted permits beyond the capacity must not hide the holder. */
-static void
-held_and_posted(void **state)
+TEST(held_and_posted)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	tsem_hold hold;
@@ -67,10 +61,8 @@ held_and_posted(void **state)
 	tsem_close(sem);
 }
 
-static void
-forced_while_held(void **state)
+TEST(forced_while_held)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	tsem_hold hold;
@@ -82,30 +74,15 @@ forced_while_held(void **state)
 	tsem_close(sem);
 }
 
-static int
-wait_to_acquire(void *arg)
+TEST(waiters_get_an_error)
 {
-	tsem_hold hold;
-	return -tsem_acquire(arg, 1, NULL, &hold);
-}
-
-static int
-wait_to_take(void *arg)
-{
-	return -tsem_take(arg, 1, NULL);
-}
-
-static void
-waiters_get_an_error(void **state)
-{
-	(void)state;
 	enum { WAITERS = 6 };
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	pid_t children[WAITERS];
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	for (uint32_t i = 0; i < WAITERS; i++) {
-		children[i] = start_child(i % 2 == 0 ? wait_to_acquire : wait_to_take, sem);
+		children[i] = start_child(i % 2 == 0 ? acquire_one : take_one, sem);
 		EVENTUALLY(stat_of(sem).waiting == i + 1);
 	}
 	assert_int_equal(tsem_remove(name, 0), -EBUSY);
@@ -117,50 +94,23 @@ waiters_get_an_error(void **state)
 }
 
 /* As logind's RemoveIPC does it, or rm. */
-static void
-waiters_notice_a_deleted_file(void **state)
+TEST(waiters_notice_a_deleted_file)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
-	const pid_t child = start_child(wait_to_acquire, sem);
+	const pid_t child = start_child(acquire_one, sem);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(unlink(file_of(name)), 0);
 	assert_int_equal(end_of_child(child), EIDRM);
 	tsem_close(sem);
 }
 
-static int
-acquire_and_die(void *arg)
+TEST(dead_holders_do_not_prevent_it)
 {
-	tsem_hold hold;
-	return -tsem_acquire(arg, 1, NULL, &hold);
-}
-
-static void
-dead_holders_do_not_prevent_it(void **state)
-{
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 2, 0);
-	assert_int_equal(end_of_child(start_child(acquire_and_die, sem)), 0);
+	assert_int_equal(end_of_child(start_child(acquire_one, sem)), 0);
 	assert_int_equal(tsem_remove(name, 0), 0);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(not_in_use),
-		cmocka_unit_test(held),
-		cmocka_unit_test(held_and_posted),
-		cmocka_unit_test(forced_while_held),
-		cmocka_unit_test(waiters_get_an_error),
-		cmocka_unit_test(waiters_notice_a_deleted_file),
-		cmocka_unit_test(dead_holders_do_not_prevent_it),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

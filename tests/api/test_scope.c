@@ -16,10 +16,8 @@ hold_and_return(tsem *sem, int result)
 	return result;
 }
 
-static void
-every_way_out_of_a_scope(void **state)
+TEST(every_way_out_of_a_scope)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	assert_int_equal(hold_and_return(sem, 5), 5);
 	assert_int_equal(stat_of(sem).held, 0);
@@ -41,10 +39,8 @@ out:
 }
 
 /* A void hold has no owner: one that was never acquired, or one that has ended. */
-static void
-void_holds_are_ignored(void **state)
+TEST(void_holds_are_ignored)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold other;
 	{
@@ -90,10 +86,8 @@ use_through_a_handle_of_its_own(const char *name)
 	return tsem_acquire(sem, 1, NULL, &hold);
 }
 
-static void
-the_handle_is_closed_after_its_hold(void **state)
+TEST(the_handle_is_closed_after_its_hold)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	const size_t descriptors = count_descriptors();
@@ -106,10 +100,8 @@ the_handle_is_closed_after_its_hold(void **state)
 }
 
 /* tsem.h allows it, and all code that returns or stores holds relies on it. */
-static void
-a_hold_may_be_moved(void **state)
+TEST(a_hold_may_be_moved)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold *first = malloc(sizeof(*first));
 	assert_non_null(first);
@@ -121,17 +113,4 @@ a_hold_may_be_moved(void **state)
 	assert_int_equal(tsem_try_acquire(sem, 1, &second), 0);
 	assert_int_equal(tsem_release(&second), 0);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_way_out_of_a_scope),
-		cmocka_unit_test(void_holds_are_ignored),
-		cmocka_unit_test(the_handle_is_closed_after_its_hold),
-		cmocka_unit_test(a_hold_may_be_moved),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,16 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int
-take_one(void *arg)
+TEST(bad_numbers)
 {
-	return -tsem_take(arg, 1, NULL);
-}
-
-static void
-bad_numbers(void **state)
-{
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 2, 3);
 	assert_int_equal(tsem_set(sem, 4), -EOVERFLOW);
@@ -38,10 +30,8 @@ bad_numbers(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_raise_wakes_enabled_waiters(void **state)
+TEST(a_raise_wakes_enabled_waiters)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	pid_t waiters[3];
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -59,10 +49,8 @@ a_raise_wakes_enabled_waiters(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_lowering_ends_no_hold(void **state)
+TEST(a_lowering_ends_no_hold)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold holds[3];
 	for (int i = 0; i < 3; i++)
@@ -80,10 +68,8 @@ a_lowering_ends_no_hold(void **state)
 	tsem_close(sem);
 }
 
-static void
-drained(void **state)
+TEST(drained)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	const struct timespec past = {0};
 	tsem_hold hold;
@@ -112,10 +98,8 @@ acquire_three(void *arg)
  * A waiter for more than the new capacity stays, and so do those behind it. A new call may ask for the creator's
  * number.
  */
-static void
-counts_beyond_the_capacity(void **state)
+TEST(counts_beyond_the_capacity)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold hold;
 	assert_int_equal(tsem_try_acquire(sem, 3, &hold), -EINVAL);
@@ -140,10 +124,8 @@ counts_beyond_the_capacity(void **state)
 }
 
 /* Posted permits are the only ones. */
-static void
-made_without_permits(void **state)
+TEST(made_without_permits)
 {
-	(void)state;
 	tsem *sem = new_semaphore(0, 0);
 	assert_int_equal(tsem_try_take(sem, 5), -EAGAIN);
 	const pid_t waiter = start_child(take_one, sem);
@@ -157,10 +139,8 @@ made_without_permits(void **state)
 
 /* ---- a waiter that the old capacity enabled, and that has not noticed it ---- */
 
-static void
-enabled_waiters_are_admitted(void **state)
+TEST(enabled_waiters_are_admitted)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	const pid_t sleeper = start_child(hold_until_killed, sem);
@@ -203,10 +183,8 @@ come_and_go(void *arg)
 }
 
 /* After each lowering, once earlier holders have released, never more than the new capacity is held. */
-static void
-up_and_down(void **state)
+TEST(up_and_down)
 {
-	(void)state;
 	enum { MEMBERS = 8, ROUNDS = 300 };
 	struct crowd *crowd = shared_memory(sizeof(*crowd));
 	*crowd = (struct crowd){.sem = new_semaphore(4, 0)};
@@ -231,21 +209,4 @@ up_and_down(void **state)
 	assert_int_equal(stat_of(crowd->sem).available, MEMBERS);
 	tsem_close(crowd->sem);
 	munmap(crowd, sizeof(*crowd));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bad_numbers),
-		cmocka_unit_test(a_raise_wakes_enabled_waiters),
-		cmocka_unit_test(a_lowering_ends_no_hold),
-		cmocka_unit_test(drained),
-		cmocka_unit_test(counts_beyond_the_capacity),
-		cmocka_unit_test(made_without_permits),
-		cmocka_unit_test(enabled_waiters_are_admitted),
-		cmocka_unit_test(up_and_down),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

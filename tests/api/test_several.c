@@ -9,10 +9,8 @@
 static const struct timespec past;
 static const struct tsem_wait at_once = {.size = sizeof(at_once), .deadline = &past};
 
-static void
-mistakes(void **state)
+TEST(mistakes)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *a = new_semaphore_named(name, 1, 0);
 	tsem *again = open_semaphore(name);
@@ -35,10 +33,8 @@ mistakes(void **state)
 }
 
 /* All different, so that only their number is wrong. */
-static void
-too_many_semaphores(void **state)
+TEST(too_many_semaphores)
 {
-	(void)state;
 	enum { MORE = TSEM_SEMAPHORES_MAX + 1 };
 	tsem *sems[MORE];
 	tsem_hold holds[MORE];
@@ -60,10 +56,8 @@ too_many_semaphores(void **state)
 }
 
 /* Any of them. */
-static void
-one_of_them_is_gone(void **state)
+TEST(one_of_them_is_gone)
 {
-	(void)state;
 	for (size_t gone = 0; gone < 3; gone++) {
 		tsem *sems[3];
 		tsem_hold holds[3];
@@ -85,10 +79,8 @@ one_of_them_is_gone(void **state)
 	}
 }
 
-static void
-all_or_none(void **state)
+TEST(all_or_none)
 {
-	(void)state;
 	tsem *const sems[] = {new_semaphore(1, 0), new_semaphore(1, 0), new_semaphore(1, 0)};
 	tsem_hold holds[3];
 	for (size_t missing = 0; missing < 3; missing++) {
@@ -132,10 +124,8 @@ dine(void *arg)
 }
 
 /* Each philosopher names the left fork first: acquired in this order, they would wait in a circle. */
-static void
-philosophers(void **state)
+TEST(philosophers)
 {
-	(void)state;
 	struct table *table = shared_memory(sizeof(*table));
 	pid_t guests[5];
 	for (int i = 0; i < 5; i++)
@@ -149,15 +139,4 @@ philosophers(void **state)
 		tsem_close(table->forks[i]);
 	}
 	munmap(table, sizeof(*table));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mistakes),    cmocka_unit_test(too_many_semaphores), cmocka_unit_test(one_of_them_is_gone),
-		cmocka_unit_test(all_or_none), cmocka_unit_test(philosophers),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

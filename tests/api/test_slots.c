@@ -12,10 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void
-the_lowest_that_is_free(void **state)
+TEST(the_lowest_that_is_free)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	tsem_hold a, b, c;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &a), 0);
@@ -32,10 +30,8 @@ the_lowest_that_is_free(void **state)
 	tsem_close(sem);
 }
 
-static void
-one_for_each_permit(void **state)
+TEST(one_for_each_permit)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2000, 0);
 	tsem_hold one, some, many;
 	uint32_t slots[2000];
@@ -83,10 +79,8 @@ ask(void *arg)
 }
 
 /* They get the same slots, and no others are assigned. */
-static void
-threads_that_ask_at_once(void **state)
+TEST(threads_that_ask_at_once)
 {
-	(void)state;
 	tsem *sem = new_semaphore(WANTED + 1, 0);
 	pthread_barrier_t start;
 	assert_int_equal(pthread_barrier_init(&start, NULL, ASKING), 0);
@@ -118,10 +112,8 @@ ask_in_a_child(void *hold)
 }
 
 /* A copy of the hold in a child shows the slots of its owner, and assigns none. */
-static void
-only_the_owner_takes_any(void **state)
+TEST(only_the_owner_takes_any)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold first, second;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &first), 0);
@@ -149,16 +141,8 @@ note_slot(const struct tsem_owner *owner, void *arg)
 	return 0;
 }
 
-static int
-take_one(void *arg)
+TEST(slots_are_shown)
 {
-	return -tsem_take(arg, 1, NULL);
-}
-
-static void
-slots_are_shown(void **state)
-{
-	(void)state;
 	tsem *sem = new_semaphore(4, 0);
 	tsem_hold a, b, c;
 	struct seen seen = {.n = 0};
@@ -212,10 +196,8 @@ use_slots(void *arg)
 	return 0;
 }
 
-static void
-no_two_have_the_same(void **state)
+TEST(no_two_have_the_same)
 {
-	(void)state;
 	struct crowd *crowd = shared_memory(sizeof(*crowd));
 	crowd->sem = new_semaphore(PERMITS, 0);
 	pid_t members[MEMBERS];
@@ -232,16 +214,4 @@ no_two_have_the_same(void **state)
 	}
 	tsem_close(crowd->sem);
 	munmap(crowd, sizeof(*crowd));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_lowest_that_is_free),  cmocka_unit_test(one_for_each_permit),
-		cmocka_unit_test(threads_that_ask_at_once), cmocka_unit_test(only_the_owner_takes_any),
-		cmocka_unit_test(slots_are_shown),          cmocka_unit_test(no_two_have_the_same),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,8 @@
 #include <signal.h>
 #include <sys/time.h>
 
-static void
-take_and_post(void **state)
+TEST(take_and_post)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 0);
 	uint32_t previous = 99;
 	assert_int_equal(tsem_take(sem, 3, NULL), 0);
@@ -25,10 +23,8 @@ take_and_post(void **state)
 	tsem_close(sem);
 }
 
-static void
-impossible_counts(void **state)
+TEST(impossible_counts)
 {
-	(void)state;
 	tsem *sem = new_semaphore(3, 5);
 	const struct timespec past = {0};
 	uint32_t previous = 99;
@@ -46,10 +42,8 @@ impossible_counts(void **state)
 	tsem_close(sem);
 }
 
-static void
-a_maximum(void **state)
+TEST(a_maximum)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 3);
 	uint32_t previous = 99;
 	assert_int_equal(tsem_post(sem, 2, &previous), -EOVERFLOW);
@@ -63,10 +57,8 @@ a_maximum(void **state)
 	tsem_close(sem);
 }
 
-static void
-deadlines(void **state)
+TEST(deadlines)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const struct timespec soon = deadline_in(20);
 	const struct timespec past = {.tv_sec = -5};
@@ -80,10 +72,8 @@ deadlines(void **state)
 	tsem_close(sem);
 }
 
-static void
-bad_structures(void **state)
+TEST(bad_structures)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	const struct timespec too_many = {.tv_nsec = 1000000000};
 	const struct timespec negative = {.tv_nsec = -1};
@@ -123,10 +113,8 @@ take_three_times(void *arg)
 	return 0;
 }
 
-static void
-a_post_admits_a_waiter(void **state)
+TEST(a_post_admits_a_waiter)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	const pid_t child = start_child(take_three_times, sem);
@@ -158,10 +146,8 @@ post_in_handler(int signal_number)
 }
 
 /* The handler interrupts the rest of the program between any two instructions. */
-static void
-posts_from_a_signal_handler(void **state)
+TEST(posts_from_a_signal_handler)
 {
-	(void)state;
 	enum { POSTS = 300, PERMITS = 2 };
 	tsem *sem = new_semaphore(PERMITS, 0);
 	const struct sigaction action = {.sa_handler = post_in_handler, .sa_flags = SA_RESTART};
@@ -200,10 +186,8 @@ post_from_own_handler(void *arg)
 }
 
 /* The thread's own handler posts while it waits: no other process could end the wait. */
-static void
-a_handler_posts_for_its_own_wait(void **state)
+TEST(a_handler_posts_for_its_own_wait)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
 	const pid_t child = start_child(post_from_own_handler, sem);
@@ -213,16 +197,8 @@ a_handler_posts_for_its_own_wait(void **state)
 	tsem_close(sem);
 }
 
-static int
-take_one(void *arg)
+TEST(post_and_take)
 {
-	return -tsem_take(arg, 1, NULL);
-}
-
-static void
-post_and_take(void **state)
-{
-	(void)state;
 	const char *name = fresh_name();
 	tsem *full = new_semaphore(1, 1);
 	tsem *other = new_semaphore_named(name, 1, 0);
@@ -255,22 +231,4 @@ post_and_take(void **state)
 	tsem_close(gone);
 	tsem_close(other);
 	tsem_close(full);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(take_and_post),
-		cmocka_unit_test(impossible_counts),
-		cmocka_unit_test(a_maximum),
-		cmocka_unit_test(deadlines),
-		cmocka_unit_test(bad_structures),
-		cmocka_unit_test(a_post_admits_a_waiter),
-		cmocka_unit_test(posts_from_a_signal_handler),
-		cmocka_unit_test(a_handler_posts_for_its_own_wait),
-		cmocka_unit_test(post_and_take),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

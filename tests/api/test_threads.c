@@ -90,10 +90,8 @@ expect_balance(struct counts *counts, uint32_t rounds)
 	munmap(counts, sizeof(*counts));
 }
 
-static void
-threads_share_a_handle(void **state)
+TEST(threads_share_a_handle)
 {
-	(void)state;
 	struct counts *counts = new_counts();
 	run_threads(counts);
 	expect_balance(counts, THREADS * ROUNDS);
@@ -106,10 +104,8 @@ run_threads_in_a_child(void *arg)
 	return 0;
 }
 
-static void
-processes_with_threads_share_a_semaphore(void **state)
+TEST(processes_with_threads_share_a_semaphore)
 {
-	(void)state;
 	struct counts *counts = new_counts();
 	pid_t children[PROCESSES];
 	for (size_t i = 0; i < PROCESSES; i++)
@@ -127,10 +123,8 @@ release_it(void *arg)
 	return tsem_release(arg) == 0 ? arg : NULL;
 }
 
-static void
-one_thread_acquires_another_releases(void **state)
+TEST(one_thread_acquires_another_releases)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	for (int i = 0; i < 100; i++) {
 		tsem_hold hold;
@@ -161,10 +155,8 @@ read_in_a_loop(void *arg)
 	return NULL;
 }
 
-static void
-reads_have_no_effect(void **state)
+TEST(reads_have_no_effect)
 {
-	(void)state;
 	struct counts *counts = new_counts();
 	pthread_t reader;
 	stop = false;
@@ -173,17 +165,4 @@ reads_have_no_effect(void **state)
 	stop = true;
 	pthread_join(reader, NULL);
 	expect_balance(counts, THREADS * ROUNDS);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_share_a_handle),
-		cmocka_unit_test(processes_with_threads_share_a_semaphore),
-		cmocka_unit_test(one_thread_acquires_another_releases),
-		cmocka_unit_test(reads_have_no_effect),
-	};
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -277,20 +277,16 @@ end(const pid_t pids[PROCESSES])
 	munmap(counts, sizeof(*counts));
 }
 
-static void
-while_signal_handlers_post(void **state)
+TEST(while_signal_handlers_post)
 {
-	(void)state;
 	pid_t pids[PROCESSES];
 	begin(true, pids);
 	end(pids);
 }
 
 /* The victim's permits do not count from before its death until its successor starts. */
-static void
-while_processes_are_killed(void **state)
+TEST(while_processes_are_killed)
 {
-	(void)state;
 	pid_t pids[PROCESSES];
 	begin(false, pids);
 	for (unsigned i = 0; i < KILLS; i++) {
@@ -306,15 +302,4 @@ while_processes_are_killed(void **state)
 	}
 	atomic_store(&counts->stop, true);
 	end(pids);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(while_signal_handlers_post),
-		cmocka_unit_test(while_processes_are_killed),
-	};
-	support_start(110);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,10 +50,8 @@ init_at(const struct tsem_config *config)
 	return rc;
 }
 
-static void
-configurations(void **state)
+TEST(configurations)
 {
-	(void)state;
 	static int (*const make[])(const struct tsem_config *) = {create, init_at};
 	for (size_t i = 0; i < sizeof(make) / sizeof(make[0]); i++) {
 		struct later_config config = {.now = {.permits = 2}, .behind = {1}};
@@ -114,10 +112,8 @@ post_and_take(tsem *sems[2], const struct tsem_wait *wait)
 	return rc == 0 ? tsem_post_and_take(sems[1], sems[0]) : rc;
 }
 
-static void
-ways_to_wait(void **state)
+TEST(ways_to_wait)
 {
-	(void)state;
 	static int (*const use[])(tsem *[2], const struct tsem_wait *) = {take, acquire, acquire_all, acquire_any,
 	                                                                  post_and_take};
 	tsem *sems[2] = {new_semaphore(2, 0), new_semaphore(2, 0)};
@@ -158,10 +154,8 @@ snapshot(tsem *sem, struct tsem_stat *stat)
 	return tsem_snapshot(sem, stat, ignore_owner, NULL);
 }
 
-static void
-results(void **state)
+TEST(results)
 {
-	(void)state;
 	static int (*const look[])(tsem *, struct tsem_stat *) = {tsem_stat, snapshot};
 	static const unsigned char zeros[MORE];
 	tsem *sem = new_semaphore(2, 7);
@@ -188,16 +182,4 @@ results(void **state)
 		}
 	}
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(configurations),
-		cmocka_unit_test(ways_to_wait),
-		cmocka_unit_test(results),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

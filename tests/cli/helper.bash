@@ -103,6 +103,14 @@ eventually() {
   done
 }
 
+all_succeed() {
+  local pid
+  for pid; do
+    finish "$pid"
+    expect_status 0
+  done
+}
+
 # ---- what a semaphore looks like ----
 
 # Starts `tsem run` with these options; it holds until the test ends. PID is `tsem run`, COMMAND_PID its command.
@@ -116,6 +124,14 @@ owner() {
   start sleep 1000
   OWNER=$PID
   eventually grep -qx sleep "/proc/$OWNER/comm"
+}
+
+# A process that had one permit has been killed: OWNER.
+leave_dead_owner() {
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  kill -KILL "$OWNER"
+  finish "$OWNER"
 }
 
 is_command_of() {

@@ -103,10 +103,7 @@ expect_told() {
 
 @test "nested: nothing is said of a wait that ends as soon as the dead are recovered" {
   tsem create -j 2 "$SEM"
-  owner
-  tsem acquire --owner "$OWNER" "$SEM"
-  kill -KILL "$OWNER"
-  finish "$OWNER"
+  leave_dead_owner
   expect_shown '[.available, .reason] | @csv' '1,"none"'
   attempt bash -c 'tsem acquire --owner $$ "$SEM"; tsem run "$SEM" echo ran; :'
   expect_out ran

@@ -16,10 +16,7 @@ inversions() {
   done
   expect_shown .waiting 40
   kill -TERM "$holder"
-  for i in "${STARTED[@]:1}"; do
-    finish "$i"
-    expect_status 0
-  done
+  all_succeed "${STARTED[@]:1}"
   expect_equal 'how many' "$(wc -l <order)" 40
   expect_equal 'inversions' "$(inversions order)" 0
   expect_at_rest 1
@@ -41,10 +38,7 @@ inversions() {
     eventually is_shown .waiting "$i"
   done
   tsem post "$SEM"
-  for i in "${STARTED[@]:1}"; do
-    finish "$i"
-    expect_status 0
-  done
+  all_succeed "${STARTED[@]:1}"
   expect_equal 'how many' "$(wc -l <order)" 20
   expect_equal 'inversions' "$(inversions order)" 0
   expect_at_rest 1
@@ -64,10 +58,7 @@ inversions() {
   expect_silence 75
   expect_shown '[.waiters[].count] | @csv' 4,1,3,2,1,4,1
   tsem post -k 3 "$SEM"
-  for i in "${STARTED[@]}"; do
-    finish "$i"
-    expect_status 0
-  done
+  all_succeed "${STARTED[@]}"
   # Waiters that were admitted together may write in any order. The waiter for four permits is alone.
   expect_equal 'how many' "$(wc -l <order)" 8
   expect_equal 'the first two' "$(head -n 2 order)" $'1\n2'
@@ -103,10 +94,7 @@ inversions() {
       sleep 0.01
       echo - >>log'
   done
-  for i in "${STARTED[@]}"; do
-    finish "$i"
-    expect_status 0
-  done
+  all_succeed "${STARTED[@]}"
   expect_equal 'jobs, and the most at once' \
     "$(awk '{ now += $1 == "+" ? 1 : -1 } $1 == "+" { n++ } now > most { most = now } END { print n, most, now }' log)" \
     '60 3 0'
@@ -121,10 +109,7 @@ inversions() {
       sleep 0.002
       echo "-$TSEM_COUNT" >>log'
   done
-  for i in "${STARTED[@]}"; do
-    finish "$i"
-    expect_status 0
-  done
+  all_succeed "${STARTED[@]}"
   expect_equal 'jobs, and the most permits in use' \
     "$(awk '{ now += $1 } $1 > 0 { n++ } now > most { most = now } END { print n, most, now }' log)" '60 3 0'
   expect_at_rest 3

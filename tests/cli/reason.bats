@@ -120,10 +120,7 @@ says() {
 @test "reason: a holder is dead, and counted apart" {
   tsem create -j 2 "$SEM"
   hold
-  owner
-  tsem acquire --owner "$OWNER" "$SEM"
-  kill -KILL "$OWNER"
-  finish "$OWNER"
+  leave_dead_owner
   names dead "held by $OWNER, dead, and 1 more\$"
   attempt tsem show "$SEM"
   expect_match 'summary' "$OUT" "^$SEM: 2 permits, 0 available, 2 held \(1 by dead holders\), 0 waiting: "
@@ -135,10 +132,7 @@ says() {
 
 @test "reason: a dead holder is counted apart also while permits are available" {
   tsem create -j 2 "$SEM"
-  owner
-  tsem acquire --owner "$OWNER" "$SEM"
-  kill -KILL "$OWNER"
-  finish "$OWNER"
+  leave_dead_owner
   attempt tsem show "$SEM"
   expect_match 'summary' "$(head -n 1 attempt.out)" "^$SEM: 2 permits, 1 available, 1 held \(1 by dead holders\), 0 waiting\$"
   expect_shown '[.held, .dead] | @csv' 1,1

@@ -68,10 +68,7 @@ load helper
 
 @test "release: is refused for a process that has ended; its hold comes back by itself" {
   tsem create "$SEM"
-  owner
-  tsem acquire --owner "$OWNER" "$SEM"
-  kill -KILL "$OWNER"
-  finish "$OWNER"
+  leave_dead_owner
   attempt tsem release --owner "$OWNER" "$SEM"
   expect_failure "^$SEM: .*$OWNER"
   attempt tsem take -n "$SEM"

@@ -23,10 +23,7 @@ load helper
 
 @test "remove: holds of dead processes do not count as use" {
   tsem create "$SEM"
-  start sleep 1000
-  tsem acquire --owner "$PID" "$SEM"
-  kill -KILL "$PID"
-  finish "$PID"
+  leave_dead_owner
   attempt tsem remove "$SEM"
   expect_silence
   [[ ! -e $FILE ]]
@@ -123,10 +120,7 @@ load helper
   until has_ended "${pids[0]}"; do
     tsem remove "$SEM" 2>/dev/null || true
   done
-  for i in "${pids[@]}"; do
-    finish "$i"
-    expect_status 0
-  done
+  all_succeed "${pids[@]}"
   [[ ! -e beside ]]
 }
 

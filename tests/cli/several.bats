@@ -49,10 +49,7 @@ free() {
     start tsem run "$SEM-b,$SEM-a" sh -c 'echo >>ran'
     pids+=("$PID")
   done
-  for PID in "${pids[@]}"; do
-    finish "$PID"
-    expect_status 0
-  done
+  all_succeed "${pids[@]}"
   expect_equal 'commands that ran' "$(wc -l <ran)" 20
 }
 

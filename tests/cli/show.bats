@@ -97,10 +97,7 @@ load helper
 
 @test "show: dead processes are marked, and show does not recover them" {
   tsem create "$SEM"
-  start sleep 1000
-  tsem acquire --owner "$PID" "$SEM"
-  kill -KILL "$PID"
-  finish "$PID"
+  leave_dead_owner
   expect_shown '.holders[0] | [.pid, .alive] | @csv' "$PID,\"no\""
   expect_shown '[.held, .available] | @csv' 1,0
   attempt tsem show "$SEM"
@@ -230,10 +227,7 @@ on_terminal() {
 
 @test "show: dead processes are red on a terminal, unless colours are off" {
   tsem create "$SEM"
-  start sleep 1000
-  tsem acquire --owner "$PID" "$SEM"
-  kill -KILL "$PID"
-  finish "$PID"
+  leave_dead_owner
   on_terminal TERM=xterm
   expect_match 'in colour' "$OUT" $'\e\\[[0-9;]*31m.*holds'
   local plain

@@ -165,10 +165,7 @@ has_command_line() {
 
 @test "top: recover, after a question" {
   tsem create "$SEM"
-  start sleep 1000
-  tsem acquire --owner "$PID" "$SEM"
-  kill -KILL "$PID"
-  finish "$PID"
+  leave_dead_owner
   TOP=("$SEM")
   on_screen 120x10 'see: no +\?' key:r "see:recover .*'$SEM'\? \(y/n\)" key:n 'see:nothing was done' 'see: no +\?' \
     key:r 'see:\(y/n\)' 'key:\n' 'see:nothing was done' \

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "protocol/handle.h"
+#include "rest.h"
 
 static void
 name_beside(pid_t driver, uint32_t capacity, int i, char name[80])
@@ -97,24 +98,6 @@ beside_give_back(struct run *run)
 	}
 }
 
-uint32_t
-find_leftover_record(struct tsem *sem)
-{
-	const uint32_t limit = LOAD_ACQ(&sem->segment.header->reserved);
-	for (uint32_t i = 0; i < limit; i++) {
-		const struct record *record = record_at(sem, i);
-		if (record != NULL && (LOAD_ACQ(&record->owner) != 0 || state_kind(LOAD_ACQ(&record->state)) != STATE_IDLE))
-			return i;
-	}
-	return NO_RECORD;
-}
-
-bool
-is_idleness_awaited(const struct tsem *sem)
-{
-	return (LOAD_SEQ(&sem->segment.header->pending) & (PENDING_IDLE | PENDING_HOLDERS)) != 0;
-}
-
 /* What is available of both together, given what the executor has. */
 static uint64_t
 expected_available(const struct operation *operation, const struct executor *executor)
@@ -156,11 +139,11 @@ check_one(struct run *run, int i, bool posted_to)
 	if (rc == 0)
 		rc = tsem_stat(sem, &stat);
 	const uint64_t most = posted_to ? 1 + 2 : 1;
-	if (rc != 0 || stat.available < 1 || stat.available > most || stat.waiting != 0)
-		run_fault(run, "beside %d: %s, available %" PRIu64 " of 1, waiting %u", i, strerror(-rc), stat.available,
-		          stat.waiting);
-	else if (find_leftover_record(sem) != NO_RECORD)
-		run_fault(run, "beside %d: record %u is left over", i, find_leftover_record(sem));
+	char text[REST_TEXT];
+	if (rc != 0)
+		run_fault(run, "beside %d: recover: %s", i, strerror(-rc));
+	else if (!is_at_rest(&stat, 1, most, text) || !are_records_at_rest(sem, text))
+		run_fault(run, "beside %d: %s", i, text);
 	for (; rc == 0 && stat.available > 1; stat.available--)
 		rc = tsem_try_take(sem, 1);
 	if (rc != 0)

@@ -25,10 +25,4 @@ void beside_check_held(struct run *run, unsigned i);
 /* All processes have ended: everything must be available, no process may wait, and no record may be left. */
 void beside_check(struct run *run);
 
-/* The first record of `sem` that has an owner or whose state is not IDLE; NO_RECORD if there is none. */
-uint32_t find_leftover_record(struct tsem *sem);
-
-/* Whether the semaphore says that a process waits for idleness. */
-bool is_idleness_awaited(const struct tsem *sem);
-
 #endif

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "command_run.h"
+#include "rest.h"
 
 enum { EXIT_NOT_ACQUIRED = 75, EXIT_TSEM_FAILED = 125, EXIT_CANNOT_EXECUTE, EXIT_NOT_FOUND, EXIT_SIGNAL_BASE };
 
@@ -299,20 +300,6 @@ check_owner(struct run *run, enum outcome outcome)
 
 /* ---- when all processes have ended ---- */
 
-/* A handle from before the removal must not admit: the next semaphore of that name would not know of the holder. */
-static void
-check_old_handle(struct run *run)
-{
-	tsem_hold hold;
-	if (run->fixture.old[0] == NULL)
-		return;
-	const int rc = tsem_try_acquire(run->fixture.old[0], 1, &hold);
-	if (rc != -EIDRM)
-		run_fault(run, "the name is gone, and tsem_try_acquire() on an old handle returns %d", rc);
-	if (rc == 0)
-		tsem_release(&hold);
-}
-
 static void
 check_absence(struct run *run, enum outcome outcome)
 {
@@ -321,7 +308,9 @@ check_absence(struct run *run, enum outcome outcome)
 	                         || (effect == EFFECT_CREATES && outcome != DONE) || run->held != 0;
 	if (!may_be_gone)
 		run_fault(run, "the semaphore is gone");
-	check_old_handle(run);
+	const int rc = run->fixture.old[0] == NULL ? -EIDRM : try_removed(run->fixture.old[0]);
+	if (rc != -EIDRM)
+		run_fault(run, "the name is gone, and an old handle admits: %d", rc);
 }
 
 static void
@@ -343,14 +332,8 @@ check_balance(struct run *run, const char *name, uint64_t least, uint64_t most)
 	char text[256];
 	if (!fixture_stat(name, &stat))
 		return;
-	if (stat.waiting != 0)
-		run_fault(run, "%u wait in the queue although all processes have ended", stat.waiting);
-	if (stat.available + stat.held != stat.capacity)
-		run_fault(run, "%llu available and %llu held are not the capacity %u", (unsigned long long)stat.available,
-		          (unsigned long long)stat.held, stat.capacity);
-	if (stat.held < least || stat.held > most)
-		run_fault(run, "%llu permits are missing; there should be %llu to %llu", (unsigned long long)stat.held,
-		          (unsigned long long)least, (unsigned long long)most);
+	if (!is_at_rest(&stat, stat.capacity - most, stat.capacity - least, text))
+		run_fault(run, "all processes have ended: %s", text);
 	const int expected = stat.available > 0 ? 0 : EXIT_NOT_ACQUIRED;
 	const int status = fixture_run(&run->fixture, (const char *const[]){"run", "-n", name, "{work}", "0", NULL}, text);
 	if (status != expected)

@@ -4,7 +4,6 @@
  * killed, gets a signal, or is stopped while other commands run, or the call fails. Then the invariants must hold.
  * tests/README.md says what that proves.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
@@ -12,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +18,7 @@
 #include "command_points.h"
 #include "worker.h"
 
-enum { EXIT_SKIPPED = 77, WORKERS_MAX = 16, REPORTS_MAX = 3 };
+enum { REPORTS_MAX = 3 };
 
 struct tally {
 	_Atomic unsigned long points[SITUATIONS_MAX][ACTIONS];
@@ -42,13 +39,6 @@ struct sweep {
 	const struct point *replayed; /* the only point, with a log */
 	struct points points;
 };
-
-static int
-skip(const char *why)
-{
-	printf("SKIPPED: the sweep over whole commands was not run: %s\n", why);
-	return EXIT_SKIPPED;
-}
 
 static void
 report(struct sweep *sweep, const struct point *point, const struct result *result)
@@ -189,25 +179,11 @@ work(bool alone, void *arg)
 	return EXIT_SUCCESS;
 }
 
-static bool
-run_workers(struct sweep *sweep)
+static int
+work_in_namespaces(unsigned worker, void *arg)
 {
-	pid_t pids[WORKERS_MAX];
-	bool well = true;
-	for (sweep->worker = 0; sweep->worker < sweep->workers; sweep->worker++) {
-		pids[sweep->worker] = fork();
-		if (pids[sweep->worker] == 0)
-			_exit(namespaces_run(work, sweep));
-	}
-	for (unsigned i = 0; i < sweep->workers; i++) {
-		int status = 1;
-		while (waitpid(pids[i], &status, 0) < 0 && errno == EINTR) {
-		}
-		if (status != 0)
-			fprintf(stderr, "command sweep: worker %u ended with status %#x\n", i, (unsigned)status);
-		well = well && status == 0;
-	}
-	return well;
+	((struct sweep *)arg)->worker = worker;
+	return namespaces_run(work, arg);
 }
 
 /* ---- the results ---- */
@@ -250,21 +226,6 @@ print_tally(const struct tally *tally, unsigned long *faults)
 }
 
 /* ---- main ---- */
-
-static bool
-may_trace(void)
-{
-	int status = 1;
-	const pid_t pid = fork();
-	if (pid == 0) {
-		pause();
-		_exit(1);
-	}
-	const bool may = pid > 0 && ptrace(PTRACE_SEIZE, pid, NULL, (void *)PTRACE_O_TRACESYSGOOD) == 0;
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	return may;
-}
 
 static int
 usage(const char *program)
@@ -311,29 +272,29 @@ read_options(int argc, char **argv, struct sweep *sweep, bool *replays)
 		else
 			return false;
 	}
-	return sweep->tools.tsem != NULL && sweep->tools.work != NULL && sweep->workers > 0 && sweep->workers <= WORKERS_MAX
-	       && argc - optind == (*replays ? 3 : 0);
+	return sweep->tools.tsem != NULL && sweep->tools.work != NULL && sweep->workers > 0
+	       && sweep->workers <= RUN_WORKERS_MAX && argc - optind == (*replays ? 3 : 0);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct sweep sweep = {
-		.program = argv[0], .seconds = 60, .workers = count_processors(WORKERS_MAX), .seed = (unsigned long)time(NULL)};
+	struct sweep sweep = {.program = argv[0],
+	                      .seconds = 60,
+	                      .workers = count_processors(RUN_WORKERS_MAX),
+	                      .seed = (unsigned long)time(NULL)};
 	struct point replayed;
 	bool replays = false;
 	if (!read_options(argc, argv, &sweep, &replays)
 	    || (replays && !point_from_words((const char *const *)&argv[optind], &replayed)))
 		return usage(argv[0]);
 #if defined(UNDER_SANITIZER)
-	return skip("most system calls here are the sanitizer's");
+	return skip_sweep("command", "most system calls here are the sanitizer's");
 #endif
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!may_trace())
-		return skip("ptrace is refused here");
-	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (sweep.tally == MAP_FAILED)
-		return EXIT_FAILURE;
+		return skip_sweep("command", "ptrace is refused here");
+	sweep.tally = share_memory(sizeof(*sweep.tally));
 	if (replays) {
 		sweep.replayed = &replayed;
 		sweep.workers = 1;
@@ -342,7 +303,7 @@ main(int argc, char **argv)
 	}
 	const double began = seconds_now();
 	unsigned long faults;
-	const bool well = run_workers(&sweep);
+	const bool well = run_workers(sweep.workers, work_in_namespaces, &sweep, NULL);
 	const unsigned long points = print_tally(sweep.tally, &faults);
 	if (points == 0)
 		fprintf(stderr, "command sweep: no point was tried: there is no such situation or verb\n");

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,6 +17,7 @@
 #include "protocol/handle.h"
 #include "system/platform.h"
 #include "trace.h"
+#include "worker.h"
 
 enum { RECORDS_FEW = 8 };
 
@@ -41,22 +41,13 @@ fixture_clean_up_after(pid_t driver)
 	}
 }
 
-static void *
-share(size_t size)
-{
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		abort();
-	return memory;
-}
-
 void
 fixture_open(struct fixture *fixture, uint32_t capacity)
 {
 	const struct tsem_config config = {.size = sizeof(config), .permits = capacity};
 	if (fixture->shared == NULL) {
-		fixture->shared = share(sizeof(*fixture->shared));
-		fixture->own_memory = share(SEGMENT_BYTES_MIN);
+		fixture->shared = share_memory(sizeof(*fixture->shared));
+		fixture->own_memory = share_memory(SEGMENT_BYTES_MIN);
 		fixture->before = malloc((BESIDE + 2) * SEGMENT_BYTES_MIN);
 		if (fixture->before == NULL)
 			abort();
@@ -202,8 +193,7 @@ void
 process_end(pid_t pid)
 {
 	kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-	}
+	await_end(pid);
 }
 
 /* The library calls this when the waiter is in the queue and about to sleep: the waiter dies there. */

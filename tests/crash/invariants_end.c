@@ -7,18 +7,7 @@
 #include "beside.h"
 #include "protocol/handle.h"
 #include "records/record.h"
-
-static void
-check_records(struct run *run)
-{
-	struct tsem *sem = run->fixture->sem;
-	const uint32_t i = find_leftover_record(sem);
-	if (i == NO_RECORD)
-		return;
-	const struct record *record = record_at(sem, i);
-	run_fault(run, "record %u is left over: owner %#" PRIx64 " state %#" PRIx64 " gen %u count %u", i,
-	          LOAD_ACQ(&record->owner), LOAD_ACQ(&record->state), LOAD_ACQ(&record->gen), LOAD_ACQ(&record->count));
-}
+#include "rest.h"
 
 /*
  * Acquires the whole capacity as one hold: the hold must have every slot from 0 on, and must learn that a holder has
@@ -102,11 +91,7 @@ check_removed(struct run *run)
 		run_fault(run, "removed in part: %s", strerror(-rc));
 	if (rc != -ENOENT)
 		return false;
-	/* A handle from before the removal must get nothing, even if the name belongs to a new semaphore. */
-	tsem_hold hold;
-	rc = tsem_try_acquire(run->fixture->sem, 1, &hold);
-	if (rc == -EIDRM)
-		rc = tsem_try_take(run->fixture->sem, 1);
+	rc = try_removed(run->fixture->sem);
 	if (rc != -EIDRM)
 		run_fault(run, "removed, and a handle still admits: %s", strerror(-rc));
 	tsem_close(run->fixture->sem);
@@ -118,6 +103,7 @@ void
 invariants_check_end(struct run *run)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
+	char text[REST_TEXT];
 	const unsigned flags = run->operation[0]->flags | (run->operation[1] == NULL ? 0 : run->operation[1]->flags);
 	if ((flags & CREATES) != 0)
 		check_created(run);
@@ -128,17 +114,14 @@ invariants_check_end(struct run *run)
 		rc = tsem_stat(run->fixture->sem, &stat);
 	if (rc != 0)
 		run_fault(run, "recover: %s", strerror(-rc));
-	check_records(run);
-	if (is_idleness_awaited(run->fixture->sem))
-		run_fault(run, "the semaphore says that a process waits for idleness, and there is no such process");
+	if (!are_records_at_rest(run->fixture->sem, text))
+		run_fault(run, "%s", text);
 
 	const int64_t expected = (int64_t)run->fixture->capacity + run->extra;
 	if (!invariants_allow(run, (int64_t)stat.available, expected))
 		run_fault(run, "available %" PRIu64 ", expected %" PRId64, stat.available, expected);
-	const uint64_t held = stat.available < stat.capacity ? stat.capacity - stat.available : 0;
-	if (stat.waiting != 0 || stat.held != held)
-		run_fault(run, "waiting %u, held %" PRIu64 ", available %" PRIu64 " of %u", stat.waiting, stat.held,
-		          stat.available, stat.capacity);
+	if (!is_at_rest(&stat, stat.available, stat.available, text)) /* what is available has been checked */
+		run_fault(run, "%s", text);
 	check_whole(run, stat.available);
 	check_hold(run);
 	beside_check(run);

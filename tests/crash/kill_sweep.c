@@ -9,37 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "pid_namespace.h"
 #include "sweep.h"
 #include "worker.h"
-
-enum { EXIT_SKIPPED = 77, WORKERS_MAX = 8 };
-
-static int
-skip(const char *why)
-{
-	printf("SKIPPED: the kill sweep was not run: %s\n", why);
-	return EXIT_SKIPPED;
-}
-
-static bool
-may_trace(void)
-{
-	const pid_t pid = fork();
-	if (pid == 0)
-		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0 ? 0 : 1);
-	int status = 1;
-	waitpid(pid, &status, 0);
-	return pid > 0 && status == 0;
-}
 
 static void
 on_tick(int number)
@@ -64,20 +41,23 @@ close_fixtures(struct sweep *sweep)
 		fixture_close(&sweep->fixtures[i]);
 }
 
-static void
-work(struct sweep *sweep, double seconds)
+static int
+work(unsigned worker, void *arg)
 {
+	struct sweep *sweep = arg;
+	sweep->worker = worker;
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGINT, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	stay_on_processor(sweep->worker);
+	stay_on_processor(worker);
 	start_ticking();
 	if (!sweep->pairs_only)
 		sweep_singles(sweep);
-	sweep->deadline = seconds == 0 ? 0 : seconds_now() + seconds;
-	if (atomic_load(&sweep->tally->faults) < FAULTS_MAX && seconds >= 0)
+	sweep->deadline = sweep->seconds == 0 ? 0 : seconds_now() + sweep->seconds;
+	if (atomic_load(&sweep->tally->faults) < FAULTS_MAX && sweep->seconds >= 0)
 		sweep_pairs(sweep);
 	close_fixtures(sweep);
+	return EXIT_SUCCESS;
 }
 
 static int
@@ -152,34 +132,6 @@ catch_termination(void)
 	sigaction(SIGINT, &action, NULL);
 }
 
-static bool
-run_workers(struct sweep *sweep, double seconds)
-{
-	pid_t pids[WORKERS_MAX];
-	bool well = true;
-	sweep->workers = count_processors(WORKERS_MAX);
-	for (unsigned i = 0; i < sweep->workers; i++) {
-		sweep->worker = i;
-		pids[i] = fork();
-		if (pids[i] == 0) {
-			work(sweep, seconds);
-			exit(EXIT_SUCCESS);
-		}
-	}
-	for (unsigned i = 0; i < sweep->workers; i++) {
-		int status = 1;
-		while (waitpid(pids[i], &status, 0) < 0 && errno == EINTR) {
-			for (unsigned other = i; other < sweep->workers; other++)
-				kill(pids[other], SIGKILL);
-		}
-		if (status != 0)
-			fprintf(stderr, "worker %u ended with status %#x\n", i, (unsigned)status);
-		well = well && status == 0;
-		fixture_clean_up_after(pids[i]);
-	}
-	return well;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -230,29 +182,29 @@ main(int argc, char **argv)
 		}
 	}
 #if !defined(__x86_64__)
-	return skip("it knows the registers of x86-64 only");
+	return skip_sweep("kill", "it knows the registers of x86-64 only");
 #endif
 #if defined(UNDER_SANITIZER)
-	return skip("most instructions here are the sanitizer's");
+	return skip_sweep("kill", "most instructions here are the sanitizer's");
 #endif
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!may_trace())
-		return skip("ptrace is refused here");
+		return skip_sweep("kill", "ptrace is refused here");
 
-	struct sweep sweep = {.program = argv[0], .full = seconds == 0, .pairs_only = pairs_only, .only = only};
+	struct sweep sweep = {
+		.program = argv[0], .seconds = seconds, .full = seconds == 0, .pairs_only = pairs_only, .only = only};
 	sweep.sample = sample > 0 ? sample : 1;
 	sweep.may_contain = pid_namespace_is_permitted();
 	if (!sweep.may_contain)
 		printf("no executor is in another PID namespace: %s\n", strerror(errno));
 	sweep.sample_at = (size_t)time(NULL); /* other points each time; a plan for --replay does not need it */
-	sweep.tally = mmap(NULL, sizeof(*sweep.tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (sweep.tally == MAP_FAILED)
-		return EXIT_FAILURE;
+	sweep.tally = share_memory(sizeof(*sweep.tally));
 	if (plan != NULL)
 		return replay(&sweep, plan);
 	catch_termination();
+	sweep.workers = count_processors(RUN_WORKERS_MAX);
 	const double began = seconds_now();
-	const bool well = run_workers(&sweep, seconds);
+	const bool well = run_workers(sweep.workers, work, &sweep, fixture_clean_up_after);
 	const unsigned long tried = print_tally(sweep.tally);
 	if (tried == 0)
 		fprintf(stderr, "kill sweep: no point was tried: there is no such operation, or the pair is not in the list\n");

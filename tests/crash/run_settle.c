@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include "beside.h"
 #include "pid_namespace.h"
 #include "protocol/protocol.h"
+#include "worker.h"
 
 enum { TIMEOUT_SECONDS = 10 };
 
@@ -98,8 +98,7 @@ end_bystander(struct run *run)
 	if (run->bystander == 0 || !atomic_load(&bystander->admitted) || atomic_load(&bystander->may_go))
 		return false;
 	atomic_store(&bystander->may_go, true);
-	while (waitpid(run->bystander, NULL, 0) < 0 && errno == EINTR) {
-	}
+	await_end(run->bystander);
 	run->bystander = 0;
 	run->notified = run->notified || bystander->notified;
 	if (atomic_load(&bystander->result) != 0)

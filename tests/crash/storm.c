@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,9 +89,7 @@ static void
 bury_worker(struct driver *driver, unsigned worker, uint64_t before)
 {
 	struct entry *entry = &driver->storm->entries[worker];
-	int status = 0;
-	while (waitpid(atomic_load(&entry->pid), &status, 0) < 0 && errno == EINTR) {
-	}
+	const int status = await_end(atomic_load(&entry->pid));
 	atomic_store(&entry->pid, 0);
 	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
 		storm_fault(driver->storm, "worker %u ended by itself, status %#x", worker, status);
@@ -310,8 +307,7 @@ static int
 create_in_own_memory(const struct storm *storm, const struct tsem_config *config, tsem **sem)
 {
 	const size_t size = tsem_size_at(4 * storm->workers); /* the records of dead holders are not free at once */
-	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? -errno : tsem_init_at(memory, size, config, sem);
+	return tsem_init_at(share_memory(size), size, config, sem);
 }
 
 static void
@@ -371,9 +367,7 @@ main(int argc, char **argv)
 	sigaction(SIGUSR1, &(struct sigaction){.sa_handler = on_signal}, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
-	struct storm *storm = mmap(NULL, sizeof(*storm), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (storm == MAP_FAILED)
-		return EXIT_FAILURE;
+	struct storm *storm = share_memory(sizeof(*storm));
 	storm->seed = seed;
 	storm->workers = (unsigned)workers;
 	storm->violations = violations;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/handle.h"
 #include "records/record.h"
+#include "rest.h"
 #include "storm.h"
 
 void
@@ -14,6 +14,7 @@ storm_check_end(struct storm *storm, unsigned i)
 	struct tsem *sem = storm->sems[i];
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem_hold hold;
+	char text[REST_TEXT];
 	if (i != ANONYMOUS && i != SINGLE)
 		storm_set_capacity(storm, i, storm->capacity[i], NULL);
 	int rc = tsem_recover(sem, NULL);
@@ -25,17 +26,11 @@ storm_check_end(struct storm *storm, unsigned i)
 	if (rc == 0)
 		rc = tsem_stat(sem, &stat);
 	const uint64_t surplus = i == ANONYMOUS ? atomic_load(&storm->surplus) : 0;
-	if (rc != 0 || stat.available < storm->capacity[i] || stat.available > storm->capacity[i] + surplus
-	    || stat.waiting != 0)
-		storm_fault(storm, "%s: available %" PRIu64 " of %u (and %" PRIu64 " at most), waiting %u, %s", storm->names[i],
-		            stat.available, storm->capacity[i], surplus, stat.waiting, strerror(-rc));
-	unsigned left = 0;
-	for (uint32_t at = 0; at < LOAD_ACQ(&sem->segment.header->reserved); at++) {
-		const struct record *record = record_at(sem, at);
-		left += record != NULL && LOAD_ACQ(&record->owner) != 0;
-	}
-	if (left != 0)
-		storm_fault(storm, "%s: %u records are left over", storm->names[i], left);
+	if (rc != 0)
+		storm_fault(storm, "%s: recover: %s", storm->names[i], strerror(-rc));
+	else if (!is_at_rest(&stat, storm->capacity[i], storm->capacity[i] + surplus, text)
+	         || !are_records_at_rest(sem, text))
+		storm_fault(storm, "%s: %s", storm->names[i], text);
 	printf("capacity %u: %" PRIu64 " admitted, %" PRIu64 " waited; at most %" PRIu64
 	       " permits seen held at once; %" PRIu64 " recovered\n",
 	       storm->capacity[i], storm->admissions[i], storm->waits[i], storm->most[i], stat.recovered);

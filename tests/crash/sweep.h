@@ -32,6 +32,7 @@ struct sweep {
 	size_t sample_at; /* which one */
 	bool may_contain; /* processes in other PID namespaces are permitted */
 	const char *only; /* FIRST: this operation alone; FIRST,SECOND: this pair alone */
+	double seconds;   /* for pairs; 0: no limit; less than 0: no pairs */
 	double deadline;  /* of the pairs, in seconds of CLOCK_MONOTONIC; 0: none */
 	struct fixture fixtures[CAPACITY_MAX + 1]; /* indexed by capacity */
 };

@@ -38,10 +38,8 @@ use_inherited(void *arg)
 	return try_once(inherited->sem) == -EAGAIN ? 0 : 3;
 }
 
-static void
-test_a_child_cannot_release(void **state)
+TEST(test_a_child_cannot_release)
 {
-	(void)state;
 	struct inherited inherited = {.sem = new_semaphore(1, 0)};
 	assert_int_equal(tsem_acquire(inherited.sem, 1, NULL, &inherited.hold), 0);
 	assert_int_equal(end_of_child(start_child(use_inherited, &inherited)), 0);
@@ -69,10 +67,8 @@ hold_fork_and_die(void *arg)
 	_exit(pid < 0);
 }
 
-static void
-test_a_living_child_does_not_keep_its_dead_parents_hold(void **state)
+TEST(test_a_living_child_does_not_keep_its_dead_parents_hold)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	assert_int_equal(pipe(pipe_to_parent), 0);
 	assert_int_equal(end_of_child(start_child(hold_fork_and_die, sem)), 0);
@@ -91,10 +87,8 @@ acquire_and_die(void *arg)
 	return tsem_acquire(arg, 1, NULL, &hold) == 0 ? 0 : 1;
 }
 
-static void
-test_a_child_does_not_use_a_record_that_its_parent_caches(void **state)
+TEST(test_a_child_does_not_use_a_record_that_its_parent_caches)
 {
-	(void)state;
 	tsem *sem = new_semaphore(2, 0);
 	tsem_hold hold;
 	uint32_t recovered;
@@ -148,10 +142,8 @@ use_handle(void *arg)
 	return getpid() % 2 == 0 && tsem_acquire(sem, 1, NULL, &hold) != 0;
 }
 
-static void
-test_forks_among_busy_threads(void **state)
+TEST(test_forks_among_busy_threads)
 {
-	(void)state;
 	struct busy busy = {.sem = new_semaphore(3, 0)};
 	pthread_t threads[THREADS];
 	for (size_t i = 0; i < THREADS; i++)
@@ -239,34 +231,21 @@ hold_survives_exec(int (*body)(void *arg))
 	tsem_close(sem);
 }
 
-static void
-test_a_hold_survives_exec(void **state)
+TEST(test_a_hold_survives_exec)
 {
-	(void)state;
 	hold_survives_exec(hold_and_exec);
 }
 
-static void
-test_a_hold_survives_exec_by_another_thread(void **state)
+TEST(test_a_hold_survives_exec_by_another_thread)
 {
-	(void)state;
 	hold_survives_exec(hold_and_exec_in_a_thread);
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_child_cannot_release),
-		cmocka_unit_test(test_a_living_child_does_not_keep_its_dead_parents_hold),
-		cmocka_unit_test(test_a_child_does_not_use_a_record_that_its_parent_caches),
-		cmocka_unit_test(test_forks_among_busy_threads),
-		cmocka_unit_test(test_a_hold_survives_exec),
-		cmocka_unit_test(test_a_hold_survives_exec_by_another_thread),
-	};
 	program = argv[0];
 	if (argc == 2 && strcmp(argv[1], "read") == 0)
 		return live_until_end_of_input();
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all_tests(110);
 }

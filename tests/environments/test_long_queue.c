@@ -110,55 +110,43 @@ kill_all_but(uint32_t first, uint32_t n)
 	assert_int_equal(stat_of(sem).waiting, 0);
 }
 
-static void
-the_holder_dies(void **state)
+#define TEST_HERE(name) TEST_BETWEEN(set_up, tear_down, name)
+
+TEST_HERE(the_holder_dies)
 {
-	(void)state;
 	kill_all_but(0, WAITERS);
 }
 
-static void
-and_the_first_200(void **state)
+TEST_HERE(and_the_first_200)
 {
-	(void)state;
 	kill_all_but(200, WAITERS - 200);
 }
 
-static void
-and_all_but_the_last(void **state)
+TEST_HERE(and_all_but_the_last)
 {
-	(void)state;
 	kill_all_but(WAITERS - 1, 1);
 }
 
-static void
-and_all_but_the_first(void **state)
+TEST_HERE(and_all_but_the_first)
 {
-	(void)state;
 	kill_all_but(0, 1);
 }
 
 /* Of two neighbours one looks for the dead at the next tick. */
-static void
-and_all_but_two_in_the_middle(void **state)
+TEST_HERE(and_all_but_two_in_the_middle)
 {
-	(void)state;
 	kill_all_but(150, 2);
 }
 
 /* That takes longer, but it happens. */
-static void
-and_all_but_one_in_the_middle(void **state)
+TEST_HERE(and_all_but_one_in_the_middle)
 {
-	(void)state;
 	kill_all_but(150, 1);
 }
 
 /* The process that admitted the first waiter died before it woke it; the others follow. */
-static void
-the_first_is_admitted_and_not_woken(void **state)
+TEST_HERE(the_first_is_admitted_and_not_woken)
 {
-	(void)state;
 	ADD_SEQ(&sem->segment.header->grants, counter_word_make(1, 0));
 	for (uint32_t i = 0; i < WAITERS; i++)
 		assert_int_equal(end_of_child(waiters[i]), 0);
@@ -166,31 +154,16 @@ the_first_is_admitted_and_not_woken(void **state)
 	kill_child(holder);
 }
 
-static void
-all_are_cancelled_and_none_is_woken(void **state)
+TEST_HERE(all_are_cancelled_and_none_is_woken)
 {
-	(void)state;
 	ADD_SEQ(&sem->segment.header->cancels, 1);
 	for (uint32_t i = 0; i < WAITERS; i++)
 		assert_int_equal(end_of_child(waiters[i]), ECANCELED);
 	kill_child(holder);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
-
 int
 main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		TEST(the_holder_dies),
-		TEST(and_the_first_200),
-		TEST(and_all_but_the_last),
-		TEST(and_all_but_the_first),
-		TEST(and_all_but_two_in_the_middle),
-		TEST(and_all_but_one_in_the_middle),
-		TEST(the_first_is_admitted_and_not_woken),
-		TEST(all_are_cancelled_and_none_is_woken),
-	};
-	support_start(300);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all_tests(300);
 }

@@ -54,10 +54,8 @@ tickets(tsem *sem)
 	return counter_value(LOAD_SEQ(&sem->segment.header->tickets));
 }
 
-static void
-test_10000_waiters_are_admitted_in_order(void **state)
+TEST(test_10000_waiters_are_admitted_in_order)
 {
-	(void)state;
 	tsem *sem = new_semaphore(1, 0);
 	struct waiter *waiters = calloc(WAITERS, sizeof(*waiters));
 	tsem_hold hold;
@@ -88,10 +86,8 @@ test_10000_waiters_are_admitted_in_order(void **state)
  * Tickets that were given up behind a live waiter stay in use until the front of the queue reaches them. When there are
  * no more, the result is EUSERS.
  */
-static void
-test_40000_timeouts_behind_a_waiter_without_deadline(void **state)
+TEST(test_40000_timeouts_behind_a_waiter_without_deadline)
 {
-	(void)state;
 	static const struct timespec past = {0};
 	tsem *sem = new_semaphore(1, 0);
 	tsem_hold hold;
@@ -124,10 +120,8 @@ test_40000_timeouts_behind_a_waiter_without_deadline(void **state)
 	tsem_close(sem);
 }
 
-static void
-test_the_record_table_full(void **state)
+TEST(test_the_record_table_full)
 {
-	(void)state;
 	const struct timespec soon = deadline_in(50);
 	const uint32_t permits = RECORDS_MAX + 10;
 	tsem *sem = new_semaphore(permits, 0);
@@ -159,11 +153,5 @@ test_the_record_table_full(void **state)
 int
 main(void)
 {
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_record_table_full),
-		cmocka_unit_test(test_10000_waiters_are_admitted_in_order),
-		cmocka_unit_test(test_40000_timeouts_behind_a_waiter_without_deadline),
-	};
-	support_start(500);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all_tests(500);
 }

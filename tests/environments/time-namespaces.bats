@@ -53,10 +53,7 @@ expect_held_until_killed() {
   expect_held_until_killed
   eventually expect_recovered
 
-  start sleep 1000
-  tsem acquire --owner "$PID" "$SEM"
-  kill -KILL "$PID"
-  finish "$PID"
+  leave_dead_owner
   expect_recovered own-time
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_platform.h"
 #include "image.h"
 #include "protocol/handle.h"
 #include "target.h"
@@ -26,7 +25,7 @@ more_cancel(struct session *session, uint32_t count)
 void
 more_wait_idle(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	const unsigned flags = (count & 1) != 0 ? TSEM_HOLDERS : TSEM_INTERRUPTIBLE;
 	checked("tsem_wait_idle", tsem_wait_idle(session->sem, flags, &deadline));
 }
@@ -57,7 +56,7 @@ void
 more_acquire_all(struct session *session, uint32_t count)
 {
 	static struct neighbour neighbour;
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	open_neighbour(&neighbour, count & 1);
 	tsem *const sems[] = {session->sem, neighbour.sem};
@@ -77,7 +76,7 @@ void
 more_acquire_any(struct session *session, uint32_t count)
 {
 	static struct neighbour neighbour;
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	open_neighbour(&neighbour, count & 1);
 	tsem *const sems[] = {session->sem, neighbour.sem};
@@ -96,7 +95,7 @@ void
 more_post_and_take(struct session *session, uint32_t count)
 {
 	static struct neighbour neighbour;
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	open_neighbour(&neighbour, 1);
 	tsem *const post_to = (count & 1) != 0 ? session->sem : neighbour.sem;
@@ -152,7 +151,7 @@ more_snapshot(struct session *session, uint32_t count)
 void
 more_take_wait(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	const struct tsem_wait wait = wait_shortly(&deadline);
 	checked("tsem_take_wait", tsem_take_wait(session->sem, count, &wait));
 }
@@ -169,12 +168,12 @@ do_everything(tsem *sem, uint32_t count)
 {
 	struct session session = {.sem = sem};
 	for (size_t i = 0; i < sizeof(in_memory) / sizeof(in_memory[0]); i++) {
-		fake_platform_new_operation();
+		target_new_operation();
 		in_memory[i](&session, count + (uint32_t)i);
 	}
 	for (size_t i = 0; i < HOLDS_MAX; i++)
 		checked("tsem_release", tsem_release(&session.holds[i]));
-	fake_platform_new_operation();
+	target_new_operation();
 	uint32_t recovered;
 	checked("tsem_recover", tsem_recover(sem, &recovered));
 }

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "fake_platform.h"
+#include "hostile_peer.h"
 #include "more.h"
 #include "protocol/handle.h"
 #include "target.h"
@@ -55,7 +55,7 @@ try_take(struct session *session, uint32_t count)
 static void
 take(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	checked("tsem_take", tsem_take(session->sem, count, &deadline));
 }
 
@@ -75,7 +75,7 @@ try_acquire(struct session *session, uint32_t count)
 static void
 acquire(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	checked("tsem_acquire", tsem_acquire(session->sem, count, &deadline, another_hold(session)));
 }
 
@@ -91,7 +91,7 @@ look_at_position(void *arg, uint32_t position)
 static void
 acquire_impatiently(struct session *session, uint32_t count)
 {
-	const struct timespec deadline = fake_platform_deadline();
+	const struct timespec deadline = target_deadline();
 	uint32_t calls = 0;
 	const struct tsem_wait wait = {
 		.size = sizeof(wait),
@@ -283,6 +283,6 @@ const size_t operations_count = sizeof(operations) / sizeof(operations[0]);
 void
 operate(struct session *session, size_t operation, uint32_t count)
 {
-	fake_platform_new_operation();
+	target_new_operation();
 	operations[operation % operations_count](session, count);
 }

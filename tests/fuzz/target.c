@@ -10,13 +10,24 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fake_platform.h"
+#include "fake.h"
+#include "hostile_peer.h"
 #include "name.h"
 #include "operations.h"
 #include "program.h"
 #include "segment.h"
 #include "system/identity.h"
+#include "system/liveness.h"
 
+/*
+ * A wait of target_deadline() sleeps no more often than SLEEPS_MAX, because each sleep takes a millisecond. Ten pauses
+ * are a backoff, and a whole spin is shorter than the wait. The peer writes in the first calls of an operation only:
+ * otherwise an operation that checks every record would take too long.
+ */
+enum { SLEEPS_MAX = 100, WAIT_MS = 2, PAUSE_NS = 400, ACTS_MAX = 100, RECORDS_PER_ACT = 64 };
+
+static struct hostile_peer *acting; /* in the calls of the fake platform */
+static unsigned acts;
 static char name[64];
 static char path[PATH_BYTES];
 static unsigned char good[SEGMENT_BYTES_MIN];
@@ -26,6 +37,54 @@ broken(const char *state, long value)
 {
 	fprintf(stderr, "fault: %s: %ld\n", state, value);
 	abort();
+}
+
+void
+fake_is_stuck(uint64_t sleeps)
+{
+	broken("an operation goes on sleeping behind its deadline", (long)sleeps);
+}
+
+static void
+let_peer_act(void)
+{
+	if (acts++ < ACTS_MAX)
+		peer_write_next(acting, RECORDS_PER_ACT);
+}
+
+static int
+judge_by_pid(const struct process_id *owner)
+{
+	let_peer_act();
+	if (owner->pid == PID_DEAD)
+		return LIVENESS_DEAD;
+	return owner->pid == PID_ALIVE ? LIVENESS_ALIVE : LIVENESS_UNKNOWN;
+}
+
+static void
+begin_platform(struct hostile_peer *peer)
+{
+	fake_begin();
+	fake.sleep_lasts = NS_PER_MS;
+	fake.sleeps_most = SLEEPS_MAX;
+	fake.pause_lasts = PAUSE_NS;
+	fake.peer_at_each = let_peer_act;
+	platform.judge = judge_by_pid;
+	acting = peer;
+}
+
+void
+target_new_operation(void)
+{
+	fake.sleeps = 0;
+	acts = 0;
+}
+
+struct timespec
+target_deadline(void)
+{
+	const uint64_t at = platform.now() + WAIT_MS * NS_PER_MS;
+	return (struct timespec){.tv_sec = (time_t)(at / NS_PER_SECOND), .tv_nsec = (long)(at % NS_PER_SECOND)};
 }
 
 void
@@ -122,7 +181,9 @@ run(const struct program *program, struct hostile_peer *peer, size_t from)
 	struct session session = {.name = name};
 	pthread_t thread;
 	const bool concurrent = (program->flags & FLAG_PEER) != 0 && program->n > 0;
-	fake_platform_begin(peer, (program->flags & FLAG_REAL) != 0);
+	const bool fakes = (program->flags & FLAG_REAL) == 0;
+	if (fakes)
+		begin_platform(peer);
 	if (concurrent && pthread_create(&thread, NULL, peer_write_until_stopped, peer) != 0)
 		broken("cannot start a thread", errno);
 
@@ -134,7 +195,8 @@ run(const struct program *program, struct hostile_peer *peer, size_t from)
 		STORE_RLX(&peer->stop, 1);
 		pthread_join(thread, NULL);
 	}
-	fake_platform_end();
+	if (fakes)
+		fake_end();
 }
 
 int

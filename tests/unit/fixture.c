@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fixture.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 /* ---- the words of a semaphore ---- */
@@ -56,9 +57,22 @@ tsem *sem;
 const char *sem_name;
 uint64_t began;
 
+_Atomic uint32_t *
+word_of(uint64_t ticket)
+{
+	return ticket_word(sem, ticket & COUNTER_MASK);
+}
+
 static struct platform real_platform; /* while a situation lasts */
 static void *memory;                  /* of an embedded semaphore */
 static size_t memory_size;
+
+void
+fake_is_stuck(uint64_t sleeps)
+{
+	fail_msg("sleeps for ever, or too often: %lu times", (unsigned long)sleeps);
+	abort(); /* fail_msg() does not return */
+}
 
 static void
 begin_platform(void)

@@ -58,6 +58,9 @@ extern tsem *sem;
 extern const char *sem_name;
 extern uint64_t began; /* the fake clock when the situation began */
 
+/* The word that the waiter with this ticket sleeps on. */
+_Atomic uint32_t *word_of(uint64_t ticket);
+
 /*
  * Each of these makes a new semaphore `sem`. It first ends the situation before, so a test may begin anew. end() closes
  * the semaphore and restores the platform.
@@ -72,13 +75,13 @@ void end(void);
 /* For cmocka. */
 int tear_down(void **state);
 
-#define TEST_WITH(set_up, function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST_WITH(set_up, name) TEST_BETWEEN(set_up, tear_down, name)
 
 /* ---- one permit, held by another process that lives, and a fake platform ---- */
 
 int set_up_held(void **state);
 
-#define TEST_HELD(function) TEST_WITH(set_up_held, function)
+#define TEST_HELD(name) TEST_WITH(set_up_held, name)
 
 /* The time `ms` after `began`. */
 struct timespec clock_after(uint64_t ms);
@@ -94,7 +97,7 @@ void peer_cancels_and_dies_before_waking(void);
 
 int set_up_cached(void **state);
 
-#define TEST_CACHED(function) TEST_WITH(set_up_cached, function)
+#define TEST_CACHED(name) TEST_WITH(set_up_cached, name)
 
 /* Acquires and releases one permit. Returns the index of the record. */
 uint32_t use_one_permit(void);
@@ -103,7 +106,7 @@ uint32_t use_one_permit(void);
 
 int set_up_recovery(void **state);
 
-#define TEST_RECOVERY(function) TEST_WITH(set_up_recovery, function)
+#define TEST_RECOVERY(name) TEST_WITH(set_up_recovery, name)
 
 /* G is 100, and T is 102. */
 enum { RECORD = 5, COUNT = 2 };

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NAMES_MAX = 512, NAME_ROOM = 64, PATH_ROOM = 300 };
+enum { TESTS_MAX = 160, NAMES_MAX = 512, NAME_ROOM = 64, PATH_ROOM = 300 };
 
 static char names[NAMES_MAX][NAME_ROOM];
 static size_t names_used;
@@ -44,8 +44,8 @@ ended_early(int signal_number)
 	_exit(128 + signal_number);
 }
 
-void
-support_start(unsigned seconds)
+static void
+bound_time(unsigned seconds)
 {
 	cleaner = getpid();
 	atexit(remove_names);
@@ -53,6 +53,43 @@ support_start(unsigned seconds)
 	signal(SIGTERM, ended_early);
 	alarm(3 * seconds); /* some machines are that much slower */
 }
+
+/* ---- the tests of the program ---- */
+
+static struct CMUnitTest tests[TESTS_MAX];
+static int lines[TESTS_MAX];
+static size_t tests_registered;
+
+void
+register_test(const char *name, CMUnitTestFunction test, CMFixtureFunction set_up, CMFixtureFunction tear_down,
+              const void *initial_state, int line)
+{
+	size_t at = tests_registered++;
+	if (at == TESTS_MAX)
+		abort();
+	/* The compiler may call constructors in any order. */
+	for (; at > 0 && lines[at - 1] > line; at--) {
+		tests[at] = tests[at - 1];
+		lines[at] = lines[at - 1];
+	}
+	tests[at] = (struct CMUnitTest){name, test, set_up, tear_down, (void *)(uintptr_t)initial_state};
+	lines[at] = line;
+}
+
+int
+run_all_tests(unsigned seconds)
+{
+	bound_time(seconds);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+__attribute__((weak)) int
+main(void)
+{
+	return run_all_tests(110);
+}
+
+/* ---- names and semaphores ---- */
 
 const char *
 fresh_name(void)
@@ -165,6 +202,19 @@ stay_until_killed(void *unused)
 	for (;;)
 		pause();
 	return 0;
+}
+
+int
+take_one(void *sem)
+{
+	return -tsem_take(sem, 1, NULL);
+}
+
+int
+acquire_one(void *sem)
+{
+	tsem_hold hold;
+	return -tsem_acquire(sem, 1, NULL, &hold);
 }
 
 int

@@ -55,10 +55,27 @@ extern "C" {
 	} while (0)
 
 /*
- * main() calls this first. After `seconds` the program ends, so that no test hangs. The files of all fresh names are
- * removed then, at exit, and on SIGTERM.
+ * Begins the definition of a test, and registers it. Tests run in the order of their definitions. A set-up or tear-down
+ * function may be NULL.
  */
-void support_start(unsigned seconds);
+#define TEST(name) TEST_BETWEEN(NULL, NULL, name)
+#define TEST_BETWEEN(set_up, tear_down, name)                          \
+	static void name(void **state);                                    \
+	__attribute__((constructor)) static void register_##name(void)     \
+	{                                                                  \
+		register_test(#name, name, set_up, tear_down, NULL, __LINE__); \
+	}                                                                  \
+	static void name(__attribute__((unused)) void **state)
+
+void register_test(const char *name, CMUnitTestFunction test, CMFixtureFunction set_up, CMFixtureFunction tear_down,
+                   const void *initial_state, int line);
+
+/*
+ * Runs the tests, and returns the exit status. After three times `seconds` the program ends, so that no test hangs. The
+ * files of all fresh names are removed then, at exit, and on SIGTERM. A test program without a main() gets one that
+ * calls this with 110.
+ */
+int run_all_tests(unsigned seconds);
 
 /* A name that no other test uses, valid until the program ends. */
 const char *fresh_name(void);
@@ -80,6 +97,10 @@ void expect_at_rest(tsem *sem, uint32_t capacity);
 
 /* Runs body(arg) in a child that dies with the test; its result is the exit status. */
 pid_t start_child(int (*body)(void *arg), void *arg);
+
+/* Bodies of children that end with what they got. They return 0, or the error number. */
+int take_one(void *sem);
+int acquire_one(void *sem);
 
 /* Bodies of children that stay until they are killed. The first one holds a permit of the semaphore `sem`. */
 int hold_until_killed(void *sem);

@@ -32,10 +32,8 @@ set_tags(uint64_t tickets_tag, uint64_t grants_tag)
 	STORE_SEQ(&header->grants, counter_word_retag(LOAD_SEQ(&header->grants), grants_tag));
 }
 
-static void
-without_records_all_that_is_out_is_anonymous(void **state)
+TEST_WITH(set_up, without_records_all_that_is_out_is_anonymous)
 {
-	(void)state;
 	static const int64_t out[] = {0, 1, 7, -4};
 	for (size_t i = 0; i < 4; i++) {
 		set_counters(sem, COUNTER_MASK - 2 + (uint64_t)out[i], COUNTER_MASK - 2);
@@ -44,10 +42,8 @@ without_records_all_that_is_out_is_anonymous(void **state)
 }
 
 /* The record has tickets 4 to 6 of 8, on both sides of the wrap-around. Two more were taken, and two came back. */
-static void
-a_record_with_a_ticket_does_not_count(void **state)
+TEST_WITH(set_up, a_record_with_a_ticket_does_not_count)
 {
-	(void)state;
 	static const uint64_t bases[] = {0, COUNTER_MASK - 4};
 	static const enum state_kind kinds[] = {STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < 2; i++) {
@@ -62,10 +58,8 @@ a_record_with_a_ticket_does_not_count(void **state)
 }
 
 /* It arrived after T was read, so T does not have its permits. */
-static void
-a_later_ticket_does_not_count(void **state)
+TEST_WITH(set_up, a_later_ticket_does_not_count)
 {
-	(void)state;
 	static const enum state_kind kinds[] = {STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < 3; i++) {
 		set_counters(sem, 8, 2);
@@ -74,10 +68,8 @@ a_later_ticket_does_not_count(void **state)
 	}
 }
 
-static void
-an_unfinished_arrival_is_that_of_its_record(void **state)
+TEST_WITH(set_up, an_unfinished_arrival_is_that_of_its_record)
 {
-	(void)state;
 	set_counters(sem, 8, 2);
 	put_record(sem, HERE, UNUSED_PROCESS, STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, PERMITS);
 	assert_int_equal(count_now(), 6);
@@ -87,10 +79,8 @@ an_unfinished_arrival_is_that_of_its_record(void **state)
 	assert_int_equal(count_now(), 3);
 }
 
-static void
-an_unfinished_release_has_come_back(void **state)
+TEST_WITH(set_up, an_unfinished_release_has_come_back)
 {
-	(void)state;
 	set_counters(sem, 8, 2);
 	put_record(sem, HERE, UNUSED_PROCESS, STATE_RELEASING, STATE_RELEASE_PHASE, 4, PERMITS);
 	set_tags(TAG_NONE, tag_make(HERE, 0));
@@ -99,28 +89,11 @@ an_unfinished_release_has_come_back(void **state)
 	assert_int_equal(count_now(), 6);
 }
 
-static void
-idle_and_cached_records_have_nothing(void **state)
+TEST_WITH(set_up, idle_and_cached_records_have_nothing)
 {
-	(void)state;
 	set_counters(sem, 8, 2);
 	put_record(sem, HERE, UNUSED_PROCESS, STATE_IDLE, 0, 4, PERMITS);
 	assert_int_equal(count_now(), 6);
 	put_record(sem, HERE, UNUSED_PROCESS, STATE_CLAIMED, 0, 4, PERMITS);
 	assert_int_equal(count_now(), 6);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, without_records_all_that_is_out_is_anonymous),
-		TEST_WITH(set_up, a_record_with_a_ticket_does_not_count),
-		TEST_WITH(set_up, a_later_ticket_does_not_count),
-		TEST_WITH(set_up, an_unfinished_arrival_is_that_of_its_record),
-		TEST_WITH(set_up, an_unfinished_release_has_come_back),
-		TEST_WITH(set_up, idle_and_cached_records_have_nothing),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,10 +39,10 @@ peer_claims_the_records(void)
 		cache_clear(sem->cache[i]);
 }
 
-static void
-a_permit_elsewhere_needs_no_record_here(void **state)
+#define TEST_BOTH(name) TEST_BETWEEN(set_up, tear_down_both, name)
+
+TEST_BOTH(a_permit_elsewhere_needs_no_record_here)
 {
-	(void)state;
 	tsem *const sems[] = {sem, ample};
 	tsem_hold hold;
 	size_t which = 9;
@@ -61,10 +61,8 @@ go_on(void *arg, uint32_t position)
 }
 
 /* Its try still finds a record. It neither sleeps then nor waits in the other queue. */
-static void
-no_record_left_when_it_queues_up(void **state)
+TEST_BOTH(no_record_left_when_it_queues_up)
 {
-	(void)state;
 	tsem *const sems[] = {ample, sem};
 	const struct timespec deadline = {.tv_sec = 1000000};
 	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &deadline, .progress = go_on, .every_ms = 1000000};
@@ -89,10 +87,8 @@ no_record_left_when_it_queues_up(void **state)
 }
 
 /* So the kernel need not look for another sleeper. */
-static void
-a_waiter_that_wakes_up_by_itself_stays_one_sleeper(void **state)
+TEST_BOTH(a_waiter_that_wakes_up_by_itself_stays_one_sleeper)
 {
-	(void)state;
 	tsem *const sems[] = {ample, sem};
 	tsem_hold hold;
 	size_t which = 9;
@@ -107,10 +103,8 @@ a_waiter_that_wakes_up_by_itself_stays_one_sleeper(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-static void
-the_hold_begins_at_the_admission_by_the_clock_of_the_wait(void **state)
+TEST_BOTH(the_hold_begins_at_the_admission_by_the_clock_of_the_wait)
 {
-	(void)state;
 	tsem *const sems[] = {ample, sem};
 	tsem_hold hold;
 	size_t which = 9;
@@ -141,8 +135,7 @@ __wrap_wait_is_over(const struct tsem *s, const struct waiter *waiter)
 }
 
 /* The next look would find that the waiter is not enabled any more. */
-static void
-an_enabled_waiter_is_admitted_though_the_capacity_is_lowered(void **state)
+TEST_BOTH(an_enabled_waiter_is_admitted_though_the_capacity_is_lowered)
 {
 	enum { INSTANTS = 12 }; /* at which the peer posts; 0: while the waiter sleeps */
 	const struct tsem_wait wait = {.size = sizeof(wait), .flags = TSEM_INTERRUPTIBLE};
@@ -191,10 +184,8 @@ peer_looks(void)
 	assert_int_equal(seen, 2);
 }
 
-static void
-both_records_show_the_deadline(void **state)
+TEST_BOTH(both_records_show_the_deadline)
 {
-	(void)state;
 	tsem *const sems[] = {ample, sem};
 	const struct timespec deadline = {.tv_sec = 1005};
 	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &deadline};
@@ -207,10 +198,8 @@ both_records_show_the_deadline(void **state)
 	assert_null(fake.peer);
 }
 
-static void
-a_signal_ends_the_wait_only_if_asked_for(void **state)
+TEST_BOTH(a_signal_ends_the_wait_only_if_asked_for)
 {
-	(void)state;
 	enum { TICKS = 3 };
 	tsem *const sems[] = {ample, sem};
 	const struct timespec deadline = {.tv_sec = 1010};
@@ -232,22 +221,4 @@ a_signal_ends_the_wait_only_if_asked_for(void **state)
 			assert_int_equal(stat_of(sems[i]).waiting, 0);
 	}
 	assert_int_equal(which, 9);
-}
-
-#define TEST_BOTH(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down_both)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_BOTH(a_permit_elsewhere_needs_no_record_here),
-		TEST_BOTH(no_record_left_when_it_queues_up),
-		TEST_BOTH(a_waiter_that_wakes_up_by_itself_stays_one_sleeper),
-		TEST_BOTH(the_hold_begins_at_the_admission_by_the_clock_of_the_wait),
-		TEST_BOTH(an_enabled_waiter_is_admitted_though_the_capacity_is_lowered),
-		TEST_BOTH(both_records_show_the_deadline),
-		TEST_BOTH(a_signal_ends_the_wait_only_if_asked_for),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

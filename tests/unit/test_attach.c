@@ -9,20 +9,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void
-names_that_lead_to_no_file(void **state)
+TEST(names_that_lead_to_no_file)
 {
-	(void)state;
 	struct segment segment;
 	assert_int_equal(segment_attach(fresh_name(), 0, &segment), -ENOENT);
 	assert_int_equal(segment_attach("", 0, &segment), -EINVAL);
 	assert_int_equal(segment_attach("../etc/passwd", 0, &segment), -EINVAL);
 }
 
-static void
-attached_is_the_same_memory(void **state)
+TEST(attached_is_the_same_memory)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment one = create_segment(name);
 	struct segment two;
@@ -36,10 +32,8 @@ attached_is_the_same_memory(void **state)
 	segment_detach(&two);
 }
 
-static void
-only_regular_files_are_accepted(void **state)
+TEST(only_regular_files_are_accepted)
 {
-	(void)state;
 	const char *name = fresh_name();
 	assert_int_equal(mkdir(file_of(name), 0700), 0);
 	expect_refused(name, -EBADMSG);
@@ -57,10 +51,8 @@ only_regular_files_are_accepted(void **state)
 	close(fd);
 }
 
-static void
-links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
-	(void)state;
 	char target[300];
 	const char *real = fresh_name();
 	const char *name = fresh_name();
@@ -72,10 +64,8 @@ links_are_not_followed(void **state)
 }
 
 /* Any user that may write a segment may give it a second name. The owner has not chosen that name. */
-static void
-segments_with_two_names_are_refused(void **state)
+TEST(segments_with_two_names_are_refused)
 {
-	(void)state;
 	char path[300];
 	const char *real = fresh_name();
 	const char *name = fresh_name();
@@ -103,10 +93,8 @@ write_file(const char *name, const void *bytes, size_t length, off_t size)
 	close(fd);
 }
 
-static void
-files_that_are_too_short_are_refused(void **state)
+TEST(files_that_are_too_short_are_refused)
 {
-	(void)state;
 	static const off_t sizes[] = {0, 1, 8, 63, 4095, 4096, RECORDS_OFFSET, SEGMENT_BYTES_MIN - 1};
 	const char *name = fresh_name();
 	struct segment segment = create_segment(fresh_name());
@@ -120,10 +108,8 @@ files_that_are_too_short_are_refused(void **state)
 	segment_detach(&segment);
 }
 
-static void
-files_with_other_content_are_refused(void **state)
+TEST(files_with_other_content_are_refused)
 {
-	(void)state;
 	static unsigned char bytes[SEGMENT_BYTES_MIN];
 	const char *name = fresh_name();
 	write_file(name, bytes, sizeof(bytes), sizeof(bytes));
@@ -141,10 +127,8 @@ files_with_other_content_are_refused(void **state)
 }
 
 /* The file has the right size and no memory behind it, or memory for the header only. */
-static void
-holes_are_refused_or_filled(void **state)
+TEST(holes_are_refused_or_filled)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment segment = create_segment(fresh_name());
 	struct segment sparse;
@@ -166,10 +150,8 @@ holes_are_refused_or_filled(void **state)
 	segment_detach(&segment);
 }
 
-static void
-headers_of_other_builds_are_refused(void **state)
+TEST(headers_of_other_builds_are_refused)
 {
-	(void)state;
 	static const struct {
 		size_t at;
 		int error;
@@ -201,10 +183,8 @@ headers_of_other_builds_are_refused(void **state)
 	segment_detach(&segment);
 }
 
-static void
-segments_of_other_users_need_a_flag(void **state)
+TEST(segments_of_other_users_need_a_flag)
 {
-	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot give files away");
 	const char *name = fresh_name();
@@ -232,10 +212,8 @@ attach_as_other_user(void *arg)
 	return 0;
 }
 
-static void
-modes_are_respected(void **state)
+TEST(modes_are_respected)
 {
-	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot become another user");
 	char name[100];
@@ -246,10 +224,8 @@ modes_are_respected(void **state)
 	segment_detach(&segment);
 }
 
-static void
-read_only_is_a_copy(void **state)
+TEST(read_only_is_a_copy)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment segment = create_segment(name);
 	struct segment reader;
@@ -283,10 +259,8 @@ read_only_is_a_copy(void **state)
 	segment_detach(&segment);
 }
 
-static void
-another_segment_in_the_same_file_is_damage(void **state)
+TEST(another_segment_in_the_same_file_is_damage)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment segment = create_segment(name);
 	struct segment reader;
@@ -299,26 +273,4 @@ another_segment_in_the_same_file_is_damage(void **state)
 	assert_int_equal(segment_copy(&reader, &copy), -EBADMSG);
 	segment_detach(&reader);
 	segment_detach(&segment);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_that_lead_to_no_file),
-		cmocka_unit_test(attached_is_the_same_memory),
-		cmocka_unit_test(only_regular_files_are_accepted),
-		cmocka_unit_test(links_are_not_followed),
-		cmocka_unit_test(segments_with_two_names_are_refused),
-		cmocka_unit_test(files_that_are_too_short_are_refused),
-		cmocka_unit_test(files_with_other_content_are_refused),
-		cmocka_unit_test(holes_are_refused_or_filled),
-		cmocka_unit_test(headers_of_other_builds_are_refused),
-		cmocka_unit_test(segments_of_other_users_need_a_flag),
-		cmocka_unit_test(modes_are_respected),
-		cmocka_unit_test(read_only_is_a_copy),
-		cmocka_unit_test(another_segment_in_the_same_file_is_damage),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

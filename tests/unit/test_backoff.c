@@ -29,10 +29,8 @@ begin_after_a_handoff(void)
 }
 
 /* The process that was let in can post before this one has a ticket. */
-static void
-it_backs_off_before_it_queues_up(void **state)
+TEST_HELD(it_backs_off_before_it_queues_up)
 {
-	(void)state;
 	begin_after_a_handoff();
 	fake.peer_at_pause = peer_looks_and_posts;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -49,10 +47,8 @@ it_backs_off_before_it_queues_up(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-static void
-it_queues_up_after_the_backoff(void **state)
+TEST_HELD(it_queues_up_after_the_backoff)
 {
-	(void)state;
 	begin_after_a_handoff();
 	const struct timespec deadline = clock_after(100);
 	fake.peer_at_pause = peer_looks;
@@ -62,10 +58,8 @@ it_queues_up_after_the_backoff(void **state)
 }
 
 /* A pause of some processors takes longer than the backoff of others. */
-static void
-it_lasts_a_time(void **state)
+TEST_HELD(it_lasts_a_time)
 {
-	(void)state;
 	const uint64_t pauses[] = {1, 40, BACKOFF_FOR, 10 * BACKOFF_FOR};
 	begin_after_a_handoff();
 	for (size_t i = 0; i < sizeof(pauses) / sizeof(pauses[0]); i++) {
@@ -86,10 +80,8 @@ expect_queued_at_once(uint64_t tickets)
 	assert_true(tickets_at_pause == 0 || tickets_at_pause == tickets);
 }
 
-static void
-no_backoff_after_a_later_release_by_another_process(void **state)
+TEST_HELD(no_backoff_after_a_later_release_by_another_process)
 {
-	(void)state;
 	begin_after_a_handoff();
 	/* As another process would do it: this handle's last_handoff stays as it was. */
 	const uint64_t last_handoff = LOAD_RLX(&sem->last_handoff);
@@ -101,46 +93,24 @@ no_backoff_after_a_later_release_by_another_process(void **state)
 }
 
 /* Those are next in any case, and a backoff would keep the processor from the waiter that was woken. */
-static void
-no_backoff_while_others_wait(void **state)
+TEST_HELD(no_backoff_while_others_wait)
 {
-	(void)state;
 	begin_after_a_handoff();
 	set_counters(sem, 3, 1);
 	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 2, 1);
 	expect_queued_at_once(4);
 }
 
-static void
-no_backoff_without_a_handoff(void **state)
+TEST_HELD(no_backoff_without_a_handoff)
 {
-	(void)state;
 	begin_after_a_handoff();
 	STORE_RLX(&sem->last_handoff, 0);
 	expect_queued_at_once(3);
 }
 
-static void
-no_backoff_where_spinning_does_not_pay(void **state)
+TEST_HELD(no_backoff_where_spinning_does_not_pay)
 {
-	(void)state;
 	begin_after_a_handoff();
 	STORE_RLX(&sem->spin, 0);
 	expect_queued_at_once(3);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(it_backs_off_before_it_queues_up),
-		TEST_HELD(it_queues_up_after_the_backoff),
-		TEST_HELD(it_lasts_a_time),
-		TEST_HELD(no_backoff_after_a_later_release_by_another_process),
-		TEST_HELD(no_backoff_while_others_wait),
-		TEST_HELD(no_backoff_without_a_handoff),
-		TEST_HELD(no_backoff_where_spinning_does_not_pay),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,10 +17,8 @@ records_owned(void)
 }
 
 /* It was handed over, released and freed, and another thread of this process has just become its owner. */
-static void
-a_record_whose_state_has_changed_is_not_reused(void **state)
+TEST_CACHED(a_record_whose_state_has_changed_is_not_reused)
 {
-	(void)state;
 	const uint32_t cached = use_one_permit();
 	const uint64_t claimed = state_of(sem, cached);
 	const uint64_t later = state_next(claimed, STATE_IDLE, state_value(claimed) + 2);
@@ -32,10 +30,8 @@ a_record_whose_state_has_changed_is_not_reused(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-static void
-a_record_claimed_anew_goes_on_from_its_present_state(void **state)
+TEST_CACHED(a_record_claimed_anew_goes_on_from_its_present_state)
 {
-	(void)state;
 	const uint32_t cached = use_one_permit();
 	struct record *record = &sem->segment.records[cached];
 	const uint64_t claimed = state_of(sem, cached);
@@ -50,11 +46,9 @@ a_record_claimed_anew_goes_on_from_its_present_state(void **state)
 }
 
 /* `gen` always is that of the state. */
-static void
-each_use_gets_the_same_record_in_a_new_state(void **state)
+TEST_CACHED(each_use_gets_the_same_record_in_a_new_state)
 {
 	enum { USES = 2 * (STATE_REPEAT_MASK / STATE_REPEAT_ONE) };
-	(void)state;
 	const uint32_t cached = use_one_permit();
 	struct record *record = &sem->segment.records[cached];
 	uint64_t last = state_of(sem, cached);
@@ -87,10 +81,8 @@ release_in_another_thread(tsem_hold *hold)
 }
 
 /* Two holds at once, released in either order and by another thread. */
-static void
-nested_holds_leave_no_record_behind(void **state)
+TEST_CACHED(nested_holds_leave_no_record_behind)
 {
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		tsem_hold holds[2];
 		for (int j = 0; j < 2; j++)
@@ -112,10 +104,8 @@ nested_holds_leave_no_record_behind(void **state)
 }
 
 /* A try claims a record before it fails. */
-static void
-failed_tries_leave_no_record_behind(void **state)
+TEST_CACHED(failed_tries_leave_no_record_behind)
 {
-	(void)state;
 	tsem_hold hold, none;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	for (int i = 0; i < 100; i++)
@@ -137,10 +127,8 @@ post_for_each_waiter(void *unused)
 	return NULL;
 }
 
-static void
-takes_that_waited_leave_no_record_behind(void **state)
+TEST_CACHED(takes_that_waited_leave_no_record_behind)
 {
-	(void)state;
 	pthread_t thread;
 	assert_int_equal(tsem_take(sem, 2, NULL), 0);
 	assert_int_equal(pthread_create(&thread, NULL, post_for_each_waiter, NULL), 0);
@@ -151,10 +139,8 @@ takes_that_waited_leave_no_record_behind(void **state)
 	assert_in_range(records_owned(), 1, 2);
 }
 
-static void
-a_forked_child_has_no_cache(void **state)
+TEST_CACHED(a_forked_child_has_no_cache)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_ptr_not_equal(cache_entry(sem), NULL);
@@ -169,10 +155,8 @@ a_forked_child_has_no_cache(void **state)
 }
 
 /* Permits that were posted beyond the capacity are still available then. */
-static void
-a_removal_is_noticed_with_a_cached_record(void **state)
+TEST_CACHED(a_removal_is_noticed_with_a_cached_record)
 {
-	(void)state;
 	tsem_hold hold;
 	use_one_permit();
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
@@ -182,10 +166,8 @@ a_removal_is_noticed_with_a_cached_record(void **state)
 }
 
 /* The release caches the record with the capacity as it is then, 0, which does not change any more. */
-static void
-a_removal_while_the_record_holds_is_noticed(void **state)
+TEST_CACHED(a_removal_while_the_record_holds_is_noticed)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(tsem_post(sem, 2, NULL), 0);
@@ -195,10 +177,8 @@ a_removal_while_the_record_holds_is_noticed(void **state)
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
 }
 
-static void
-a_removal_without_capacity_is_noticed(void **state)
+TEST_CACHED(a_removal_without_capacity_is_noticed)
 {
-	(void)state;
 	tsem_hold hold;
 	tsem *empty = new_semaphore(0, 0);
 	assert_int_equal(tsem_post(empty, 2, NULL), 0);
@@ -212,10 +192,8 @@ a_removal_without_capacity_is_noticed(void **state)
 	tsem_close(empty);
 }
 
-static void
-another_count_gets_that_many_permits(void **state)
+TEST_CACHED(another_count_gets_that_many_permits)
 {
-	(void)state;
 	tsem_hold hold;
 	use_one_permit();
 	assert_int_equal(tsem_try_acquire(sem, 3, &hold), -EINVAL);
@@ -228,24 +206,4 @@ another_count_gets_that_many_permits(void **state)
 		assert_int_equal(tsem_release(&hold), 0);
 		assert_int_equal(grants_of(sem), tickets_of(sem));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_CACHED(a_record_whose_state_has_changed_is_not_reused),
-		TEST_CACHED(a_record_claimed_anew_goes_on_from_its_present_state),
-		TEST_CACHED(each_use_gets_the_same_record_in_a_new_state),
-		TEST_CACHED(nested_holds_leave_no_record_behind),
-		TEST_CACHED(a_forked_child_has_no_cache),
-		TEST_CACHED(failed_tries_leave_no_record_behind),
-		TEST_CACHED(takes_that_waited_leave_no_record_behind),
-		TEST_CACHED(a_removal_is_noticed_with_a_cached_record),
-		TEST_CACHED(another_count_gets_that_many_permits),
-		TEST_CACHED(a_removal_while_the_record_holds_is_noticed),
-		TEST_CACHED(a_removal_without_capacity_is_noticed),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

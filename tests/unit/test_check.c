@@ -19,10 +19,8 @@ note_progress(void *arg, uint32_t position)
 	return ++progress->calls == progress->stop_at;
 }
 
-static void
-progress_is_reported_at_its_pace(void **state)
+TEST_HELD(progress_is_reported_at_its_pace)
 {
-	(void)state;
 	struct progress progress = {0};
 	const struct timespec deadline = clock_after(2100);
 	const struct tsem_wait options = {
@@ -39,10 +37,8 @@ progress_is_reported_at_its_pace(void **state)
 	assert_int_equal(progress.position, 3);
 }
 
-static void
-progress_without_a_pace_comes_every_800_ms(void **state)
+TEST_HELD(progress_without_a_pace_comes_every_800_ms)
 {
-	(void)state;
 	struct progress progress = {0};
 	const struct timespec deadline = clock_after(4000);
 	const struct tsem_wait options = {
@@ -55,10 +51,8 @@ progress_without_a_pace_comes_every_800_ms(void **state)
 	assert_int_equal(progress.position, 0); /* without a pace, the position is not looked up */
 }
 
-static void
-progress_may_give_up(void **state)
+TEST_HELD(progress_may_give_up)
 {
-	(void)state;
 	struct progress progress = {.stop_at = 3};
 	const struct tsem_wait options = {
 		.size = sizeof(options), .progress = note_progress, .arg = &progress, .every_ms = 100};
@@ -89,10 +83,8 @@ the_holder_dies(void)
 	holder_is_dead = true;
 }
 
-static void
-a_dead_holder_is_found_within_50_ms(void **state)
+TEST_HELD(a_dead_holder_is_found_within_50_ms)
 {
-	(void)state;
 	tsem_hold hold;
 	platform.judge = judge_the_holder;
 	const uint64_t start = fake.clock;
@@ -112,10 +104,8 @@ a_dead_holder_is_found_within_50_ms(void **state)
 }
 
 /* Before the next look is due. */
-static void
-a_dead_holder_is_found_at_the_deadline(void **state)
+TEST_HELD(a_dead_holder_is_found_at_the_deadline)
 {
-	(void)state;
 	const struct timespec deadline = clock_after(40);
 	tsem_hold hold;
 	holder_is_dead = false;
@@ -144,27 +134,10 @@ looks_first(uint64_t ago_ms)
 }
 
 /* Or a semaphore with many short waits would have as many looks. */
-static void
-a_waiter_does_not_look_first_if_another_has_just_looked(void **state)
+TEST_HELD(a_waiter_does_not_look_first_if_another_has_just_looked)
 {
-	(void)state;
 	assert_false(looks_first(0));
 	assert_false(looks_first(LOOKOUT_EVERY / NS_PER_MS));
 	assert_true(looks_first(LOOKOUT_EVERY / NS_PER_MS + 1));
 	assert_true(looks_first(3600 * 1000));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(progress_is_reported_at_its_pace),
-		TEST_HELD(progress_without_a_pace_comes_every_800_ms),
-		TEST_HELD(progress_may_give_up),
-		TEST_HELD(a_dead_holder_is_found_within_50_ms),
-		TEST_HELD(a_dead_holder_is_found_at_the_deadline),
-		TEST_HELD(a_waiter_does_not_look_first_if_another_has_just_looked),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

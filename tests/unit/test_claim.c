@@ -35,22 +35,10 @@ acquire_in_a_child(void *arg)
 	return 0;
 }
 
-static void
-no_record_is_claimed_without_an_owner(void **state)
+TEST_BETWEEN(NULL, tear_down, no_record_is_claimed_without_an_owner)
 {
-	(void)state;
 	begin(1);
 	assert_int_equal(end_of_child(start_child(acquire_in_a_child, NULL)), 0);
 	assert_int_equal(tsem_recover(sem, NULL), 0);
 	expect_at_rest(sem, 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(no_record_is_claimed_without_an_owner, tear_down),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,10 +74,8 @@ acquire_once(int nth, struct header *read)
 	STORE_SEQ(&segment.header->tickets, counter_word_make(1, tag_make(3, 0)));
 }
 
-static void
-a_copy_has_a_holder_that_came_after_the_counters_were_read(void **state)
+TEST(a_copy_has_a_holder_that_came_after_the_counters_were_read)
 {
-	(void)state;
 	struct segment copy = copy_while(acquire_once, NULL);
 	assert_int_equal(counter_value(LOAD_SEQ(&copy.header->tickets)), 1);
 	assert_int_equal(owner_pid(LOAD_SEQ(&copy.records[3].owner)), 4711);
@@ -96,10 +94,8 @@ hand_over_while_it_is_read(int nth, struct record *read)
 	STORE_SEQ(&read[3].start, 99);
 }
 
-static void
-a_copy_has_one_owner_of_a_record_handed_over_meanwhile(void **state)
+TEST(a_copy_has_one_owner_of_a_record_handed_over_meanwhile)
 {
-	(void)state;
 	struct segment copy = copy_while(NULL, hand_over_while_it_is_read);
 	assert_int_equal(owner_pid(LOAD_SEQ(&copy.records[3].owner)), 4712);
 	assert_int_equal(LOAD_SEQ(&copy.records[3].start), 99);
@@ -116,10 +112,8 @@ grow_once(int nth, struct record *read)
 	STORE_SEQ(&segment.records[RECORDS_PER_PAGE].owner, owner_process(4711, 1));
 }
 
-static void
-a_copy_has_a_record_that_the_file_did_not_have_before(void **state)
+TEST(a_copy_has_a_record_that_the_file_did_not_have_before)
 {
-	(void)state;
 	struct segment copy = copy_while(NULL, grow_once);
 	assert_int_equal(LOAD_SEQ(&copy.reserved), 2 * RECORDS_PER_PAGE);
 	assert_int_equal(owner_pid(LOAD_SEQ(&copy.records[RECORDS_PER_PAGE].owner)), 4711);
@@ -135,10 +129,8 @@ move_always(int nth, struct header *read)
 	STORE_SEQ(&segment.header->tickets, counter_word_make((uint64_t)nth, TAG_NONE));
 }
 
-static void
-a_copy_ends_though_the_counters_never_stand_still(void **state)
+TEST(a_copy_ends_though_the_counters_never_stand_still)
 {
-	(void)state;
 	struct segment copy = copy_while(move_always, NULL);
 	assert_in_range(headers, 100, 100000);
 	segment_free_copy(&copy);
@@ -152,10 +144,8 @@ grow_always(int nth, struct record *read)
 		assert_int_equal(segment_reserve(&segment, (uint32_t)nth * RECORDS_PER_PAGE), 0);
 }
 
-static void
-a_copy_ends_though_the_file_always_grows(void **state)
+TEST(a_copy_ends_though_the_file_always_grows)
 {
-	(void)state;
 	struct segment copy = copy_while(move_always, grow_always);
 	assert_in_range(LOAD_SEQ(&copy.reserved), RECORDS_PER_PAGE, RECORDS_MAX);
 	segment_free_copy(&copy);
@@ -171,20 +161,16 @@ cut_and_extend(int nth, struct record *read)
 	assert_int_equal(ftruncate(segment.fd, (off_t)SEGMENT_BYTES_MIN + (nth % 500) * PAGE_BYTES), 0);
 }
 
-static void
-a_copy_ends_though_the_file_is_cut_and_extended_all_the_time(void **state)
+TEST(a_copy_ends_though_the_file_is_cut_and_extended_all_the_time)
 {
-	(void)state;
 	struct segment copy = copy_while(NULL, cut_and_extend);
 	assert_in_range(LOAD_SEQ(&copy.reserved), RECORDS_PER_PAGE, RECORDS_MAX);
 	segment_free_copy(&copy);
 }
 
 /* Otherwise `remove -f` would delete a healthy segment. */
-static void
-a_read_error_is_not_damage(void **state)
+TEST(a_read_error_is_not_damage)
 {
-	(void)state;
 	static const unsigned modes[] = {0, SEGMENT_READ_ONLY};
 	const char *name = fresh_name();
 	struct segment again;
@@ -194,20 +180,4 @@ a_read_error_is_not_damage(void **state)
 		assert_int_equal(segment_attach(name, modes[i], &again), -EIO);
 	read_error = 0;
 	segment_detach(&segment);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_copy_has_a_holder_that_came_after_the_counters_were_read),
-		cmocka_unit_test(a_copy_has_one_owner_of_a_record_handed_over_meanwhile),
-		cmocka_unit_test(a_copy_has_a_record_that_the_file_did_not_have_before),
-		cmocka_unit_test(a_copy_ends_though_the_counters_never_stand_still),
-		cmocka_unit_test(a_copy_ends_though_the_file_always_grows),
-		cmocka_unit_test(a_copy_ends_though_the_file_is_cut_and_extended_all_the_time),
-		cmocka_unit_test(a_read_error_is_not_damage),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void
-a_new_segment_is_complete(void **state)
+TEST(a_new_segment_is_complete)
 {
-	(void)state;
 	static const unsigned char no_uuid[16];
 	const char *name = fresh_name();
 	const mode_t mask = umask(0777);
@@ -46,10 +44,8 @@ a_new_segment_is_complete(void **state)
 	segment_detach(&again);
 }
 
-static void
-the_mode_does_not_depend_on_the_umask(void **state)
+TEST(the_mode_does_not_depend_on_the_umask)
 {
-	(void)state;
 	static const mode_t modes[] = {0600, 0660, 0666, 0640, 0400, 0777};
 	const mode_t mask = umask(0027);
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -63,10 +59,8 @@ the_mode_does_not_depend_on_the_umask(void **state)
 	umask(mask);
 }
 
-static void
-a_name_in_use_is_refused(void **state)
+TEST(a_name_in_use_is_refused)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment segment = create_segment(name);
 	STORE_SEQ(&segment.header->capacity, 77);
@@ -93,10 +87,8 @@ count_descriptors(void)
 	return n;
 }
 
-static void
-failures_leave_no_descriptor(void **state)
+TEST(failures_leave_no_descriptor)
 {
-	(void)state;
 	const char *name = fresh_name();
 	const char *garbage = fresh_name();
 	struct segment segment = create_segment(name);
@@ -144,10 +136,8 @@ create_with_standard_closed(void *arg)
 	return 0;
 }
 
-static void
-segments_never_use_a_standard_descriptor(void **state)
+TEST(segments_never_use_a_standard_descriptor)
 {
-	(void)state;
 	char name[100];
 	strcpy(name, fresh_name());
 	assert_int_equal(end_of_child(start_child(create_with_standard_closed, name)), 0);
@@ -173,10 +163,8 @@ use_with_standard_input_closed_and_no_other(void *arg)
 	return 0;
 }
 
-static void
-without_another_descriptor_creating_fails(void **state)
+TEST(without_another_descriptor_creating_fails)
 {
-	(void)state;
 	char name[100];
 	strcpy(name, fresh_name());
 	struct segment segment = create_segment(name);
@@ -200,27 +188,9 @@ create_within_a_limit(void *arg)
 }
 
 /* The limit causes no SIGXFSZ. */
-static void
-a_file_size_limit_is_an_error(void **state)
+TEST(a_file_size_limit_is_an_error)
 {
-	(void)state;
 	char name[100];
 	strcpy(name, fresh_name());
 	assert_int_equal(end_of_child(start_child(create_within_a_limit, name)), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_segment_is_complete),
-		cmocka_unit_test(the_mode_does_not_depend_on_the_umask),
-		cmocka_unit_test(a_name_in_use_is_refused),
-		cmocka_unit_test(failures_leave_no_descriptor),
-		cmocka_unit_test(segments_never_use_a_standard_descriptor),
-		cmocka_unit_test(without_another_descriptor_creating_fails),
-		cmocka_unit_test(a_file_size_limit_is_an_error),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,8 @@
 
 #include "view/describe.h"
 
-static void
-durations_are_short(void **state)
+TEST(durations_are_short)
 {
-	(void)state;
 	static const struct {
 		uint64_t seconds;
 		uint64_t ns;
@@ -30,10 +28,8 @@ durations_are_short(void **state)
 	}
 }
 
-static void
-times_are_in_UTC(void **state)
+TEST(times_are_in_UTC)
 {
-	(void)state;
 	char text[32];
 	time_to_text(1700000000, text);
 	assert_string_equal(text, "2023-11-14T22:13:20Z");
@@ -44,10 +40,8 @@ times_are_in_UTC(void **state)
 enum { UNUSED_UID = 3999999 };
 
 /* The function caches the last user, so the order of these calls matters. */
-static void
-unknown_users_are_numbers(void **state)
+TEST(unknown_users_are_numbers)
 {
-	(void)state;
 	if (getpwuid(UNUSED_UID) != NULL)
 		SKIP("the user %d exists", UNUSED_UID);
 	char text[64];
@@ -61,10 +55,8 @@ unknown_users_are_numbers(void **state)
 
 /* ---- tsem list ---- */
 
-static void
-each_column_of_a_semaphore(void **state)
+TEST(each_column_of_a_semaphore)
 {
-	(void)state;
 	static const char *const expected[LIST_COLUMNS] = {
 		[LIST_NAME] = "it",
 		[LIST_PERMITS] = "11",
@@ -112,10 +104,8 @@ each_column_of_a_semaphore(void **state)
 	}
 }
 
-static void
-without_an_excess_the_cell_is_empty(void **state)
+TEST(without_an_excess_the_cell_is_empty)
 {
-	(void)state;
 	const struct tsem_stat stat = {.size = sizeof(stat)};
 	char text[CELL_BYTES_MAX] = "?";
 	const struct semaphore semaphore = {.name = "it", .stat = &stat};
@@ -125,10 +115,8 @@ without_an_excess_the_cell_is_empty(void **state)
 	assert_string_equal(text, "no");
 }
 
-static void
-what_the_creator_left_to_posts_is_no_excess(void **state)
+TEST(what_the_creator_left_to_posts_is_no_excess)
 {
-	(void)state;
 	struct tsem_stat stat = {.size = sizeof(stat), .permits = 1, .capacity = 1, .available = 4, .excess = 3};
 	assert_int_equal(excess_of(&stat), 3);
 	stat.max = 4;
@@ -152,10 +140,8 @@ cell_of(const struct tsem_owner *owner, enum show_column column)
 	return text;
 }
 
-static void
-each_column_of_a_holder(void **state)
+TEST(each_column_of_a_holder)
 {
-	(void)state;
 	static const uint32_t slots[] = {3, 7, 1023};
 	const struct tsem_owner owner = {
 		.size = sizeof(owner),
@@ -190,10 +176,8 @@ each_column_of_a_holder(void **state)
 	assert_non_null(strstr(cell_of(&owner, SHOW_COMMAND), "test_describe"));
 }
 
-static void
-each_column_of_a_waiter(void **state)
+TEST(each_column_of_a_waiter)
 {
-	(void)state;
 	const struct tsem_owner owner = {
 		.size = sizeof(owner),
 		.pid = 4194303,
@@ -219,10 +203,8 @@ each_column_of_a_waiter(void **state)
 }
 
 /* The text ends after a whole number. */
-static void
-too_many_slots_end_with_dots(void **state)
+TEST(too_many_slots_end_with_dots)
 {
-	(void)state;
 	uint32_t slots[TSEM_SLOTS_MAX];
 	for (uint32_t i = 0; i < TSEM_SLOTS_MAX; i++)
 		slots[i] = TSEM_SLOTS_MAX - 1;
@@ -231,22 +213,4 @@ too_many_slots_end_with_dots(void **state)
 	const size_t length = strlen(text);
 	assert_in_range(length, CELL_BYTES_MAX - 10, CELL_BYTES_MAX - 1);
 	assert_string_equal(text + length - 12, "1023,1023...");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_short),
-		cmocka_unit_test(times_are_in_UTC),
-		cmocka_unit_test(unknown_users_are_numbers),
-		cmocka_unit_test(each_column_of_a_semaphore),
-		cmocka_unit_test(without_an_excess_the_cell_is_empty),
-		cmocka_unit_test(what_the_creator_left_to_posts_is_no_excess),
-		cmocka_unit_test(each_column_of_a_holder),
-		cmocka_unit_test(each_column_of_a_waiter),
-		cmocka_unit_test(too_many_slots_end_with_dots),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,10 +57,8 @@ set_up(void **state)
 	return 0;
 }
 
-static void
-a_second_correction_has_no_effect(void **state)
+TEST_WITH(set_up, a_second_correction_has_no_effect)
 {
-	(void)state;
 	static const int64_t posted[] = {3, -3};
 	for (size_t i = 0; i < 2; i++) {
 		int64_t correction = -99;
@@ -77,10 +75,8 @@ a_second_correction_has_no_effect(void **state)
 	}
 }
 
-static void
-a_hold_meanwhile_changes_nothing(void **state)
+TEST_WITH(set_up, a_hold_meanwhile_changes_nothing)
 {
-	(void)state;
 	int64_t correction = -99;
 	assert_int_equal(tsem_post(sem, 3, NULL), 0);
 	peer = acquire_and_release;
@@ -91,15 +87,4 @@ a_hold_meanwhile_changes_nothing(void **state)
 	assert_int_equal(tsem_set_exact(sem, &correction), 0);
 	assert_int_equal(correction, 2);
 	expect_at_rest(sem, 4);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, a_second_correction_has_no_effect),
-		TEST_WITH(set_up, a_hold_meanwhile_changes_nothing),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

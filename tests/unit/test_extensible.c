@@ -19,10 +19,8 @@ enum { FIRST = SIZE_UP_TO(struct grown, first), SECOND = SIZE_UP_TO(struct grown
 
 static const struct grown full = {.size = sizeof(full), .first = 1, .second = 2, .third = 3};
 
-static void
-sizes_of_versions(void **state)
+TEST(sizes_of_versions)
 {
-	(void)state;
 	struct padded {
 		size_t size;
 		char last;
@@ -32,10 +30,8 @@ sizes_of_versions(void **state)
 	assert_int_equal(SIZE_UP_TO(struct padded, last), sizeof(struct padded));
 }
 
-static void
-what_an_older_caller_does_not_know_is_zero(void **state)
+TEST(what_an_older_caller_does_not_know_is_zero)
 {
-	(void)state;
 	struct grown ours;
 	struct grown theirs = full;
 	theirs.size = SECOND;
@@ -51,10 +47,8 @@ what_an_older_caller_does_not_know_is_zero(void **state)
 }
 
 /* The library is of the first version; `third` is the last byte of a newer caller's structure. */
-static void
-what_the_library_does_not_know_must_be_zero(void **state)
+TEST(what_the_library_does_not_know_must_be_zero)
 {
-	(void)state;
 	struct grown ours, untouched;
 	memset(&ours, 0xff, sizeof(ours));
 	untouched = ours;
@@ -68,10 +62,8 @@ what_the_library_does_not_know_must_be_zero(void **state)
 	assert_memory_equal(&ours.second, &untouched.second, sizeof(ours.second));
 }
 
-static void
-sizes_that_no_version_has(void **state)
+TEST(sizes_that_no_version_has)
 {
-	(void)state;
 	static const size_t sizes[] = {0, 1, FIRST - 1, EXTENSIBLE_SIZE_MAX + 1, SIZE_MAX};
 	struct grown ours = full;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -82,10 +74,8 @@ sizes_that_no_version_has(void **state)
 	assert_memory_equal(&ours, &full, sizeof(ours));
 }
 
-static void
-nothing_is_written_beyond_the_callers_size(void **state)
+TEST(nothing_is_written_beyond_the_callers_size)
 {
-	(void)state;
 	struct grown theirs;
 	memset(&theirs, 0xff, sizeof(theirs));
 	theirs.size = SECOND;
@@ -95,10 +85,8 @@ nothing_is_written_beyond_the_callers_size(void **state)
 	assert_int_equal(theirs.third, UINT64_MAX);
 }
 
-static void
-what_the_library_does_not_know_becomes_zero(void **state)
+TEST(what_the_library_does_not_know_becomes_zero)
 {
-	(void)state;
 	struct grown theirs;
 	memset(&theirs, 0xff, sizeof(theirs));
 	theirs.size = sizeof(theirs);
@@ -107,18 +95,4 @@ what_the_library_does_not_know_becomes_zero(void **state)
 	assert_int_equal(theirs.first, 1);
 	assert_int_equal(theirs.second, 0);
 	assert_int_equal(theirs.third, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_of_versions),
-		cmocka_unit_test(what_an_older_caller_does_not_know_is_zero),
-		cmocka_unit_test(what_the_library_does_not_know_must_be_zero),
-		cmocka_unit_test(sizes_that_no_version_has),
-		cmocka_unit_test(nothing_is_written_beyond_the_callers_size),
-		cmocka_unit_test(what_the_library_does_not_know_becomes_zero),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -94,10 +94,8 @@ expect_all_available(void)
 /* ---- acquire ---- */
 
 /* So the counts tell the paths apart: a handle's first use is slow, and every further one is fast. */
-static void
-undisturbed_uses_are_fast(void **state)
+TEST_CACHED(undisturbed_uses_are_fast)
 {
-	(void)state;
 	tsem_hold hold;
 	for (int use = 0; use < 3; use++) {
 		acquire_fast(&hold);
@@ -110,10 +108,8 @@ undisturbed_uses_are_fast(void **state)
 	expect_all_available();
 }
 
-static void
-acquire_is_slow_when_T_has_moved(void **state)
+TEST_CACHED(acquire_is_slow_when_T_has_moved)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_take(sem, 2, NULL), 0);
 	fail_to_acquire_slow();
@@ -123,10 +119,8 @@ acquire_is_slow_when_T_has_moved(void **state)
 	expect_all_available();
 }
 
-static void
-acquire_is_slow_when_the_capacity_was_lowered(void **state)
+TEST_CACHED(acquire_is_slow_when_the_capacity_was_lowered)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_set(sem, 0), 0);
 	fail_to_acquire_slow();
@@ -137,10 +131,8 @@ acquire_is_slow_when_the_capacity_was_lowered(void **state)
 }
 
 /* The setter may die before it changes anything but C. */
-static void
-acquire_is_slow_when_a_setter_died_after_it_changed_C(void **state)
+TEST_CACHED(acquire_is_slow_when_a_setter_died_after_it_changed_C)
 {
-	(void)state;
 	tsem_hold hold;
 	STORE_SEQ(&sem->segment.header->capacity, 0);
 	fail_to_acquire_slow();
@@ -151,10 +143,8 @@ acquire_is_slow_when_a_setter_died_after_it_changed_C(void **state)
 }
 
 /* The record is cached while no permit is available, and T has not moved since. */
-static void
-acquire_is_slow_when_there_was_no_room_at_the_last_release(void **state)
+TEST_CACHED(acquire_is_slow_when_there_was_no_room_at_the_last_release)
 {
-	(void)state;
 	tsem_hold first, second;
 	acquire_fast(&first);
 	acquire_slow(&second);
@@ -168,10 +158,8 @@ acquire_is_slow_when_there_was_no_room_at_the_last_release(void **state)
 	expect_all_available();
 }
 
-static void
-acquire_is_slow_when_a_permit_was_abandoned(void **state)
+TEST_CACHED(acquire_is_slow_when_a_permit_was_abandoned)
 {
-	(void)state;
 	tsem_hold hold;
 	STORE_SEQ(&sem->segment.header->abandoned, 1);
 	acquire_slow(&hold);
@@ -184,10 +172,8 @@ acquire_is_slow_when_a_permit_was_abandoned(void **state)
 }
 
 /* The record is the same, the number of permits is not. */
-static void
-acquire_is_slow_for_another_count(void **state)
+TEST_CACHED(acquire_is_slow_for_another_count)
 {
-	(void)state;
 	tsem_hold hold;
 	const uint32_t counts[] = {1, 2, 1, 1, 2, 2, 1};
 	for (size_t i = 1; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -200,10 +186,8 @@ acquire_is_slow_for_another_count(void **state)
 
 /* ---- release ---- */
 
-static void
-release_is_slow_when_T_has_moved(void **state)
+TEST_CACHED(release_is_slow_when_T_has_moved)
 {
-	(void)state;
 	tsem_hold hold;
 	acquire_fast(&hold);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -213,10 +197,8 @@ release_is_slow_when_T_has_moved(void **state)
 }
 
 /* A post has replaced the record's tag. */
-static void
-release_is_slow_when_G_has_moved(void **state)
+TEST_CACHED(release_is_slow_when_G_has_moved)
 {
-	(void)state;
 	tsem_hold hold;
 	acquire_fast(&hold);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
@@ -235,10 +217,8 @@ acquire_both(void *unused)
 	return NULL;
 }
 
-static void
-release_lets_in_a_thread_that_has_queued_up(void **state)
+TEST_CACHED(release_lets_in_a_thread_that_has_queued_up)
 {
-	(void)state;
 	tsem_hold hold;
 	pthread_t thread;
 	acquire_fast(&hold);
@@ -249,17 +229,9 @@ release_lets_in_a_thread_that_has_queued_up(void **state)
 	expect_all_available();
 }
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket);
-}
-
 /* Otherwise that waiter would sleep until its next tick. */
-static void
-release_wakes_a_waiter_that_has_queued_up(void **state)
+TEST_CACHED(release_wakes_a_waiter_that_has_queued_up)
 {
-	(void)state;
 	tsem_hold hold;
 	acquire_fast(&hold);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -272,10 +244,8 @@ release_wakes_a_waiter_that_has_queued_up(void **state)
 }
 
 /* The first is a hold of the fast path, the second one of the slow path; and each is released once only. */
-static void
-release_refuses_a_hold_that_is_over(void **state)
+TEST_CACHED(release_refuses_a_hold_that_is_over)
 {
-	(void)state;
 	tsem_hold first, second, copy;
 	acquire_fast(&first);
 	acquire_slow(&second);
@@ -295,10 +265,8 @@ release_refuses_a_hold_that_is_over(void **state)
 /* ---- the cached record ---- */
 
 /* A claimed record has no ticket at first. A second claim before that must get another record. */
-static void
-a_cached_record_is_claimed_once_at_a_time(void **state)
+TEST_CACHED(a_cached_record_is_claimed_once_at_a_time)
 {
-	(void)state;
 	struct claim first, second;
 	const struct purpose purpose = {.count = 1, .use = USE_HOLD};
 	assert_int_equal(record_claim(sem, &purpose, &first), 0);
@@ -310,10 +278,8 @@ a_cached_record_is_claimed_once_at_a_time(void **state)
 	expect_all_available();
 }
 
-static void
-a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal(void **state)
+TEST_CACHED(a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal)
 {
-	(void)state;
 	assert_int_equal(state_kind(state_of(sem, 0)), STATE_CLAIMED);
 	assert_int_equal(stat_of(sem).held, 0);
 	assert_int_equal(stat_of(sem).waiting, 0);
@@ -321,10 +287,8 @@ a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal(void **state)
 }
 
 /* A CLAIMED record has a ticket if T carries its tag. Without capacity that alone makes the removal fail. */
-static void
-a_claimed_record_that_has_arrived_blocks_a_removal(void **state)
+TEST_CACHED(a_claimed_record_that_has_arrived_blocks_a_removal)
 {
-	(void)state;
 	struct header *header = sem->segment.header;
 	assert_int_equal(tsem_set(sem, 0), 0);
 	put_record(sem, 1, identity_owner(), STATE_CLAIMED, STATE_ARRIVAL_PHASE, 7, 1);
@@ -335,39 +299,12 @@ a_claimed_record_that_has_arrived_blocks_a_removal(void **state)
 	assert_int_equal(tsem_remove(sem_name, 0), 0);
 }
 
-static void
-closing_frees_a_cached_record(void **state)
+TEST_CACHED(closing_frees_a_cached_record)
 {
-	(void)state;
 	tsem *other = open_semaphore(sem_name);
 	tsem_close(sem);
 	sem = other;
 	assert_int_equal(LOAD_SEQ(&sem->segment.records[0].owner), 0);
 	assert_int_equal(state_kind(state_of(sem, 0)), STATE_IDLE);
 	assert_int_equal(state_value(state_of(sem, 0)), LOAD_SEQ(&sem->segment.records[0].gen) + 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_CACHED(undisturbed_uses_are_fast),
-		TEST_CACHED(acquire_is_slow_when_T_has_moved),
-		TEST_CACHED(acquire_is_slow_when_the_capacity_was_lowered),
-		TEST_CACHED(acquire_is_slow_when_a_setter_died_after_it_changed_C),
-		TEST_CACHED(acquire_is_slow_when_there_was_no_room_at_the_last_release),
-		TEST_CACHED(acquire_is_slow_when_a_permit_was_abandoned),
-		TEST_CACHED(acquire_is_slow_for_another_count),
-		TEST_CACHED(release_is_slow_when_T_has_moved),
-		TEST_CACHED(release_is_slow_when_G_has_moved),
-		TEST_CACHED(release_lets_in_a_thread_that_has_queued_up),
-		TEST_CACHED(release_wakes_a_waiter_that_has_queued_up),
-		TEST_CACHED(release_refuses_a_hold_that_is_over),
-		TEST_CACHED(a_cached_record_is_claimed_once_at_a_time),
-		TEST_CACHED(a_cached_record_neither_holds_nor_waits_nor_blocks_a_removal),
-		TEST_CACHED(a_claimed_record_that_has_arrived_blocks_a_removal),
-		TEST_CACHED(closing_frees_a_cached_record),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

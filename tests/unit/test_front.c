@@ -89,10 +89,8 @@ expect_few_scans(void)
 		assert_in_range(scans_to_skip_orphans(count), 1, orphans / ORPHANS_WORTH_A_SCAN + 8);
 }
 
-static void
-one_scan_for_many_orphans_in_any_order(void **state)
+TEST_WITH(set_up, one_scan_for_many_orphans_in_any_order)
 {
-	(void)state;
 	put_in_order(descending);
 	expect_few_scans();
 	put_in_order(ascending);
@@ -102,10 +100,8 @@ one_scan_for_many_orphans_in_any_order(void **state)
 }
 
 /* The orphans behind it stay, even if their records are in the order of their tickets. */
-static void
-a_live_waiter_among_orphans_is_not_skipped(void **state)
+TEST_WITH(set_up, a_live_waiter_among_orphans_is_not_skipped)
 {
-	(void)state;
 	put_in_order(ascending);
 	for (uint32_t at = 0; at < 300; at += 37) {
 		put_orphans(1);
@@ -114,15 +110,4 @@ a_live_waiter_among_orphans_is_not_skipped(void **state)
 		assert_int_equal(grants_of(sem), at);
 		assert_int_equal(records_in_use(sem), orphans + LIVE - at);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, one_scan_for_many_orphans_in_any_order),
-		TEST_WITH(set_up, a_live_waiter_among_orphans_is_not_skipped),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

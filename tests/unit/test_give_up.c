@@ -4,10 +4,8 @@
 
 #include <unistd.h>
 
-static void
-a_wait_ends_at_its_deadline(void **state)
+TEST_HELD(a_wait_ends_at_its_deadline)
 {
-	(void)state;
 	static const uint64_t ms[] = {1, 399, 400, 401, 1000, 2345};
 	for (size_t i = 0; i < sizeof(ms) / sizeof(ms[0]); i++) {
 		began = fake.clock;
@@ -26,10 +24,8 @@ a_wait_ends_at_its_deadline(void **state)
 	assert_int_equal(stat_of(sem).available, 1);
 }
 
-static void
-a_deadline_in_the_past_is_a_try(void **state)
+TEST_HELD(a_deadline_in_the_past_is_a_try)
 {
-	(void)state;
 	const struct timespec past = clock_after(0);
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, &past, &hold), -ETIMEDOUT);
@@ -40,10 +36,8 @@ a_deadline_in_the_past_is_a_try(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-static void
-a_deadline_beyond_all_time_does_not_overflow(void **state)
+TEST_HELD(a_deadline_beyond_all_time_does_not_overflow)
 {
-	(void)state;
 	static const time_t seconds[] = {INT64_MAX, INT64_MAX / 2, UINT64_MAX / NS_PER_SECOND + 1};
 	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
 		const struct timespec deadline = {.tv_sec = seconds[i], .tv_nsec = 1};
@@ -55,10 +49,8 @@ a_deadline_beyond_all_time_does_not_overflow(void **state)
 	assert_int_equal(stat_of(sem).timeouts, 0);
 }
 
-static void
-a_waiter_enabled_at_its_deadline_acquires(void **state)
+TEST_HELD(a_waiter_enabled_at_its_deadline_acquires)
 {
-	(void)state;
 	const struct timespec deadline = clock_after(40);
 	tsem_hold hold;
 	fake.peer = peer_posts_and_dies_before_waking; /* so the sleep ends by its time */
@@ -68,10 +60,8 @@ a_waiter_enabled_at_its_deadline_acquires(void **state)
 	assert_int_equal(stat_of(sem).available, 1);
 }
 
-static void
-a_signal_does_not_cost_the_ticket(void **state)
+TEST_HELD(a_signal_does_not_cost_the_ticket)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.sleep_result = -EINTR;
 	fake.at_sleep = 1;
@@ -81,10 +71,8 @@ a_signal_does_not_cost_the_ticket(void **state)
 	assert_int_equal(tickets_of(sem), 2); /* one arrival, not two */
 }
 
-static void
-a_signal_ends_an_interruptible_wait(void **state)
+TEST_HELD(a_signal_ends_an_interruptible_wait)
 {
-	(void)state;
 	const struct tsem_wait options = {.size = sizeof(options), .flags = TSEM_INTERRUPTIBLE};
 	tsem_hold hold;
 	fake.sleep_result = -EINTR;
@@ -112,10 +100,8 @@ peer_cancels(void)
 	wake_all(sem);
 }
 
-static void
-a_cancellation_ends_the_waits_of_that_moment(void **state)
+TEST_HELD(a_cancellation_ends_the_waits_of_that_moment)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_cancels;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -ECANCELED);
@@ -136,10 +122,8 @@ peer_removes(void)
 	assert_int_equal(tsem_remove(sem_name, TSEM_FORCE), 0);
 }
 
-static void
-a_removal_ends_a_wait_and_refuses_further_operations(void **state)
+TEST_HELD(a_removal_ends_a_wait_and_refuses_further_operations)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_removes;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
@@ -151,10 +135,8 @@ a_removal_ends_a_wait_and_refuses_further_operations(void **state)
 	assert_int_equal(tsem_post(sem, 1, NULL), -EIDRM);
 }
 
-static void
-a_removal_ends_a_wait_for_idleness(void **state)
+TEST_HELD(a_removal_ends_a_wait_for_idleness)
 {
-	(void)state;
 	fake.peer = peer_removes;
 	assert_int_equal(tsem_wait_idle(sem, 0, NULL), -EIDRM);
 	assert_int_equal(fake.timed_out, 0);
@@ -188,17 +170,13 @@ ends_at_once(void (*action)(void), int expected)
 	assert_true(fake.timed_out >= 2);
 }
 
-static void
-a_cancellation_at_any_instant_ends_the_wait_at_once(void **state)
+TEST_HELD(a_cancellation_at_any_instant_ends_the_wait_at_once)
 {
-	(void)state;
 	ends_at_once(peer_cancels, -ECANCELED);
 }
 
-static void
-a_removal_at_any_instant_ends_the_wait_at_once(void **state)
+TEST_HELD(a_removal_at_any_instant_ends_the_wait_at_once)
 {
-	(void)state;
 	ends_at_once(peer_removes, -EIDRM);
 }
 
@@ -208,10 +186,8 @@ peer_deletes_the_file(void)
 	assert_int_equal(unlink(file_of(sem_name)), 0);
 }
 
-static void
-a_deleted_file_is_noticed_at_the_next_tick(void **state)
+TEST_HELD(a_deleted_file_is_noticed_at_the_next_tick)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_deletes_the_file;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EIDRM);
@@ -222,10 +198,8 @@ a_deleted_file_is_noticed_at_the_next_tick(void **state)
 /* ---- without a record ---- */
 
 /* Each record belongs to a hold of a live process. */
-static void
-without_a_free_record_there_is_no_wait(void **state)
+TEST_HELD(without_a_free_record_there_is_no_wait)
 {
-	(void)state;
 	tsem_hold hold;
 	use_up_all_records(UNUSED_PROCESS);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), -EUSERS);
@@ -233,26 +207,4 @@ without_a_free_record_there_is_no_wait(void **state)
 	assert_int_equal(tsem_post_and_take(sem, sem), -EUSERS);
 	assert_int_equal(fake.sleeps, 0);
 	assert_int_equal(stat_of(sem).timeouts, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(a_wait_ends_at_its_deadline),
-		TEST_HELD(a_deadline_in_the_past_is_a_try),
-		TEST_HELD(a_deadline_beyond_all_time_does_not_overflow),
-		TEST_HELD(a_waiter_enabled_at_its_deadline_acquires),
-		TEST_HELD(a_signal_does_not_cost_the_ticket),
-		TEST_HELD(a_signal_ends_an_interruptible_wait),
-		TEST_HELD(a_cancellation_ends_the_waits_of_that_moment),
-		TEST_HELD(a_removal_ends_a_wait_and_refuses_further_operations),
-		TEST_HELD(a_removal_ends_a_wait_for_idleness),
-		TEST_HELD(a_cancellation_at_any_instant_ends_the_wait_at_once),
-		TEST_HELD(a_removal_at_any_instant_ends_the_wait_at_once),
-		TEST_HELD(a_deleted_file_is_noticed_at_the_next_tick),
-		TEST_HELD(without_a_free_record_there_is_no_wait),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,10 +15,8 @@ read_abandoned(void)
 }
 
 /* The old owner consumed the notice of an abandoned permit. If it dies here, another process must get the notice. */
-static void
-a_hand_over_restores_the_notice_before_the_owner_changes(void **state)
+TEST_BETWEEN(NULL, tear_down, a_hand_over_restores_the_notice_before_the_owner_changes)
 {
-	(void)state;
 	tsem_hold hold;
 	SKIP_WITHOUT_PAGE_FAULTS();
 	begin(1);
@@ -31,14 +29,4 @@ a_hand_over_restores_the_notice_before_the_owner_changes(void **state)
 	assert_int_equal(tsem_hand_over(&hold, getppid()), 0);
 	assert_true(was_interrupted());
 	assert_int_equal(abandoned, 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_hand_over_restores_the_notice_before_the_owner_changes, tear_down),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,10 +29,8 @@ inode_of(const char *path)
 	return stat(path, &st) == 0 ? (uint32_t)st.st_ino : 0;
 }
 
-static void
-the_identity_is_that_of_proc(void **state)
+TEST(the_identity_is_that_of_proc)
 {
-	(void)state;
 	struct identity self;
 	struct process_stat stat;
 	assert_int_equal(identity_get(&self), 0);
@@ -67,10 +65,8 @@ is_not_the_parent_nor_its_child(void *arg)
 	return end_of_child(start_child(is_not_the_parent, &mine));
 }
 
-static void
-fork_changes_it(void **state)
+TEST(fork_changes_it)
 {
-	(void)state;
 	uint64_t mine = identity_owner();
 	assert_int_equal(end_of_child(start_child(is_not_the_parent, &mine)), 0);
 	assert_int_equal(end_of_child(start_child(is_not_the_parent_nor_its_child, &mine)), 0);
@@ -78,10 +74,8 @@ fork_changes_it(void **state)
 }
 
 /* No handler of pthread_atfork() runs here, so only the kernel clears what is cached. */
-static void
-a_fork_without_handlers_changes_it(void **state)
+TEST(a_fork_without_handlers_changes_it)
 {
-	(void)state;
 	uint64_t mine = identity_owner();
 	const long pid = syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 	assert_true(pid >= 0);
@@ -98,10 +92,8 @@ owner_of_thread(void *arg)
 	return NULL;
 }
 
-static void
-threads_share_it(void **state)
+TEST(threads_share_it)
 {
-	(void)state;
 	enum { THREADS = 8 };
 	pthread_t threads[THREADS];
 	uint64_t seen[THREADS] = {0};
@@ -130,19 +122,15 @@ first_use_by_many_threads(void *unused)
 	return 0;
 }
 
-static void
-threads_of_a_child_share_it(void **state)
+TEST(threads_of_a_child_share_it)
 {
-	(void)state;
 	for (int i = 0; i < 20; i++)
 		assert_int_equal(end_of_child(start_child(first_use_by_many_threads, NULL)), 0);
 }
 
 /* The child shares the parent's memory. It must read its own identity, and leave the parent's cached one as it is. */
-static void
-a_child_of_vfork_reads_itself(void **state)
+TEST(a_child_of_vfork_reads_itself)
 {
-	(void)state;
 	if (UNDER_THREAD_SANITIZER)
 		SKIP("ThreadSanitizer turns vfork() into fork()");
 	static struct identity child;
@@ -169,10 +157,8 @@ compare_behind_exec(void *unused)
 	return 1;
 }
 
-static void
-exec_does_not_change_it(void **state)
+TEST(exec_does_not_change_it)
 {
-	(void)state;
 	assert_int_equal(end_of_child(start_child(compare_behind_exec, NULL)), 0);
 }
 
@@ -194,10 +180,8 @@ fork_under_an_emulator(void *unused)
 	return 1;
 }
 
-static void
-a_false_promise_to_clear_pages_is_found_out(void **state)
+TEST(a_false_promise_to_clear_pages_is_found_out)
 {
-	(void)state;
 	const int status = end_of_child(start_child(fork_under_an_emulator, NULL));
 	if (status == 77)
 		SKIP("seccomp is refused here");
@@ -220,10 +204,8 @@ without_system_calls(void *unused)
 	return 1;
 }
 
-static void
-the_first_call_makes_the_only_system_calls(void **state)
+TEST(the_first_call_makes_the_only_system_calls)
 {
-	(void)state;
 	if (UNDER_THREAD_SANITIZER)
 		SKIP("ThreadSanitizer makes system calls");
 	identity_owner();
@@ -233,10 +215,8 @@ the_first_call_makes_the_only_system_calls(void **state)
 	assert_int_equal(status, 0);
 }
 
-static void
-the_command_name_cannot_forge_a_field(void **state)
+TEST(the_command_name_cannot_forge_a_field)
 {
-	(void)state;
 	struct process_stat before, after;
 	char old[16];
 	assert_int_equal(prctl(PR_GET_NAME, old), 0);
@@ -253,10 +233,8 @@ the_command_name_cannot_forge_a_field(void **state)
 	assert_false(process_stat_read("4194305", NULL, &after));
 }
 
-static void
-pids_are_in_decimal(void **state)
+TEST(pids_are_in_decimal)
 {
-	(void)state;
 	char text[12];
 	pid_to_text(0, text);
 	assert_string_equal(text, "0");
@@ -271,25 +249,11 @@ pids_are_in_decimal(void **state)
 int
 main(int argc, char **argv)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_identity_is_that_of_proc),
-		cmocka_unit_test(fork_changes_it),
-		cmocka_unit_test(a_fork_without_handlers_changes_it),
-		cmocka_unit_test(threads_share_it),
-		cmocka_unit_test(threads_of_a_child_share_it),
-		cmocka_unit_test(a_child_of_vfork_reads_itself),
-		cmocka_unit_test(exec_does_not_change_it),
-		cmocka_unit_test(a_false_promise_to_clear_pages_is_found_out),
-		cmocka_unit_test(the_first_call_makes_the_only_system_calls),
-		cmocka_unit_test(the_command_name_cannot_forge_a_field),
-		cmocka_unit_test(pids_are_in_decimal),
-	};
 	if (argc == 3 && strcmp(argv[1], "--same-as") == 0)
 		return strtoull(argv[2], NULL, 16) == identity_owner() ? 0 : 1;
 	if (argc == 2 && strcmp(argv[1], "--fork") == 0) {
 		uint64_t mine = identity_owner();
 		return end_of_child(start_child(is_not_the_parent_nor_its_child, &mine));
 	}
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return run_all_tests(110);
 }

@@ -42,10 +42,8 @@ both_release_and_the_waiter_enters(void)
 	release(SECOND_PAGE + 1);
 }
 
-static void
-a_waiter_that_enters_behind_the_look_is_not_missed(void **state)
+TEST_WITH(set_up, a_waiter_that_enters_behind_the_look_is_not_missed)
 {
-	(void)state;
 	static const struct timespec past;
 	SKIP_WITHOUT_PAGE_FAULTS();
 	set_counters(sem, 3, 2);
@@ -73,10 +71,8 @@ the_holder_releases(void)
 }
 
 /* No later event might wake the process that waits for idleness, if it slept because of that arrival. */
-static void
-a_process_that_arrives_behind_the_look_does_not_hold(void **state)
+TEST_WITH(set_up, a_process_that_arrives_behind_the_look_does_not_hold)
 {
-	(void)state;
 	SKIP_WITHOUT_PAGE_FAULTS();
 	set_counters(sem, 1, 0);
 	put_record(sem, FIRST, UNUSED_PROCESS, STATE_HELD, 0, 0, 1);
@@ -119,10 +115,8 @@ expect_word(uint32_t before)
 }
 
 /* Each process that moves G would have to look at the records because of the bit, as long as a permit is held. */
-static void
-a_waiter_that_gives_up_clears_its_bit_and_wakes_the_others(void **state)
+TEST_WITH(set_up, a_waiter_that_gives_up_clears_its_bit_and_wakes_the_others)
 {
-	(void)state;
 	static const unsigned flags[] = {0, TSEM_HOLDERS};
 	static const uint32_t bits[] = {PENDING_IDLE, PENDING_HOLDERS};
 	const struct timespec deadline = {.tv_sec = 1003};
@@ -140,10 +134,8 @@ a_waiter_that_gives_up_clears_its_bit_and_wakes_the_others(void **state)
 }
 
 /* Tries in a loop would make all waiters read all records again and again. */
-static void
-a_try_wakes_no_waiter(void **state)
+TEST_WITH(set_up, a_try_wakes_no_waiter)
 {
-	(void)state;
 	static const struct timespec past;
 	begin_with_a_holder();
 	STORE_SEQ(&sem->segment.header->pending, PENDING_IDLE | PENDING_HOLDERS);
@@ -161,10 +153,8 @@ the_first_releases_and_wakes(void)
 	fake.wakes = 0;
 }
 
-static void
-a_waiter_that_was_woken_leaves_no_bit(void **state)
+TEST_WITH(set_up, a_waiter_that_was_woken_leaves_no_bit)
 {
-	(void)state;
 	begin_with_a_holder();
 	fake.peer = the_first_releases_and_wakes;
 	assert_int_equal(tsem_wait_idle(sem, 0, NULL), 0);
@@ -172,10 +162,8 @@ a_waiter_that_was_woken_leaves_no_bit(void **state)
 }
 
 /* tsem_recover() clears the bits, but not the hint at an orphan in the same word. */
-static void
-recovery_clears_the_bits_of_dead_waiters(void **state)
+TEST_WITH(set_up, recovery_clears_the_bits_of_dead_waiters)
 {
-	(void)state;
 	begin_with_a_holder();
 	set_counters(sem, 3, 0);
 	put_record(sem, FIRST + 1, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
@@ -213,10 +201,8 @@ idle_after(void (*action)(void), unsigned flags)
 	assert_int_equal(fake.timed_out, timed_out);
 }
 
-static void
-a_post_and_a_release_on_the_fast_path_wake(void **state)
+TEST_WITH(set_up, a_post_and_a_release_on_the_fast_path_wake)
 {
-	(void)state;
 	one = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(one, 1, NULL), 0);
 	idle_after(peer_posts_one, 0);
@@ -229,10 +215,8 @@ a_post_and_a_release_on_the_fast_path_wake(void **state)
 }
 
 /* The signal comes when the semaphore is idle already. */
-static void
-idleness_counts_more_than_a_signal(void **state)
+TEST_WITH(set_up, idleness_counts_more_than_a_signal)
 {
-	(void)state;
 	one = new_semaphore(1, 0);
 	assert_int_equal(tsem_take(one, 1, NULL), 0);
 	for (int idle = 0; idle <= 1; idle++) {
@@ -243,21 +227,4 @@ idleness_counts_more_than_a_signal(void **state)
 		assert_int_equal(fake.sleeps, fake.at_sleep);
 	}
 	tsem_close(one);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, a_waiter_that_enters_behind_the_look_is_not_missed),
-		TEST_WITH(set_up, a_process_that_arrives_behind_the_look_does_not_hold),
-		TEST_WITH(set_up, a_waiter_that_gives_up_clears_its_bit_and_wakes_the_others),
-		TEST_WITH(set_up, a_try_wakes_no_waiter),
-		TEST_WITH(set_up, a_waiter_that_was_woken_leaves_no_bit),
-		TEST_WITH(set_up, recovery_clears_the_bits_of_dead_waiters),
-		TEST_WITH(set_up, a_post_and_a_release_on_the_fast_path_wake),
-		TEST_WITH(set_up, idleness_counts_more_than_a_signal),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

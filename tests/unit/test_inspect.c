@@ -32,10 +32,8 @@ count(const struct tsem_owner *owner, void *arg)
 	return 0;
 }
 
-static void
-the_list_has_a_holder_whose_record_came_after_the_room_was_made(void **state)
+TEST_BETWEEN(NULL, tear_down, the_list_has_a_holder_whose_record_came_after_the_room_was_made)
 {
-	(void)state;
 	uint32_t listed = 0;
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	begin(1000);
@@ -47,14 +45,4 @@ the_list_has_a_holder_whose_record_came_after_the_room_was_made(void **state)
 	assert_int_equal(tsem_snapshot(sem, &stat, count, &listed), 0);
 	assert_int_equal(stat.held, last + 1);
 	assert_int_equal(listed, last + 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_list_has_a_holder_whose_record_came_after_the_room_was_made, tear_down),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

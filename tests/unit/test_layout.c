@@ -12,10 +12,8 @@ static const uint32_t records[] = {0, 1, 63, 64, 0x3fff, 0x4000, RECORDS_MAX - 1
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-static void
-a_word_holds_counter_and_tag(void **state)
+TEST(a_word_holds_counter_and_tag)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(counters); i++) {
 		for (size_t j = 0; j < LENGTH(records); j++) {
 			for (unsigned phase = 0; phase < 2; phase++) {
@@ -34,10 +32,8 @@ a_word_holds_counter_and_tag(void **state)
 }
 
 /* A post adds to the whole word. */
-static void
-adding_to_a_word_leaves_the_tag(void **state)
+TEST(adding_to_a_word_leaves_the_tag)
 {
-	(void)state;
 	static const uint64_t tags[] = {0, 1, 0x7fff, 0xfffd, TAG_NONE};
 	for (size_t i = 0; i < LENGTH(counters); i++) {
 		for (size_t j = 0; j < LENGTH(tags); j++) {
@@ -48,10 +44,8 @@ adding_to_a_word_leaves_the_tag(void **state)
 	}
 }
 
-static void
-counters_wrap_around(void **state)
+TEST(counters_wrap_around)
 {
-	(void)state;
 	assert_int_equal(counter_add(COUNTER_MASK, 1), 0);
 	assert_int_equal(counter_add(COUNTER_MASK - 1, 5), 3);
 	assert_int_equal(counter_add(5, (UINT64_C(1) << 48) - 7), COUNTER_MASK - 1);
@@ -73,10 +67,8 @@ counters_wrap_around(void **state)
 	}
 }
 
-static void
-owner_words_hold_their_parts(void **state)
+TEST(owner_words_hold_their_parts)
 {
-	(void)state;
 	static const uint32_t pids[] = {1, 2, 32768, (1U << PID_BITS) - 1};
 	static const uint64_t starts[] = {0, 1, 4711, START_MASK};
 	for (size_t i = 0; i < LENGTH(pids); i++) {
@@ -117,10 +109,8 @@ owner_words_hold_their_parts(void **state)
 	}
 }
 
-static void
-a_state_keeps_its_phases(void **state)
+TEST(a_state_keeps_its_phases)
 {
-	(void)state;
 	for (uint64_t phases = 0; phases <= STATE_PHASES; phases += STATE_ARRIVAL_PHASE) {
 		for (size_t i = 0; i < LENGTH(counters); i++) {
 			for (unsigned s = STATE_IDLE; s <= STATE_RELEASING; s++) {
@@ -140,10 +130,8 @@ a_state_keeps_its_phases(void **state)
 	assert_int_equal(state_kind(STATE_REPEAT_ONE), STATE_IDLE);
 }
 
-static void
-consecutive_tickets_have_different_words(void **state)
+TEST(consecutive_tickets_have_different_words)
 {
-	(void)state;
 	static const uint32_t salts[] = {0, 1, 4095, 0x9e3779b9, UINT32_MAX};
 	static const uint64_t firsts[] = {0, 1, UINT32_MAX - 100, COUNTER_MASK - 2000};
 	for (size_t i = 0; i < LENGTH(salts); i++) {
@@ -162,10 +150,8 @@ consecutive_tickets_have_different_words(void **state)
 	}
 }
 
-static void
-tickets_on_one_word_have_different_bits(void **state)
+TEST(tickets_on_one_word_have_different_bits)
 {
-	(void)state;
 	static const uint64_t firsts[] = {0, 4095, 4096, UINT32_MAX, COUNTER_MASK - 3, COUNTER_MASK - 10 * ARRAY_WORDS};
 	for (size_t i = 0; i < LENGTH(firsts); i++) {
 		uint32_t seen = 0;
@@ -182,10 +168,8 @@ tickets_on_one_word_have_different_bits(void **state)
 	}
 }
 
-static void
-the_remover_has_its_own_cache_line(void **state)
+TEST(the_remover_has_its_own_cache_line)
 {
-	(void)state;
 	assert_int_equal(offsetof(struct header, remover) % LINE_BYTES, 0);
 	assert_int_equal(sizeof(((struct header *)0)->remover), LINE_BYTES);
 	assert_in_range(offsetof(struct header, remover), offsetof(struct header, statistics) + sizeof(struct statistics),
@@ -208,29 +192,9 @@ unlisted_bytes(const char *name, size_t size)
 	return n;
 }
 
-static void
-the_fingerprint_knows_every_byte(void **state)
+TEST(the_fingerprint_knows_every_byte)
 {
-	(void)state;
 	assert_int_equal(unlisted_bytes("header", sizeof(struct header)), 0);
 	assert_int_equal(unlisted_bytes("statistics", sizeof(struct statistics)), 0);
 	assert_int_equal(unlisted_bytes("record", sizeof(struct record)), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_word_holds_counter_and_tag),
-		cmocka_unit_test(adding_to_a_word_leaves_the_tag),
-		cmocka_unit_test(counters_wrap_around),
-		cmocka_unit_test(owner_words_hold_their_parts),
-		cmocka_unit_test(a_state_keeps_its_phases),
-		cmocka_unit_test(consecutive_tickets_have_different_words),
-		cmocka_unit_test(tickets_on_one_word_have_different_bits),
-		cmocka_unit_test(the_remover_has_its_own_cache_line),
-		cmocka_unit_test(the_fingerprint_knows_every_byte),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

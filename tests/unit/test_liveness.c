@@ -47,10 +47,8 @@ expect(const struct process_id *owner, enum liveness verdict)
 	assert_int_equal(errno, 4321);
 }
 
-static void
-a_child_is_alive_then_dead_as_a_zombie_and_when_reaped(void **state)
+TEST(a_child_is_alive_then_dead_as_a_zombie_and_when_reaped)
 {
-	(void)state;
 	const pid_t child = start_child(stay_until_killed, NULL);
 	const struct process_id owner = owner_of(child);
 	expect(&owner, LIVENESS_ALIVE);
@@ -64,10 +62,8 @@ a_child_is_alive_then_dead_as_a_zombie_and_when_reaped(void **state)
 }
 
 /* Another process, with another start time, has the pid now. */
-static void
-a_reused_pid_is_dead(void **state)
+TEST(a_reused_pid_is_dead)
 {
-	(void)state;
 	struct process_id owner = owner_of(getpid());
 	const uint64_t start = owner.start;
 	for (owner.start = start - 3; owner.start <= start + 3; owner.start++) {
@@ -77,10 +73,8 @@ a_reused_pid_is_dead(void **state)
 	}
 }
 
-static void
-without_a_start_time_a_live_pid_is_unknown(void **state)
+TEST(without_a_start_time_a_live_pid_is_unknown)
 {
-	(void)state;
 	const pid_t child = start_child(stay_until_killed, NULL);
 	struct process_id owner = owner_of(child);
 	owner.start = 0;
@@ -90,10 +84,8 @@ without_a_start_time_a_live_pid_is_unknown(void **state)
 	expect(&owner, LIVENESS_DEAD);
 }
 
-static void
-pids_of_another_namespace_are_unknown(void **state)
+TEST(pids_of_another_namespace_are_unknown)
 {
-	(void)state;
 	const pid_t child = start_child(stay_until_killed, NULL);
 	struct process_id owner = owner_of(child);
 	const uint32_t pid_ns = owner.pid_ns;
@@ -128,10 +120,8 @@ leave_a_thread_behind(void *unused)
 }
 
 /* Its leader has ended and looks like a zombie, but the process goes on, with its holds. */
-static void
-a_process_lives_on_in_its_threads(void **state)
+TEST(a_process_lives_on_in_its_threads)
 {
-	(void)state;
 	const pid_t child = start_child(leave_a_thread_behind, NULL);
 	EVENTUALLY(stat_of_process(child).state == 'Z');
 	struct process_id owner = owner_of(child);
@@ -162,10 +152,8 @@ judge_without_descriptors(void *arg)
 	return 0;
 }
 
-static void
-without_descriptors_most_processes_are_unknown(void **state)
+TEST(without_descriptors_most_processes_are_unknown)
 {
-	(void)state;
 	const pid_t alive = start_child(stay_until_killed, NULL);
 	const pid_t zombie = start_child(stay_until_killed, NULL);
 	const pid_t reaped = start_child(stay_until_killed, NULL);
@@ -190,10 +178,8 @@ as_other_user(void *arg)
 	return 0;
 }
 
-static void
-a_process_of_another_user_is_alive(void **state)
+TEST(a_process_of_another_user_is_alive)
 {
-	(void)state;
 	if (geteuid() != 0)
 		SKIP("not root: cannot become another user");
 	const pid_t child = start_child(stay_until_killed, NULL);
@@ -240,30 +226,11 @@ enter_a_new_namespace(void *unused)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 250;
 }
 
-static void
-a_proc_of_another_namespace_is_ignored(void **state)
+TEST(a_proc_of_another_namespace_is_ignored)
 {
-	(void)state;
 	assert_true(proc_is_trustworthy());
 	const int status = end_of_child(start_child(enter_a_new_namespace, NULL));
 	if (status == REFUSED)
 		SKIP("no new PID namespace allowed here");
 	assert_int_equal(status, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_is_alive_then_dead_as_a_zombie_and_when_reaped),
-		cmocka_unit_test(a_reused_pid_is_dead),
-		cmocka_unit_test(without_a_start_time_a_live_pid_is_unknown),
-		cmocka_unit_test(pids_of_another_namespace_are_unknown),
-		cmocka_unit_test(a_process_lives_on_in_its_threads),
-		cmocka_unit_test(without_descriptors_most_processes_are_unknown),
-		cmocka_unit_test(a_process_of_another_user_is_alive),
-		cmocka_unit_test(a_proc_of_another_namespace_is_ignored),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

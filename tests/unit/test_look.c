@@ -74,10 +74,8 @@ expect_period(size_t from, size_t to, uint64_t period)
 	}
 }
 
-static void
-the_last_waiter_looks_often(void **state)
+TEST_HELD(the_last_waiter_looks_often)
 {
-	(void)state;
 	static const uint64_t lines[] = {0, 1, 1000, 100000};
 	for (size_t i = 0; i < 4; i++) {
 		for (uint32_t count = 1; count <= PERMITS; count++) {
@@ -88,10 +86,8 @@ the_last_waiter_looks_often(void **state)
 }
 
 /* Otherwise a thousand semaphores with one waiter each would cost as much as 20,000 looks a second. */
-static void
-the_last_waiter_looks_less_often_after_a_while(void **state)
+TEST_HELD(the_last_waiter_looks_less_often_after_a_while)
 {
-	(void)state;
 	tsem_hold hold;
 	const struct timespec deadline = clock_after(60000);
 	assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), -ETIMEDOUT);
@@ -101,10 +97,8 @@ the_last_waiter_looks_less_often_after_a_while(void **state)
 }
 
 /* Each look judges each holder. */
-static void
-the_last_waiter_looks_less_often_if_there_are_many_holders(void **state)
+TEST_HELD(the_last_waiter_looks_less_often_if_there_are_many_holders)
 {
-	(void)state;
 	static const struct {
 		uint32_t holders;
 		uint64_t period;
@@ -127,10 +121,8 @@ the_last_waiter_looks_less_often_if_there_are_many_holders(void **state)
 	}
 }
 
-static void
-the_waiters_near_the_end_look_at_each_tick(void **state)
+TEST_HELD(the_waiters_near_the_end_look_at_each_tick)
 {
-	(void)state;
 	for (uint32_t n = 1; n <= DEPUTIES; n++) {
 		for (uint32_t count = 1; count <= PERMITS; count++) {
 			wait_in_line(n, n, count, 10000);
@@ -139,10 +131,8 @@ the_waiters_near_the_end_look_at_each_tick(void **state)
 	}
 }
 
-static void
-the_others_look_seldom(void **state)
+TEST_HELD(the_others_look_seldom)
 {
-	(void)state;
 	for (uint32_t count = 1; count <= PERMITS; count++) {
 		wait_in_line(0, DEPUTIES + 1, count, 60000);
 		expect_period(1, 10, SLOW_TICK);
@@ -152,10 +142,8 @@ the_others_look_seldom(void **state)
 }
 
 /* The longer the line, the more waiters wake up at each of its ticks. */
-static void
-in_a_long_line_the_others_look_more_seldom(void **state)
+TEST_HELD(in_a_long_line_the_others_look_more_seldom)
 {
-	(void)state;
 	wait_in_line(0, SLOW_LINE - 1, 1, 300000);
 	expect_period(1, 10, SLOW_TICK);
 	wait_in_line(0, SLOW_LINE, 1, 300000);
@@ -167,19 +155,15 @@ in_a_long_line_the_others_look_more_seldom(void **state)
 }
 
 /* They may be gone for a long time when E comes to them. */
-static void
-waiters_that_gave_up_do_not_count(void **state)
+TEST_HELD(waiters_that_gave_up_do_not_count)
 {
-	(void)state;
 	wait_in_front_of(owner_orphan(1000), 0, 50, 1, 10000);
 	expect_period(1, 60, LOOKOUT_EVERY);
 }
 
 /* Clients that try with a time-out behind a holder that stays leave very many. */
-static void
-nor_do_they_make_the_line_long(void **state)
+TEST_HELD(nor_do_they_make_the_line_long)
 {
-	(void)state;
 	tsem_hold hold;
 	begin_held(1);
 	const struct timespec deadline = clock_after(60000);
@@ -205,10 +189,8 @@ peers_queue_up_and_then_the_queue_moves_on(void)
 }
 
 /* A post must not wake it to tell it so, and the last one looks for all. */
-static void
-being_first_changes_nothing(void **state)
+TEST_HELD(being_first_changes_nothing)
 {
-	(void)state;
 	tsem_hold hold;
 	const struct timespec deadline = clock_after(60000);
 	set_counters(sem, 101 + 40, 0);
@@ -262,30 +244,24 @@ looks_of_its_own(int64_t after, uint32_t pid_ns)
 
 enum { LOOKS_IN_TEN_SECONDS = 10000 / 50 };
 
-static void
-a_waiter_does_not_look_when_a_process_of_its_namespace_has(void **state)
+TEST_HELD(a_waiter_does_not_look_when_a_process_of_its_namespace_has)
 {
-	(void)state;
 	const uint32_t here = identity_pid_ns();
 	assert_int_equal(looks_of_its_own(0, here), 0);
 	assert_int_equal(looks_of_its_own((int64_t)(TICK - NS_PER_MS), here), 0);
 }
 
 /* It may not be able to judge what this one can, whether or not both share a word of the header. */
-static void
-a_look_of_another_namespace_does_not_count(void **state)
+TEST_HELD(a_look_of_another_namespace_does_not_count)
 {
-	(void)state;
 	const uint32_t here = identity_pid_ns();
 	assert_in_range(looks_of_its_own(0, here + 1), LOOKS_IN_TEN_SECONDS - 2, LOOKS_IN_TEN_SECONDS);
 	assert_in_range(looks_of_its_own(0, here + LOOKS), LOOKS_IN_TEN_SECONDS - 2, LOOKS_IN_TEN_SECONDS);
 }
 
 /* The look was before the tick, or in another time namespace, or this process did not run meanwhile. */
-static void
-a_look_at_another_time_does_not_count(void **state)
+TEST_HELD(a_look_at_another_time_does_not_count)
 {
-	(void)state;
 	static const int64_t distances[] = {-(int64_t)NS_PER_MS, -100 * (int64_t)NS_PER_MS, (int64_t)TICK,
 	                                    3600 * (int64_t)NS_PER_SECOND};
 	for (size_t i = 0; i < sizeof(distances) / sizeof(distances[0]); i++)
@@ -335,18 +311,14 @@ wait_while_others_look(uint64_t ms, void (*at_fourth_sleep)(void))
 }
 
 /* Most waiters of a long line never look: others do at their ticks. */
-static void
-the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look(void **state)
+TEST_HELD(the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look)
 {
-	(void)state;
 	wait_while_others_look(300000, peer_looks_and_the_line_grows);
 	expect_period(4, 10, 5 * SLOW_TICK);
 }
 
-static void
-a_waiter_that_need_not_look_finds_out_that_it_has_become_the_last(void **state)
+TEST_HELD(a_waiter_that_need_not_look_finds_out_that_it_has_become_the_last)
 {
-	(void)state;
 	wait_while_others_look(20000, peer_looks_and_those_behind_leave);
 	expect_period(4, 40, LOOKOUT_EVERY);
 }
@@ -369,10 +341,8 @@ note_the_look(const struct process_id *owner)
 }
 
 /* A process that is killed or stopped in its look keeps no other from looking. */
-static void
-a_look_counts_when_it_is_complete(void **state)
+TEST_HELD(a_look_counts_when_it_is_complete)
 {
-	(void)state;
 	tsem_hold hold;
 	const struct timespec deadline = clock_after(1);
 	look_while_judging = 1;
@@ -391,10 +361,8 @@ judge_unknown(const struct process_id *owner)
 }
 
 /* A process without a free descriptor, for example. Others may have one. */
-static void
-a_look_that_cannot_judge_an_owner_of_its_own_namespace_does_not_count(void **state)
+TEST_HELD(a_look_that_cannot_judge_an_owner_of_its_own_namespace_does_not_count)
 {
-	(void)state;
 	tsem_hold hold;
 	const struct timespec deadline = clock_after(1);
 	STORE_SEQ(&record_at(sem, 40)->pid_ns, identity_pid_ns());
@@ -417,10 +385,8 @@ peer_looks_posts_and_dies_before_waking(void)
 	peer_posts_and_dies_before_waking();
 }
 
-static void
-a_waiter_enabled_at_a_tick_at_which_another_process_looked_acquires(void **state)
+TEST_HELD(a_waiter_enabled_at_a_tick_at_which_another_process_looked_acquires)
 {
-	(void)state;
 	tsem_hold hold;
 	looks_after = 0;
 	looks_in = identity_pid_ns();
@@ -438,10 +404,8 @@ peer_looks_and_dies_while_cancelling(void)
 	peer_cancels_and_dies_before_waking();
 }
 
-static void
-a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends(void **state)
+TEST_HELD(a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends)
 {
-	(void)state;
 	tsem_hold hold;
 	looks_after = 0;
 	looks_in = identity_pid_ns();
@@ -451,12 +415,6 @@ a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends(void **state)
 }
 
 /* ---- what one look does for all ---- */
-
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket);
-}
 
 /* A live process with that ticket, which sleeps on the word of its last one. */
 static void
@@ -493,10 +451,8 @@ look_for(uint64_t ms)
 }
 
 /* The process that enabled or admitted them died before it woke them. */
-static void
-a_look_wakes_the_waiters_that_a_dead_process_let_in(void **state)
+TEST_HELD(a_look_wakes_the_waiters_that_a_dead_process_let_in)
 {
-	(void)state;
 	begin_queue(1000);
 	put_sleeper(41, STATE_QUEUED, 10, 1);
 	put_sleeper(42, STATE_QUEUED, 11, 2);                     /* its last ticket is 12 */
@@ -511,10 +467,8 @@ a_look_wakes_the_waiters_that_a_dead_process_let_in(void **state)
 }
 
 /* SEVERAL without SLEEPERS: the waker died between its two steps. */
-static void
-a_look_wakes_the_waiters_that_a_dead_process_was_waking(void **state)
+TEST_HELD(a_look_wakes_the_waiters_that_a_dead_process_was_waking)
 {
-	(void)state;
 	begin_queue(1000);
 	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 10, 1);
 	put_record(sem, 42, UNUSED_PROCESS, STATE_HELD, 0, 20, 2);
@@ -527,10 +481,8 @@ a_look_wakes_the_waiters_that_a_dead_process_was_waking(void **state)
 }
 
 /* Both sleep on the same word. */
-static void
-a_look_wakes_no_waiter_that_is_not_enabled(void **state)
+TEST_HELD(a_look_wakes_no_waiter_that_is_not_enabled)
 {
-	(void)state;
 	begin_queue(10 + ARRAY_WORDS + 10);
 	put_sleeper(41, STATE_QUEUED, 10, 1);
 	put_sleeper(42, STATE_QUEUED, 10 + ARRAY_WORDS, 1);
@@ -548,10 +500,8 @@ peer_marks_removed_and_dies_before_waking(void)
 }
 
 /* The others may sleep longer than the waiter that notices first, so that one wakes them. */
-static void
-a_waiter_that_notices_the_end_of_all_waits_wakes_the_others(void **state)
+TEST_HELD(a_waiter_that_notices_the_end_of_all_waits_wakes_the_others)
 {
-	(void)state;
 	static void (*const ways[])(void) = {peer_cancels_and_dies_before_waking,
 	                                     peer_marks_removed_and_dies_before_waking};
 	static const int results[] = {-ECANCELED, -EIDRM};
@@ -618,10 +568,8 @@ fall_asleep_again(void)
 	fake.peer_at_wake = fall_asleep_again;
 }
 
-static void
-a_look_wakes_a_waiter_that_can_judge(void **state)
+TEST_HELD(a_look_wakes_a_waiter_that_can_judge)
 {
-	(void)state;
 	begin_mixed(there);
 	look_for(1);
 	assert_int_equal(wakes_of(4), 1);
@@ -629,10 +577,8 @@ a_look_wakes_a_waiter_that_can_judge(void **state)
 }
 
 /* A child of a dead owner may have inherited it. */
-static void
-a_lock_that_is_taken_does_not_show_that_the_owner_lives(void **state)
+TEST_HELD(a_lock_that_is_taken_does_not_show_that_the_owner_lives)
 {
-	(void)state;
 	char path[32];
 	begin_mixed(there);
 	const uint64_t owner = LOAD_SEQ(&record_at(sem, 40)->owner);
@@ -647,30 +593,24 @@ a_lock_that_is_taken_does_not_show_that_the_owner_lives(void **state)
 	close(child);
 }
 
-static void
-a_look_wakes_no_waiter_for_an_owner_that_it_can_judge(void **state)
+TEST_HELD(a_look_wakes_no_waiter_for_an_owner_that_it_can_judge)
 {
-	(void)state;
 	begin_mixed(identity_pid_ns());
 	look_for(2000);
 	assert_int_equal(fake.wakes, 0);
 }
 
 /* There is no waiter of that namespace. */
-static void
-a_look_wakes_no_waiter_that_cannot_judge_either(void **state)
+TEST_HELD(a_look_wakes_no_waiter_that_cannot_judge_either)
 {
-	(void)state;
 	begin_mixed(there + 1);
 	look_for(2000);
 	assert_int_equal(fake.wakes, 0);
 }
 
 /* The first one may be dead. */
-static void
-another_waiter_is_woken_each_time(void **state)
+TEST_HELD(another_waiter_is_woken_each_time)
 {
-	(void)state;
 	enum { SECONDS = 12, ROUNDS = SECONDS * 1000 / 400 };
 	begin_mixed(there);
 	fall_asleep_again();
@@ -681,10 +621,8 @@ another_waiter_is_woken_each_time(void **state)
 }
 
 /* At each turn one of each, whatever the order of their records, and those of namespaces that need no judge. */
-static void
-each_waiter_of_each_namespace_has_its_turn(void **state)
+TEST_HELD(each_waiter_of_each_namespace_has_its_turn)
 {
-	(void)state;
 	enum { SECONDS = 12, ROUNDS = SECONDS * 1000 / 400, NAMESPACES = 20, IDLE_NAMESPACES = 40 };
 	uint32_t index = THERE + 3;
 	uint64_t ticket = 7;
@@ -745,10 +683,8 @@ give_up_after_the_call(void *arg, uint32_t position)
 	return called_at != 0;
 }
 
-static void
-a_waiter_that_is_woken_looks(void **state)
+TEST_HELD(a_waiter_that_is_woken_looks)
 {
-	(void)state;
 	tsem_hold hold;
 	const struct tsem_wait options = {.size = sizeof(options), .progress = give_up_after_the_call, .every_ms = 1000};
 	called_at = looked_at = 0;
@@ -758,42 +694,4 @@ a_waiter_that_is_woken_looks(void **state)
 	assert_int_equal(tsem_acquire_wait(sem, 1, &options, &hold), -ECANCELED);
 	assert_true(called_at > began);
 	assert_int_equal(looked_at, called_at);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(the_last_waiter_looks_often),
-		TEST_HELD(the_last_waiter_looks_less_often_after_a_while),
-		TEST_HELD(the_last_waiter_looks_less_often_if_there_are_many_holders),
-		TEST_HELD(the_waiters_near_the_end_look_at_each_tick),
-		TEST_HELD(the_others_look_seldom),
-		TEST_HELD(in_a_long_line_the_others_look_more_seldom),
-		TEST_HELD(waiters_that_gave_up_do_not_count),
-		TEST_HELD(nor_do_they_make_the_line_long),
-		TEST_HELD(being_first_changes_nothing),
-		TEST_HELD(a_waiter_does_not_look_when_a_process_of_its_namespace_has),
-		TEST_HELD(a_look_of_another_namespace_does_not_count),
-		TEST_HELD(a_look_at_another_time_does_not_count),
-		TEST_HELD(the_length_of_the_line_counts_also_for_a_waiter_that_need_not_look),
-		TEST_HELD(a_waiter_that_need_not_look_finds_out_that_it_has_become_the_last),
-		TEST_HELD(a_look_that_cannot_judge_an_owner_of_its_own_namespace_does_not_count),
-		TEST_HELD(a_look_counts_when_it_is_complete),
-		TEST_HELD(a_waiter_enabled_at_a_tick_at_which_another_process_looked_acquires),
-		TEST_HELD(a_waiter_cancelled_at_a_tick_at_which_another_process_looked_ends),
-		TEST_HELD(a_look_wakes_the_waiters_that_a_dead_process_let_in),
-		TEST_HELD(a_look_wakes_the_waiters_that_a_dead_process_was_waking),
-		TEST_HELD(a_look_wakes_no_waiter_that_is_not_enabled),
-		TEST_HELD(a_waiter_that_notices_the_end_of_all_waits_wakes_the_others),
-		TEST_HELD(a_look_wakes_a_waiter_that_can_judge),
-		TEST_HELD(a_lock_that_is_taken_does_not_show_that_the_owner_lives),
-		TEST_HELD(a_look_wakes_no_waiter_for_an_owner_that_it_can_judge),
-		TEST_HELD(a_look_wakes_no_waiter_that_cannot_judge_either),
-		TEST_HELD(another_waiter_is_woken_each_time),
-		TEST_HELD(each_waiter_of_each_namespace_has_its_turn),
-		TEST_HELD(a_waiter_that_is_woken_looks),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

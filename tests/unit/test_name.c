@@ -15,10 +15,8 @@ is_allowed(unsigned char byte)
 	       || byte == '_' || byte == '-';
 }
 
-static void
-each_byte_is_allowed_or_refused(void **state)
+TEST(each_byte_is_allowed_or_refused)
 {
-	(void)state;
 	for (unsigned byte = 1; byte < 256; byte++) {
 		const char single[] = {(char)byte, '\0'};
 		const char inside[] = {'a', (char)byte, 'b', '\0'};
@@ -30,10 +28,8 @@ each_byte_is_allowed_or_refused(void **state)
 	}
 }
 
-static void
-bad_names_are_refused(void **state)
+TEST(bad_names_are_refused)
 {
-	(void)state;
 	static const char *const bad[] = {"",    ".",  "..",   ".hidden", "-n",  "--help",
 	                                  "a/b", "/a", "../a", "a b",     "a\n", "\xc3\xa9"};
 	assert_int_equal(name_check(NULL), -EINVAL);
@@ -45,10 +41,8 @@ bad_names_are_refused(void **state)
 	}
 }
 
-static void
-length_is_limited(void **state)
+TEST(length_is_limited)
 {
-	(void)state;
 	char name[302];
 	char path[PATH_BYTES];
 	memset(name, 'x', sizeof(name));
@@ -70,10 +64,8 @@ length_is_limited(void **state)
 	assert_int_equal(name_check(name), -EINVAL);
 }
 
-static void
-a_name_leads_to_a_file(void **state)
+TEST(a_name_leads_to_a_file)
 {
-	(void)state;
 	char path[PATH_BYTES];
 	assert_int_equal(name_to_path("build-1.x_y", path), 0);
 	assert_string_equal(path, "/dev/shm/tsem.build-1.x_y");
@@ -81,10 +73,8 @@ a_name_leads_to_a_file(void **state)
 	assert_string_equal(path, "/dev/shm/tsem.0");
 }
 
-static void
-a_file_leads_to_a_name(void **state)
+TEST(a_file_leads_to_a_name)
 {
-	(void)state;
 	assert_string_equal(name_from_file("tsem.build"), "build");
 	assert_string_equal(name_from_file("tsem.tsem.x"), "tsem.x");
 	assert_null(name_from_file("tsem."));
@@ -103,18 +93,4 @@ a_file_leads_to_a_name(void **state)
 	assert_null(name_from_file(file));
 	file[205] = '\0';
 	assert_ptr_equal(name_from_file(file), file + 5);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_byte_is_allowed_or_refused),
-		cmocka_unit_test(bad_names_are_refused),
-		cmocka_unit_test(length_is_limited),
-		cmocka_unit_test(a_name_leads_to_a_file),
-		cmocka_unit_test(a_file_leads_to_a_name),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

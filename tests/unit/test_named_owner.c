@@ -49,10 +49,8 @@ goes_on(void)
 	}
 }
 
-static void
-the_permits_come_back_and_the_next_holder_is_told(void **state)
+TEST_CACHED(the_permits_come_back_and_the_next_holder_is_told)
 {
-	(void)state;
 	tsem_hold hold, next;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	assert_int_equal(declare(&hold), 2);
@@ -66,10 +64,8 @@ the_permits_come_back_and_the_next_holder_is_told(void **state)
 }
 
 /* Only its certain death frees the record. */
-static void
-the_record_stays_with_an_owner_that_lives(void **state)
+TEST_CACHED(the_record_stays_with_an_owner_that_lives)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	const uint32_t index = hold_inside(&hold)->record;
@@ -88,10 +84,8 @@ the_record_stays_with_an_owner_that_lives(void **state)
 }
 
 /* Its late release may return the permits a second time, and `set --exact` corrects that. Nothing else is wrong then. */
-static void
-a_late_release_costs_only_the_count(void **state)
+TEST_CACHED(a_late_release_costs_only_the_count)
 {
-	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		const bool fast = (i & 1) != 0;
 		const bool others_release = (i & 2) != 0;
@@ -138,10 +132,8 @@ __wrap_move_grants(struct tsem *s, uint32_t index, const struct record *record, 
 	return MOVE_STUCK;
 }
 
-static void
-an_owner_that_is_stuck_does_not_undo_the_release_of_another_process(void **state)
+TEST_CACHED(an_owner_that_is_stuck_does_not_undo_the_release_of_another_process)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0); /* not by the cached record, which is for one permit */
 	owner_is_stuck = true;
@@ -152,10 +144,8 @@ an_owner_that_is_stuck_does_not_undo_the_release_of_another_process(void **state
 }
 
 /* The process that declared it dead has died, and no process can tell whether the owner lives. */
-static void
-a_release_that_was_begun_is_finished(void **state)
+TEST_RECOVERY(a_release_that_was_begun_is_finished)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
 	unused_process_is_alive = true; /* or it is not known */
 	recover_all(sem, NULL);
@@ -167,10 +157,8 @@ a_release_that_was_begun_is_finished(void **state)
 	assert_int_equal(owner_of_the_record(), 0);
 }
 
-static void
-a_declaration_that_comes_too_late_changes_nothing(void **state)
+TEST_CACHED(a_declaration_that_comes_too_late_changes_nothing)
 {
-	(void)state;
 	tsem_hold hold, next;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	const tsem_hold old = hold;
@@ -253,10 +241,8 @@ expect_given_up(int rc, bool take)
 		assert_int_equal(fake.timed_out, 0);
 }
 
-static void
-a_waiter_gives_up(void **state)
+TEST_HELD(a_waiter_gives_up)
 {
-	(void)state;
 	static void (*const actions[])(uint32_t, uint64_t) = {declare_waiter, cancel_one_waiter};
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		tsem_hold hold;
@@ -269,10 +255,8 @@ a_waiter_gives_up(void **state)
 	}
 }
 
-static void
-a_waiter_of_several_gives_up(void **state)
+TEST_HELD(a_waiter_of_several_gives_up)
 {
-	(void)state;
 	tsem_hold hold;
 	size_t which;
 	of_this_process = cancel_one_waiter;
@@ -280,10 +264,8 @@ a_waiter_of_several_gives_up(void **state)
 	expect_given_up(tsem_acquire_any(&sem, 1, NULL, &hold, &which), false);
 }
 
-static void
-a_cancelled_waiter_wakes_up_at_a_tick(void **state)
+TEST_HELD(a_cancelled_waiter_wakes_up_at_a_tick)
 {
-	(void)state;
 	tsem_hold hold;
 	of_this_process = cancel_waiter_and_die;
 	fake.peer = peer_acts_on_the_wait;
@@ -291,10 +273,8 @@ a_cancelled_waiter_wakes_up_at_a_tick(void **state)
 	assert_true(fake.clock - began <= TICK);
 }
 
-static void
-a_cancelled_waiter_is_woken_by_the_next_look(void **state)
+TEST_HELD(a_cancelled_waiter_is_woken_by_the_next_look)
 {
-	(void)state;
 	set_counters(sem, 2, 0);
 	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
 	wait_announce(ticket_word(sem, 1), 0);
@@ -305,10 +285,8 @@ a_cancelled_waiter_is_woken_by_the_next_look(void **state)
 	assert_int_equal(fake.wakes, 1);
 }
 
-static void
-a_waiter_gives_up_after_its_ticket_was_skipped(void **state)
+TEST_HELD(a_waiter_gives_up_after_its_ticket_was_skipped)
 {
-	(void)state;
 	static void (*const actions[])(uint32_t, uint64_t) = {declare_waiter_post_and_drain, post_drain_and_declare_waiter};
 	for (size_t i = 0; i < 4; i++) {
 		tsem_hold hold;
@@ -320,10 +298,8 @@ a_waiter_gives_up_after_its_ticket_was_skipped(void **state)
 }
 
 /* E comes to the ticket before the waiter has noticed, and another process skips it. */
-static void
-a_declared_waiter_takes_nothing(void **state)
+TEST_HELD(a_declared_waiter_takes_nothing)
 {
-	(void)state;
 	for (int take = 0; take < 2; take++) {
 		tsem_hold hold;
 		begin_held(1);
@@ -333,55 +309,6 @@ a_declared_waiter_takes_nothing(void **state)
 		assert_int_equal(stat_of(sem).available, 1);
 	}
 }
-
-static void
-a_declared_waiter_is_skipped_at_once(void **state)
-{
-	(void)state;
-	set_counters(sem, 4 + 2, 0);
-	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
-	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 4, 1);
-	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 5, 1);
-	assert_int_equal(stat_of(sem).waiting, 2);
-	declare_dead(sem, 41, UNUSED_PROCESS, 5, NULL);
-	assert_int_equal(stat_of(sem).waiting, 1);
-	assert_int_equal(grants_of(sem), 0);
-	assert_int_equal(tsem_post(sem, 5, NULL), 0); /* which looks for orphans, and not for the dead */
-	assert_int_equal(state_kind(state_of(sem, 41)), STATE_IDLE);
-	assert_int_equal(tsem_try_take(sem, 4), 0);
-	assert_int_equal(LOAD_SEQ(&record_of(41)->owner), UNUSED_PROCESS);
-}
-
-/* The hint at the lowest orphan goes on to the next one, which a later post skips. */
-static void
-declared_waiters_are_skipped_one_after_the_other(void **state)
-{
-	(void)state;
-	set_counters(sem, 4 + 5, 0);
-	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
-	for (uint32_t ticket = 4; ticket < 9; ticket++)
-		put_record(sem, 40 + ticket, UNUSED_PROCESS, STATE_QUEUED, 0, ticket, 1);
-	for (uint32_t ticket = 5; ticket < 9; ticket += 3)
-		declare_dead(sem, 40 + ticket, UNUSED_PROCESS, ticket, NULL);
-	for (uint32_t ticket = 5; ticket < 9; ticket += 3) {
-		assert_int_equal(state_kind(state_of(sem, 40 + ticket)), STATE_QUEUED);
-		assert_int_equal(tsem_post(sem, 2, NULL), 0);
-		assert_int_equal(state_kind(state_of(sem, 40 + ticket)), STATE_IDLE);
-	}
-}
-
-static void
-a_setter_admits_no_declared_waiter(void **state)
-{
-	(void)state;
-	set_counters(sem, 1, 0);
-	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 0, 1);
-	OR_SEQ(&record_of(41)->state, STATE_DECLARED);
-	assert_int_equal(tsem_set(sem, 2), 0);
-	assert_int_not_equal(state_kind(state_of(sem, 41)), STATE_HELD);
-}
-
-/* ---- by number ---- */
 
 enum { HERE = 1000, THERE = 2000 };
 
@@ -411,10 +338,51 @@ set_up_namespaces(void **state)
 	return 0;
 }
 
-static void
-an_owner_is_declared_dead_by_its_number(void **state)
+TEST_WITH(set_up_namespaces, a_declared_waiter_is_skipped_at_once)
 {
-	(void)state;
+	set_counters(sem, 4 + 2, 0);
+	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
+	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 4, 1);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 5, 1);
+	assert_int_equal(stat_of(sem).waiting, 2);
+	declare_dead(sem, 41, UNUSED_PROCESS, 5, NULL);
+	assert_int_equal(stat_of(sem).waiting, 1);
+	assert_int_equal(grants_of(sem), 0);
+	assert_int_equal(tsem_post(sem, 5, NULL), 0); /* which looks for orphans, and not for the dead */
+	assert_int_equal(state_kind(state_of(sem, 41)), STATE_IDLE);
+	assert_int_equal(tsem_try_take(sem, 4), 0);
+	assert_int_equal(LOAD_SEQ(&record_of(41)->owner), UNUSED_PROCESS);
+}
+
+/* The hint at the lowest orphan goes on to the next one, which a later post skips. */
+TEST_WITH(set_up_namespaces, declared_waiters_are_skipped_one_after_the_other)
+{
+	set_counters(sem, 4 + 5, 0);
+	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
+	for (uint32_t ticket = 4; ticket < 9; ticket++)
+		put_record(sem, 40 + ticket, UNUSED_PROCESS, STATE_QUEUED, 0, ticket, 1);
+	for (uint32_t ticket = 5; ticket < 9; ticket += 3)
+		declare_dead(sem, 40 + ticket, UNUSED_PROCESS, ticket, NULL);
+	for (uint32_t ticket = 5; ticket < 9; ticket += 3) {
+		assert_int_equal(state_kind(state_of(sem, 40 + ticket)), STATE_QUEUED);
+		assert_int_equal(tsem_post(sem, 2, NULL), 0);
+		assert_int_equal(state_kind(state_of(sem, 40 + ticket)), STATE_IDLE);
+	}
+}
+
+TEST_WITH(set_up_namespaces, a_setter_admits_no_declared_waiter)
+{
+	set_counters(sem, 1, 0);
+	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 0, 1);
+	OR_SEQ(&record_of(41)->state, STATE_DECLARED);
+	assert_int_equal(tsem_set(sem, 2), 0);
+	assert_int_not_equal(state_kind(state_of(sem, 41)), STATE_HELD);
+}
+
+/* ---- by number ---- */
+
+TEST_WITH(set_up_namespaces, an_owner_is_declared_dead_by_its_number)
+{
 	uint32_t permits = 99;
 	set_counters(sem, 3, 0);
 	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), -ENOENT);
@@ -434,10 +402,8 @@ an_owner_is_declared_dead_by_its_number(void **state)
 	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, &permits), -ENOENT);
 }
 
-static void
-an_owner_that_lives_is_refused(void **state)
+TEST_WITH(set_up_namespaces, an_owner_that_lives_is_refused)
 {
-	(void)state;
 	set_counters(sem, 1, 0);
 	put_owner(1, 1, HERE, STATE_HELD, 0);
 	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -EBUSY);
@@ -449,10 +415,8 @@ an_owner_that_lives_is_refused(void **state)
 	assert_int_equal(stat_of(sem).held, 1);
 }
 
-static void
-an_owner_that_is_dead_needs_no_force(void **state)
+TEST_WITH(set_up_namespaces, an_owner_that_is_dead_needs_no_force)
 {
-	(void)state;
 	uint32_t permits;
 	set_counters(sem, 3, 0);
 	verdict_there = LIVENESS_DEAD;
@@ -466,10 +430,8 @@ an_owner_that_is_dead_needs_no_force(void **state)
 	assert_int_equal(stat_of(sem).held, 2);
 }
 
-static void
-a_number_in_two_namespaces_is_refused(void **state)
+TEST_WITH(set_up_namespaces, a_number_in_two_namespaces_is_refused)
 {
-	(void)state;
 	uint32_t permits;
 	set_counters(sem, 3, 0);
 	put_owner(1, 1, THERE, STATE_HELD, 0);
@@ -495,10 +457,8 @@ judge_while_the_owner_takes_a_ticket(const struct process_id *owner)
 	return verdict;
 }
 
-static void
-a_process_that_is_about_to_take_a_ticket_is_not_declared_dead(void **state)
+TEST_WITH(set_up_namespaces, a_process_that_is_about_to_take_a_ticket_is_not_declared_dead)
 {
-	(void)state;
 	put_owner(1, 1, THERE, STATE_CLAIMED, 7);
 	platform.judge = judge_while_the_owner_takes_a_ticket;
 	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -ENOENT);
@@ -508,10 +468,8 @@ a_process_that_is_about_to_take_a_ticket_is_not_declared_dead(void **state)
 }
 
 /* It is an orphan then. */
-static void
-a_declared_waiter_is_found_once(void **state)
+TEST_WITH(set_up_namespaces, a_declared_waiter_is_found_once)
 {
-	(void)state;
 	set_counters(sem, 4 + 1, 0);
 	put_record(sem, 40, UNUSED_PROCESS, STATE_HELD, 0, 0, 4);
 	put_owner(1, 1, THERE, STATE_QUEUED, 4);
@@ -519,10 +477,8 @@ a_declared_waiter_is_found_once(void **state)
 	assert_int_equal(tsem_recover_owner(sem, 7, 0, TSEM_FORCE, NULL), -ENOENT);
 }
 
-static void
-a_hold_that_was_handed_over_is_declared_and_freed(void **state)
+TEST_WITH(set_up_namespaces, a_hold_that_was_handed_over_is_declared_and_freed)
 {
-	(void)state;
 	uint32_t permits;
 	set_counters(sem, 1, 0);
 	put_record(sem, 1, owner_handed(7, 0), STATE_HELD, 0, 0, 1);
@@ -533,10 +489,8 @@ a_hold_that_was_handed_over_is_declared_and_freed(void **state)
 	expect_all_available();
 }
 
-static void
-one_process_is_cancelled(void **state)
+TEST_WITH(set_up_namespaces, one_process_is_cancelled)
 {
-	(void)state;
 	set_counters(sem, 7, 0);
 	put_owner(1, 1, THERE, STATE_HELD, 0);
 	STORE_SEQ(&record_of(1)->count, 4);
@@ -551,36 +505,4 @@ one_process_is_cancelled(void **state)
 	assert_false(state_is_cancelled(state_of(sem, 4)));
 	assert_int_equal(stat_of(sem).waiting, 3); /* until it notices */
 	assert_int_equal(tsem_cancel_owner(sem, -1, 0), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_CACHED(the_permits_come_back_and_the_next_holder_is_told),
-		TEST_CACHED(the_record_stays_with_an_owner_that_lives),
-		TEST_CACHED(a_late_release_costs_only_the_count),
-		TEST_CACHED(an_owner_that_is_stuck_does_not_undo_the_release_of_another_process),
-		TEST_RECOVERY(a_release_that_was_begun_is_finished),
-		TEST_CACHED(a_declaration_that_comes_too_late_changes_nothing),
-		TEST_HELD(a_waiter_gives_up),
-		TEST_HELD(a_waiter_of_several_gives_up),
-		TEST_HELD(a_cancelled_waiter_wakes_up_at_a_tick),
-		TEST_HELD(a_cancelled_waiter_is_woken_by_the_next_look),
-		TEST_HELD(a_waiter_gives_up_after_its_ticket_was_skipped),
-		TEST_HELD(a_declared_waiter_takes_nothing),
-		TEST_WITH(set_up_namespaces, a_declared_waiter_is_skipped_at_once),
-		TEST_WITH(set_up_namespaces, declared_waiters_are_skipped_one_after_the_other),
-		TEST_WITH(set_up_namespaces, a_setter_admits_no_declared_waiter),
-		TEST_WITH(set_up_namespaces, an_owner_is_declared_dead_by_its_number),
-		TEST_WITH(set_up_namespaces, an_owner_that_lives_is_refused),
-		TEST_WITH(set_up_namespaces, an_owner_that_is_dead_needs_no_force),
-		TEST_WITH(set_up_namespaces, a_number_in_two_namespaces_is_refused),
-		TEST_WITH(set_up_namespaces, a_process_that_is_about_to_take_a_ticket_is_not_declared_dead),
-		TEST_WITH(set_up_namespaces, a_declared_waiter_is_found_once),
-		TEST_WITH(set_up_namespaces, a_hold_that_was_handed_over_is_declared_and_freed),
-		TEST_WITH(set_up_namespaces, one_process_is_cancelled),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,10 +21,8 @@ expect(const char *text, enum parsed result, uint64_t value, enum parsed got, ui
 		fail_msg("\"%s\": %d with %" PRIu64 ", not %d with %" PRIu64, text, got, got_value, result, value);
 }
 
-static void
-numbers_in_decimal(void **state)
+TEST(numbers_in_decimal)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		uint64_t min, max;
@@ -67,10 +65,8 @@ numbers_in_decimal(void **state)
 	}
 }
 
-static void
-modes_in_octal(void **state)
+TEST(modes_in_octal)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		enum parsed result;
@@ -100,10 +96,8 @@ modes_in_octal(void **state)
 	}
 }
 
-static void
-durations_with_units(void **state)
+TEST(durations_with_units)
 {
-	(void)state;
 	static const struct {
 		const char *text;
 		enum parsed result;
@@ -187,16 +181,4 @@ durations_with_units(void **state)
 		const enum parsed result = parse_duration(cases[i].text, &ns);
 		expect(cases[i].text, cases[i].result, cases[i].ns, result, ns);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_in_decimal),
-		cmocka_unit_test(modes_in_octal),
-		cmocka_unit_test(durations_with_units),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

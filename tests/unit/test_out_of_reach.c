@@ -36,10 +36,10 @@ lift_limit(void **state)
 	return tear_down(state);
 }
 
-static void
-an_unknown_arrival_stops_further_arrivals(void **state)
+#define TEST_HERE(name) TEST_BETWEEN(set_up, lift_limit, name)
+
+TEST_HERE(an_unknown_arrival_stops_further_arrivals)
 {
-	(void)state;
 	const uint64_t tickets = counter_word_make(0, tag_make(FAR, 0));
 	const struct timespec past = {0};
 	tsem_hold hold;
@@ -59,10 +59,8 @@ an_unknown_arrival_stops_further_arrivals(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-static void
-an_unknown_release_stops_further_releases(void **state)
+TEST_HERE(an_unknown_release_stops_further_releases)
 {
-	(void)state;
 	const uint64_t grants = counter_word_make(0, tag_make(FAR, 0));
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
@@ -79,10 +77,8 @@ an_unknown_release_stops_further_releases(void **state)
 	assert_int_equal(stat_of(sem).available, 3);
 }
 
-static void
-a_slot_of_an_unknown_holder_is_not_given_away(void **state)
+TEST_HERE(a_slot_of_an_unknown_holder_is_not_given_away)
 {
-	(void)state;
 	tsem_hold hold;
 	STORE_SEQ(&sem->segment.slots[0], slot_make(0, FAR));
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -92,18 +88,4 @@ a_slot_of_an_unknown_holder_is_not_given_away(void **state)
 	assert_int_equal(slot, 1);
 	assert_int_equal(LOAD_SEQ(&sem->segment.slots[0]), slot_make(0, FAR));
 	assert_int_equal(tsem_release(&hold), 0);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, lift_limit)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(an_unknown_arrival_stops_further_arrivals),
-		TEST(an_unknown_release_stops_further_releases),
-		TEST(a_slot_of_an_unknown_holder_is_not_given_away),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,6 @@ tag_of_G(void)
 	return counter_tag(LOAD_SEQ(&sem->segment.header->grants));
 }
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket & COUNTER_MASK);
-}
-
 /* `n` waiters for one permit each, all asleep; the first is the next. */
 static void
 put_to_sleep(uint64_t first, uint64_t n)
@@ -30,10 +24,8 @@ put_to_sleep(uint64_t first, uint64_t n)
 	fake.wakes = 0;
 }
 
-static void
-a_post_wakes_those_it_enables_by_their_bit(void **state)
+TEST_HELD(a_post_wakes_those_it_enables_by_their_bit)
 {
-	(void)state;
 	static const uint64_t firsts[] = {3, 70000, COUNTER_MASK + 1 - 2};
 	for (size_t i = 0; i < 3; i++) {
 		put_to_sleep(firsts[i], 5000);
@@ -50,10 +42,8 @@ a_post_wakes_those_it_enables_by_their_bit(void **state)
 	}
 }
 
-static void
-a_post_makes_no_call_for_a_waiter_that_is_awake(void **state)
+TEST_HELD(a_post_makes_no_call_for_a_waiter_that_is_awake)
 {
-	(void)state;
 	put_to_sleep(9, 0);
 	set_counters(sem, 9 + 10, 8);
 	assert_true(watch_grants(sem));
@@ -67,10 +57,8 @@ memory_becomes_inaccessible(void)
 	assert_int_equal(mprotect(sem->segment.header, SEGMENT_BYTES_MIN, PROT_NONE), 0);
 }
 
-static void
-after_the_first_wake_nothing_is_touched(void **state)
+TEST_HELD(after_the_first_wake_nothing_is_touched)
 {
-	(void)state;
 	put_to_sleep(9, 100);
 	fake.peer_at_wake = memory_becomes_inaccessible;
 	assert_int_equal(tsem_post(sem, 3, NULL), 0);
@@ -79,10 +67,8 @@ after_the_first_wake_nothing_is_touched(void **state)
 }
 
 /* The posting process has died, or is stopped, before it moves G. The pauses between the looks double. */
-static void
-a_waiter_looks_again_when_a_post_does_not_come(void **state)
+TEST_HELD(a_waiter_looks_again_when_a_post_does_not_come)
 {
-	(void)state;
 	const struct timespec deadline = clock_after(2000);
 	STORE_SEQ(word_of(1), word_posted(0, 1));
 	assert_int_equal(tsem_take(sem, 1, &deadline), -ETIMEDOUT);
@@ -93,10 +79,8 @@ a_waiter_looks_again_when_a_post_does_not_come(void **state)
 }
 
 /* The post moves G just as the waiter falls asleep, and does not wake it. */
-static void
-a_waiter_notices_a_post_that_comes(void **state)
+TEST_HELD(a_waiter_notices_a_post_that_comes)
 {
-	(void)state;
 	STORE_SEQ(word_of(1), word_posted(0, 1));
 	fake.peer = peer_posts_and_dies_before_waking;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -105,10 +89,8 @@ a_waiter_notices_a_post_that_comes(void **state)
 }
 
 /* The other ticket has the same word, in another round of the array. */
-static void
-a_post_for_another_ticket_changes_nothing(void **state)
+TEST_HELD(a_post_for_another_ticket_changes_nothing)
 {
-	(void)state;
 	const struct timespec deadline = clock_after(40);
 	set_counters(sem, ARRAY_WORDS + 1, ARRAY_WORDS);
 	STORE_SEQ(word_of(1), word_posted(0, 1));
@@ -116,10 +98,8 @@ a_post_for_another_ticket_changes_nothing(void **state)
 	assert_int_equal(fake.sleeps, 1);
 }
 
-static void
-a_sleeper_watches_G_and_retracts_its_announcement(void **state)
+TEST_HELD(a_sleeper_watches_G_and_retracts_its_announcement)
 {
-	(void)state;
 	assert_int_equal(tag_of_G(), TAG_NONE);
 	fake.peer = peer_posts;
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -132,10 +112,8 @@ a_sleeper_watches_G_and_retracts_its_announcement(void **state)
 	assert_int_equal(grants_of(sem), 2);
 }
 
-static void
-each_change_of_the_capacity_and_each_wait_for_idleness_changes_G(void **state)
+TEST_HELD(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G)
 {
-	(void)state;
 	uint64_t before = tag_of_G();
 	for (uint32_t permits = 0; permits < 6; permits++) {
 		assert_int_equal(tsem_set(sem, permits), 0);
@@ -148,10 +126,8 @@ each_change_of_the_capacity_and_each_wait_for_idleness_changes_G(void **state)
 }
 
 /* The orphan would take one of the two permits, so the post skips it afterwards. */
-static void
-an_orphan_among_those_enabled_is_skipped(void **state)
+TEST_HELD(an_orphan_among_those_enabled_is_skipped)
 {
-	(void)state;
 	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
 	put_record(sem, 42, UNUSED_PROCESS, STATE_QUEUED, 0, 3, 1);
 	/* This process has ticket 1, and the others queue up behind it. */
@@ -169,10 +145,8 @@ an_orphan_among_those_enabled_is_skipped(void **state)
 }
 
 /* It blocks no waiter meanwhile. */
-static void
-an_orphan_that_is_next_stays_until_the_next_post(void **state)
+TEST_HELD(an_orphan_that_is_next_stays_until_the_next_post)
 {
-	(void)state;
 	put_to_sleep(1, 1);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(3, TAG_NONE));
 	put_record(sem, 41, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
@@ -187,10 +161,8 @@ an_orphan_that_is_next_stays_until_the_next_post(void **state)
 }
 
 /* The permits that an orphan waits for will be available when it is skipped. */
-static void
-orphans_in_the_queue_do_not_count_against_the_maximum(void **state)
+TEST_HELD(orphans_in_the_queue_do_not_count_against_the_maximum)
 {
-	(void)state;
 	tsem *limited = new_semaphore(0, 1);
 	set_counters(limited, 3, 0);
 	put_record(limited, 0, UNUSED_PROCESS, STATE_QUEUED, 0, 0, 1);
@@ -205,10 +177,8 @@ orphans_in_the_queue_do_not_count_against_the_maximum(void **state)
 }
 
 /* Each time the word changes, a post may be under way that has not noticed this waiter. */
-static void
-each_post_starts_the_pauses_anew(void **state)
+TEST_HELD(each_post_starts_the_pauses_anew)
 {
-	(void)state;
 	struct posted posted = {.word = 0};
 	const struct waiter waiter = {.ticket = 1, .count = 1};
 	uint32_t word = word_posted(0, 1);
@@ -221,10 +191,8 @@ each_post_starts_the_pauses_anew(void **state)
 	assert_int_equal(wait_posted(&waiter, word, 1000, &posted), NS_FOREVER);
 }
 
-static void
-large_posts_and_waits_for_idleness_wake_after_the_move(void **state)
+TEST_HELD(large_posts_and_waits_for_idleness_wake_after_the_move)
 {
-	(void)state;
 	put_to_sleep(9, 9000);
 	assert_int_equal(tsem_post(sem, ARRAY_WORDS, NULL), 0);
 	assert_int_equal(fake.wakes, ARRAY_WORDS);
@@ -234,26 +202,4 @@ large_posts_and_waits_for_idleness_wake_after_the_move(void **state)
 	assert_int_equal(tsem_post(sem, 9, NULL), 0);
 	assert_int_equal(fake.wakes, 1);
 	assert_ptr_equal(fake.woken[0], &sem->segment.header->idle);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(a_post_wakes_those_it_enables_by_their_bit),
-		TEST_HELD(a_post_makes_no_call_for_a_waiter_that_is_awake),
-		TEST_HELD(after_the_first_wake_nothing_is_touched),
-		TEST_HELD(a_waiter_looks_again_when_a_post_does_not_come),
-		TEST_HELD(a_waiter_notices_a_post_that_comes),
-		TEST_HELD(a_post_for_another_ticket_changes_nothing),
-		TEST_HELD(a_sleeper_watches_G_and_retracts_its_announcement),
-		TEST_HELD(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G),
-		TEST_HELD(an_orphan_among_those_enabled_is_skipped),
-		TEST_HELD(an_orphan_that_is_next_stays_until_the_next_post),
-		TEST_HELD(orphans_in_the_queue_do_not_count_against_the_maximum),
-		TEST_HELD(each_post_starts_the_pauses_anew),
-		TEST_HELD(large_posts_and_waits_for_idleness_wake_after_the_move),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

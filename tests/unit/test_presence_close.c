@@ -95,10 +95,8 @@ it_acquires(void)
 }
 
 /* It has the same record and the same owner word as before. */
-static void
-a_lock_that_is_released_and_taken_again_is_no_death(void **state)
+TEST_WITH(set_up_locks, a_lock_that_is_released_and_taken_again_is_no_death)
 {
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	const pid_t pid = start_child(act_as_told, NULL);
 	close(sockets[1]); /* so that its end is noticed */
@@ -134,11 +132,9 @@ close_beside_own_pages(void *unused)
 	return 0;
 }
 
-static void
-a_child_that_closes_keeps_its_own_mappings(void **state)
+TEST_WITH(set_up_locks, a_child_that_closes_keeps_its_own_mappings)
 {
 	tsem_hold hold;
-	(void)state;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
 	assert_int_equal(end_of_child(start_child(close_beside_own_pages, NULL)), 0);
 	assert_int_equal(tsem_release(&hold), 0);
@@ -173,11 +169,9 @@ leave_a_child(void *pid)
 	return 0;
 }
 
-static void
-a_child_that_closes_keeps_the_lock_of_its_hold(void **state)
+TEST_WITH(set_up_locks, a_child_that_closes_keeps_the_lock_of_its_hold)
 {
 	char byte = 0;
-	(void)state;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
 	_Atomic pid_t *pid = shared_memory(sizeof(*pid));
 	assert_int_equal(end_of_child(start_child(leave_a_child, (void *)pid)), 0);
@@ -188,16 +182,4 @@ a_child_that_closes_keeps_the_lock_of_its_hold(void **state)
 	EVENTUALLY(tsem_recover(sem, &permits) == 0 && stat_of(sem).held == 0);
 	close(sockets[0]);
 	close(sockets[1]);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up_locks, a_lock_that_is_released_and_taken_again_is_no_death),
-		TEST_WITH(set_up_locks, a_child_that_closes_keeps_its_own_mappings),
-		TEST_WITH(set_up_locks, a_child_that_closes_keeps_the_lock_of_its_hold),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

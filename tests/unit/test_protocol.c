@@ -24,10 +24,8 @@ set_grants(uint64_t counter, uint64_t tag)
 
 /* ---- arrivals ---- */
 
-static void
-an_unfinished_arrival_is_finished_by_the_next(void **state)
+TEST_WITH(set_up, an_unfinished_arrival_is_finished_by_the_next)
 {
-	(void)state;
 	for (unsigned phase = 0; phase < 2; phase++) {
 		for (uint64_t first = 0; first < 2; first++) {
 			/* Two tickets were taken: 0 and 1, or the last one before 2^48 and the first one after it. */
@@ -44,10 +42,8 @@ an_unfinished_arrival_is_finished_by_the_next(void **state)
 	}
 }
 
-static void
-a_try_that_fails_changes_nothing(void **state)
+TEST_WITH(set_up, a_try_that_fails_changes_nothing)
 {
-	(void)state;
 	uint64_t mine = 99;
 	put_record(sem, 5, UNUSED_PROCESS, STATE_CLAIMED, 0, 7, 2);
 	set_tickets(2, tag_make(5, 0));
@@ -57,10 +53,8 @@ a_try_that_fails_changes_nothing(void **state)
 	assert_int_equal(state_kind(state_of(sem, 5)), STATE_CLAIMED);
 }
 
-static void
-an_arrival_carries_its_tag(void **state)
+TEST_WITH(set_up, an_arrival_carries_its_tag)
 {
-	(void)state;
 	uint64_t mine = 99;
 	set_tickets(40, TAG_NONE);
 	set_grants(40, TAG_NONE);
@@ -69,10 +63,8 @@ an_arrival_carries_its_tag(void **state)
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->tickets), counter_word_make(42, tag_make(9, 1)));
 }
 
-static void
-stale_arrival_tags_change_no_record(void **state)
+TEST_WITH(set_up, stale_arrival_tags_change_no_record)
 {
-	(void)state;
 	uint64_t mine;
 
 	/* The other phase: T was last moved by the record's use before this one. */
@@ -95,10 +87,8 @@ stale_arrival_tags_change_no_record(void **state)
 	assert_int_equal(state_of(sem, 5), state_next(claimed, STATE_QUEUED, 1));
 }
 
-static void
-only_claimed_records_arrive(void **state)
+TEST_WITH(set_up, only_claimed_records_arrive)
 {
-	(void)state;
 	static const enum state_kind others[] = {STATE_IDLE, STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		put_record(sem, 5, UNUSED_PROCESS, others[i], 0, 1, 2);
@@ -110,10 +100,8 @@ only_claimed_records_arrive(void **state)
 }
 
 /* Only a damaged segment has such tags. */
-static void
-tags_of_records_that_do_not_exist_are_overwritten(void **state)
+TEST_WITH(set_up, tags_of_records_that_do_not_exist_are_overwritten)
 {
-	(void)state;
 	static const uint64_t tags[] = {(RECORDS_MAX - 1) << 1, RECORDS_MAX << 1, 1000 << 1 | 1};
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
 		uint64_t mine = 99;
@@ -138,10 +126,8 @@ move(uint32_t index, uint64_t phases, uint32_t count, struct grant *grant)
 	return move_grants(sem, index, &sem->segment.records[index], state_of(sem, index), grant);
 }
 
-static void
-an_unfinished_release_is_finished_by_the_next(void **state)
+TEST_WITH(set_up, an_unfinished_release_is_finished_by_the_next)
 {
-	(void)state;
 	for (unsigned phase = 0; phase < 2; phase++) {
 		const uint64_t phases = STATE_ARRIVAL_PHASE | (phase != 0 ? STATE_RELEASE_PHASE : 0);
 		put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, phases, 30, 2);
@@ -158,10 +144,8 @@ an_unfinished_release_is_finished_by_the_next(void **state)
 	}
 }
 
-static void
-a_release_is_not_done_twice(void **state)
+TEST_WITH(set_up, a_release_is_not_done_twice)
 {
-	(void)state;
 	struct grant grant;
 	set_grants(32, tag_make(5, 1));
 	assert_true(move(5, STATE_RELEASE_PHASE, 2, &grant));
@@ -182,10 +166,8 @@ a_release_is_not_done_twice(void **state)
 	assert_int_equal(state_of(sem, 5), state_next(releasing ^ STATE_PHASES, STATE_IDLE, 8));
 }
 
-static void
-stale_release_tags_change_no_record(void **state)
+TEST_WITH(set_up, stale_release_tags_change_no_record)
 {
-	(void)state;
 	struct grant grant;
 	/* The other phase: that of the use before. The record is RELEASING, and G has not moved for this use. */
 	put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, STATE_RELEASE_PHASE, 30, 2);
@@ -212,10 +194,8 @@ stale_release_tags_change_no_record(void **state)
 }
 
 /* A post replaces G's tag, so it must finish the release of the old tag before. */
-static void
-a_post_finishes_the_release_before_it(void **state)
+TEST_WITH(set_up, a_post_finishes_the_release_before_it)
 {
-	(void)state;
 	struct grant grant;
 	put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, 0, 30, 2);
 	set_tickets(32, TAG_NONE);
@@ -227,10 +207,8 @@ a_post_finishes_the_release_before_it(void **state)
 	assert_int_equal(grants_of(sem), 37);
 }
 
-static void
-a_release_flips_both_phases(void **state)
+TEST_WITH(set_up, a_release_flips_both_phases)
 {
-	(void)state;
 	for (uint64_t phases = 0; phases <= STATE_PHASES; phases += STATE_ARRIVAL_PHASE) {
 		struct grant grant;
 		put_record(sem, 5, UNUSED_PROCESS, STATE_RELEASING, phases, 3, 2);
@@ -244,10 +222,8 @@ a_release_flips_both_phases(void **state)
 }
 
 /* A limit in tsem(7): the waiter is stopped when it is enabled, and others go on acquiring and releasing. */
-static void
-a_stopped_waiter_stays_enabled_for_half_the_range(void **state)
+TEST_WITH(set_up, a_stopped_waiter_stays_enabled_for_half_the_range)
 {
-	(void)state;
 	const uint64_t ticket = COUNTER_MASK - 5;
 	const uint64_t reach = UINT64_C(1) << 47;
 	const struct {
@@ -258,25 +234,4 @@ a_stopped_waiter_stays_enabled_for_half_the_range(void **state)
 		set_grants((ticket + cases[i].ahead - 3) & COUNTER_MASK, TAG_NONE); /* the capacity is 3 */
 		assert_int_equal(is_enabled(sem, ticket, 1), cases[i].enabled);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, an_unfinished_arrival_is_finished_by_the_next),
-		TEST_WITH(set_up, a_try_that_fails_changes_nothing),
-		TEST_WITH(set_up, an_arrival_carries_its_tag),
-		TEST_WITH(set_up, stale_arrival_tags_change_no_record),
-		TEST_WITH(set_up, only_claimed_records_arrive),
-		TEST_WITH(set_up, tags_of_records_that_do_not_exist_are_overwritten),
-		TEST_WITH(set_up, an_unfinished_release_is_finished_by_the_next),
-		TEST_WITH(set_up, a_release_is_not_done_twice),
-		TEST_WITH(set_up, stale_release_tags_change_no_record),
-		TEST_WITH(set_up, a_post_finishes_the_release_before_it),
-		TEST_WITH(set_up, a_release_flips_both_phases),
-		TEST_WITH(set_up, a_stopped_waiter_stays_enabled_for_half_the_range),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

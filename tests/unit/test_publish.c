@@ -120,10 +120,8 @@ expect_created(const struct barrier *first, const struct barrier *second)
 
 static const struct barrier none;
 
-static void
-created_without_unnamed_files(void **state)
+TEST(created_without_unnamed_files)
 {
-	(void)state;
 	static const int errors[] = {EOPNOTSUPP, EISDIR}; /* from the file system, and from an old kernel */
 	for (size_t i = 0; i < 2; i++) {
 		const struct barrier unnamed = {SYS_openat, 2, UNNAMED, errors[i]};
@@ -131,10 +129,8 @@ created_without_unnamed_files(void **state)
 	}
 }
 
-static void
-created_without_the_right_to_name_a_descriptor(void **state)
+TEST(created_without_the_right_to_name_a_descriptor)
 {
-	(void)state;
 	static const int errors[] = {ENOENT, EPERM, EINVAL};
 	for (size_t i = 0; i < 3; i++) {
 		const struct barrier by_descriptor = {SYS_linkat, 4, AT_EMPTY_PATH, errors[i]};
@@ -142,10 +138,8 @@ created_without_the_right_to_name_a_descriptor(void **state)
 	}
 }
 
-static void
-created_without_proc(void **state)
+TEST(created_without_proc)
 {
-	(void)state;
 	static const int errors[] = {ENOENT, EPERM};
 	for (size_t i = 0; i < 2; i++) {
 		const struct barrier by_descriptor = {SYS_linkat, 4, AT_EMPTY_PATH, ENOENT};
@@ -166,10 +160,8 @@ fail_to_create(void *arg)
 	return access(file_of(barred->name), F_OK) == 0;
 }
 
-static void
-where_creating_is_forbidden_no_file_is_left(void **state)
+TEST(where_creating_is_forbidden_no_file_is_left)
 {
-	(void)state;
 	static const struct barred ways[] = {
 		{.barriers = {{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_openat, 2, O_EXCL, EACCES}}, .error = EACCES},
 		{.barriers = {{SYS_linkat, 4, AT_EMPTY_PATH, ENOENT}, {SYS_linkat, 4, AT_SYMLINK_FOLLOW, EACCES}},
@@ -237,10 +229,8 @@ create_another(void)
 	assert_int_equal(end_of_child(start_child(create_behind_barriers, &barred)), 0);
 }
 
-static void
-the_next_creator_removes_what_a_killed_one_left(void **state)
+TEST(the_next_creator_removes_what_a_killed_one_left)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	char temporary[300];
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
@@ -256,10 +246,8 @@ the_next_creator_removes_what_a_killed_one_left(void **state)
 	assert_int_equal(access(file_of(barred.name), F_OK), -1);
 }
 
-static void
-a_file_has_one_name_at_every_instant(void **state)
+TEST(a_file_has_one_name_at_every_instant)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	struct barred barred = {.name = fresh_name(), .barriers = {no_unnamed_files}};
 	const pid_t pid = start_stopped(create_stopped, &barred);
@@ -267,19 +255,4 @@ a_file_has_one_name_at_every_instant(void **state)
 	assert_int_equal(stat_of_file(barred.name).st_nlink, 1);
 	detach(pid);
 	assert_int_equal(end_of_child(pid), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(created_without_unnamed_files),
-		cmocka_unit_test(created_without_the_right_to_name_a_descriptor),
-		cmocka_unit_test(created_without_proc),
-		cmocka_unit_test(where_creating_is_forbidden_no_file_is_left),
-		cmocka_unit_test(the_next_creator_removes_what_a_killed_one_left),
-		cmocka_unit_test(a_file_has_one_name_at_every_instant),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,10 +61,8 @@ reason_in(const struct situation *s)
 	return reason;
 }
 
-static void
-each_kind(void **state)
+TEST(each_kind)
 {
-	(void)state;
 	static const struct situation situations[] = {
 		{"idle", REASON_NONE, 2, 2, 2, 0, 2, 0, {{0}}, 0, 0, 0},
 		{"drained", REASON_DRAINED, 0, 2, 0, 0, 0, 0, {{0}}, 0, 0, 0},
@@ -102,10 +100,8 @@ each_kind(void **state)
 }
 
 /* A waiter that has left the queue asks for what it wanted. */
-static void
-without_a_waiter_the_reason_is_of_the_readers_request(void **state)
+TEST(without_a_waiter_the_reason_is_of_the_readers_request)
 {
-	(void)state;
 	const struct tsem_stat idle = {
 		.size = sizeof(idle), .permits = 3, .capacity = 3, .available = 1, .held = 2, .first_free = 1};
 	char text[REASON_BYTES_MAX];
@@ -123,10 +119,8 @@ without_a_waiter_the_reason_is_of_the_readers_request(void **state)
 	assert_int_equal(reason.kind, REASON_CAPACITY);
 }
 
-static void
-the_worst_holder_is_named(void **state)
+TEST(the_worst_holder_is_named)
 {
-	(void)state;
 	struct situation s = {"", REASON_DEAD, 0, 4, 4, 0, 0, 4, {{1, TSEM_DEAD, false}, {3, TSEM_UNKNOWN, true}}, 1, 0, 0};
 	struct reason reason = reason_in(&s);
 	assert_int_equal(reason.holder.pid, 1000000000);
@@ -143,10 +137,8 @@ the_worst_holder_is_named(void **state)
 	assert_int_equal(reason.holders, 2);
 }
 
-static void
-words_differ(void **state)
+TEST(words_differ)
 {
-	(void)state;
 	for (int i = 0; i < REASON_KINDS; i++) {
 		assert_non_null(reason_word((enum reason_kind)i));
 		for (int j = 0; j < i; j++)
@@ -155,10 +147,8 @@ words_differ(void **state)
 }
 
 /* The counts of a damaged segment. */
-static void
-any_numbers_make_a_text(void **state)
+TEST(any_numbers_make_a_text)
 {
-	(void)state;
 	static const int64_t numbers[] = {0, 1, UINT32_MAX, INT64_C(1) << 48};
 	static const struct reason_form compact = {.compact = true};
 	static const struct reason_form *const forms[] = {&reason_brief, &reason_full, &compact};
@@ -177,17 +167,4 @@ any_numbers_make_a_text(void **state)
 		reason_to_text(&reason, &stat, "x", forms[i / 64], text);
 		assert_true(strlen(text) > 0 || forms[i / 64] == &reason_brief);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind),
-		cmocka_unit_test(without_a_waiter_the_reason_is_of_the_readers_request),
-		cmocka_unit_test(the_worst_holder_is_named),
-		cmocka_unit_test(words_differ),
-		cmocka_unit_test(any_numbers_make_a_text),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,8 @@
 
 /* ---- each state ---- */
 
-static void
-an_idle_record_is_freed(void **state)
+TEST_RECOVERY(an_idle_record_is_freed)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_IDLE, 8);
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(0, 0);
@@ -17,10 +15,8 @@ an_idle_record_is_freed(void **state)
  * With owners from several namespaces, a record that is just being claimed may still have the signature of its last
  * owner.
  */
-static void
-an_idle_record_with_another_signature_stays(void **state)
+TEST_RECOVERY(an_idle_record_with_another_signature_stays)
 {
-	(void)state;
 	STORE_SEQ(&sem->segment.header->mixed_pid_ns, 1);
 	put_the_record(UNUSED_PROCESS, STATE_IDLE, 8);
 	STORE_SEQ(&sem->segment.records[RECORD].start, owner_process(1, 1));
@@ -31,108 +27,86 @@ an_idle_record_with_another_signature_stays(void **state)
 	expect_freed(0, 0);
 }
 
-static void
-a_claimed_record_without_a_ticket_is_freed(void **state)
+TEST_RECOVERY(a_claimed_record_without_a_ticket_is_freed)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(0, 0); /* its phases have not been used */
 }
 
-static void
-a_claimed_record_with_a_stale_tag_is_freed(void **state)
+TEST_RECOVERY(a_claimed_record_with_a_stale_tag_is_freed)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 1)));
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(0, 0);
 }
 
-static void
-a_claimed_record_with_a_ticket_is_recovered(void **state)
+TEST_RECOVERY(a_claimed_record_with_a_ticket_is_recovered)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
 	STORE_SEQ(&sem->segment.header->tickets, counter_word_make(100 + COUNT, tag_make(RECORD, 0)));
 	assert_int_equal(recover_the_record(), COUNT); /* it was enabled at once, so it had the permits */
 	expect_freed(STATE_PHASES, COUNT);
 }
 
-static void
-a_held_record_is_recovered(void **state)
+TEST_RECOVERY(a_held_record_is_recovered)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
 	assert_int_equal(recover_the_record(), COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(stat_of(sem).recovered, COUNT);
 }
 
-static void
-a_queued_and_enabled_record_is_recovered(void **state)
+TEST_RECOVERY(a_queued_and_enabled_record_is_recovered)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_QUEUED, 101);
 	assert_int_equal(recover_the_record(), COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
 /* E is 103, so ticket 103 is next, but two permits are missing. */
-static void
-a_queued_record_that_is_next_is_skipped(void **state)
+TEST_RECOVERY(a_queued_record_that_is_next_is_skipped)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_QUEUED, 103);
 	assert_int_equal(recover_the_record(), 0); /* its permits were not acquired */
 	expect_freed(STATE_PHASES, COUNT);
 	assert_int_equal(stat_of(sem).recovered, 0);
 }
 
-static void
-a_queued_record_behind_others_stays(void **state)
+TEST_RECOVERY(a_queued_record_behind_others_stays)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_QUEUED, 104);
 	const uint64_t before = state_of(sem, RECORD);
 	assert_int_equal(recover_the_record(), 0);
 	expect_untouched(UNUSED_PROCESS, before);
 }
 
-static void
-a_release_is_completed_before_the_move(void **state)
+TEST_RECOVERY(a_release_is_completed_before_the_move)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
-static void
-a_release_is_completed_after_the_move(void **state)
+TEST_RECOVERY(a_release_is_completed_after_the_move)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
 	STORE_SEQ(&sem->segment.header->grants, counter_word_make(100, tag_make(RECORD, 0)));
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, 0);
 }
 
-static void
-an_unknown_state_stays(void **state)
+TEST_RECOVERY(an_unknown_state_stays)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, (enum state_kind)7, 100);
 	const uint64_t before = state_of(sem, RECORD);
 	assert_int_equal(recover_the_record(), 0);
 	expect_untouched(UNUSED_PROCESS, before);
 }
 
-static void
-records_of_a_live_process_stay(void **state)
+TEST_RECOVERY(records_of_a_live_process_stay)
 {
-	(void)state;
 	unused_process_is_alive = true;
 	for (unsigned s = STATE_IDLE; s <= STATE_HELD; s++) {
 		put_the_record(UNUSED_PROCESS, (enum state_kind)s, 100);
@@ -148,20 +122,16 @@ records_of_a_live_process_stay(void **state)
 
 /* ---- orphans and handed-over holds ---- */
 
-static void
-an_orphan_is_dead_without_a_judgement(void **state)
+TEST_RECOVERY(an_orphan_is_dead_without_a_judgement)
 {
-	(void)state;
 	unused_process_is_alive = true;
 	put_the_record(owner_orphan(103), STATE_QUEUED, 103);
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
-static void
-an_orphan_is_skipped_when_it_is_next(void **state)
+TEST_RECOVERY(an_orphan_is_skipped_when_it_is_next)
 {
-	(void)state;
 	put_the_record(owner_orphan(104), STATE_QUEUED, 104);
 	note_orphan(sem, 104);
 	const uint64_t before = state_of(sem, RECORD);
@@ -177,10 +147,8 @@ an_orphan_is_skipped_when_it_is_next(void **state)
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 }
 
-static void
-an_orphan_behind_a_live_waiter_stays(void **state)
+TEST_RECOVERY(an_orphan_behind_a_live_waiter_stays)
 {
-	(void)state;
 	unused_process_is_alive = true;
 	set_counters(sem, 106, 100);
 	put_record(sem, 6, UNUSED_PROCESS, STATE_QUEUED, 0, 103, 1);
@@ -196,10 +164,8 @@ an_orphan_behind_a_live_waiter_stays(void **state)
 }
 
 /* Recovery of all records skips those that are CLAIMED, which mostly are cached, unless T carries their tag. */
-static void
-the_claimed_record_that_arrived_last_is_recovered(void **state)
+TEST_RECOVERY(the_claimed_record_that_arrived_last_is_recovered)
 {
-	(void)state;
 	uint32_t permits = 0;
 	put_record(sem, RECORD + 1, UNUSED_PROCESS, STATE_CLAIMED, 0, 7, 1);
 	put_the_record(UNUSED_PROCESS, STATE_CLAIMED, 7);
@@ -213,10 +179,8 @@ the_claimed_record_that_arrived_last_is_recovered(void **state)
 }
 
 /* A search for a free record frees what the dead have left, also right after a look for the dead. */
-static void
-the_dead_make_room_in_a_full_table(void **state)
+TEST_RECOVERY(the_dead_make_room_in_a_full_table)
 {
-	(void)state;
 	tsem_hold hold;
 	use_up_all_records(identity_owner());
 	assert_int_equal(tsem_try_acquire(sem, 1, &hold), -EUSERS);
@@ -231,10 +195,8 @@ the_dead_make_room_in_a_full_table(void **state)
 }
 
 /* More than one scan collects, in another order than that of their records. */
-static void
-many_orphans_are_skipped_at_once(void **state)
+TEST_RECOVERY(many_orphans_are_skipped_at_once)
 {
-	(void)state;
 	enum { ORPHANS = 150 };
 	assert_int_equal(segment_reserve(&sem->segment, ORPHANS), 0);
 	STORE_SEQ(&sem->segment.header->reserved, ORPHANS);
@@ -251,20 +213,16 @@ many_orphans_are_skipped_at_once(void **state)
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 }
 
-static void
-a_handed_over_hold_of_a_dead_process_is_recovered(void **state)
+TEST_RECOVERY(a_handed_over_hold_of_a_dead_process_is_recovered)
 {
-	(void)state;
 	put_the_record(owner_handed(UNUSED_PID, 100), STATE_HELD, 100);
 	assert_int_equal(recover_the_record(), COUNT);
 	expect_freed(STATE_PHASES, COUNT);
 }
 
 /* The process that began the release may have died. So recovery completes it, although the owner lives. */
-static void
-a_begun_release_of_a_handed_over_hold_is_completed(void **state)
+TEST_RECOVERY(a_begun_release_of_a_handed_over_hold_is_completed)
 {
-	(void)state;
 	unused_process_is_alive = true;
 	put_the_record(owner_handed(UNUSED_PID, 100), STATE_HELD, 100);
 	const uint64_t before = state_of(sem, RECORD);
@@ -274,34 +232,4 @@ a_begun_release_of_a_handed_over_hold_is_completed(void **state)
 	put_the_record(owner_handed(UNUSED_PID, 100), STATE_RELEASING, 100);
 	assert_int_equal(recover_the_record(), 0);
 	expect_freed(STATE_PHASES, COUNT);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_RECOVERY(an_idle_record_is_freed),
-		TEST_RECOVERY(an_idle_record_with_another_signature_stays),
-		TEST_RECOVERY(a_claimed_record_without_a_ticket_is_freed),
-		TEST_RECOVERY(a_claimed_record_with_a_stale_tag_is_freed),
-		TEST_RECOVERY(a_claimed_record_with_a_ticket_is_recovered),
-		TEST_RECOVERY(a_held_record_is_recovered),
-		TEST_RECOVERY(a_queued_and_enabled_record_is_recovered),
-		TEST_RECOVERY(a_queued_record_that_is_next_is_skipped),
-		TEST_RECOVERY(a_queued_record_behind_others_stays),
-		TEST_RECOVERY(a_release_is_completed_before_the_move),
-		TEST_RECOVERY(a_release_is_completed_after_the_move),
-		TEST_RECOVERY(an_unknown_state_stays),
-		TEST_RECOVERY(records_of_a_live_process_stay),
-		TEST_RECOVERY(an_orphan_is_dead_without_a_judgement),
-		TEST_RECOVERY(an_orphan_is_skipped_when_it_is_next),
-		TEST_RECOVERY(an_orphan_behind_a_live_waiter_stays),
-		TEST_RECOVERY(the_claimed_record_that_arrived_last_is_recovered),
-		TEST_RECOVERY(the_dead_make_room_in_a_full_table),
-		TEST_RECOVERY(many_orphans_are_skipped_at_once),
-		TEST_RECOVERY(a_handed_over_hold_of_a_dead_process_is_recovered),
-		TEST_RECOVERY(a_begun_release_of_a_handed_over_hold_is_completed),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

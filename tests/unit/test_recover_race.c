@@ -27,10 +27,8 @@ another_recovers(void)
 	recover_record(sem, RECORD, &permits_of_the_other);
 }
 
-static void
-the_permits_come_back_once_for_two_recoverers(void **state)
+TEST_RECOVERY(the_permits_come_back_once_for_two_recoverers)
 {
-	(void)state;
 	static const enum state_kind states[] = {STATE_QUEUED, STATE_HELD, STATE_RELEASING};
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		set_counters(sem, 100 + COUNT, 100);
@@ -56,10 +54,8 @@ recovered_and_taken_by_a_newcomer(void)
 }
 
 /* The recoverer knows that the old owner is dead. Meanwhile the record has got another owner. */
-static void
-the_next_owner_keeps_its_permits(void **state)
+TEST_RECOVERY(the_next_owner_keeps_its_permits)
 {
-	(void)state;
 	newcomer = owner_process(1, 1);
 	newcomers_ticket = 100 + COUNT;
 	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
@@ -70,10 +66,8 @@ the_next_owner_keeps_its_permits(void **state)
 	assert_int_equal(grants_of(sem), 100 + COUNT);
 }
 
-static void
-two_orphans_of_one_record_differ_by_their_tickets(void **state)
+TEST_RECOVERY(two_orphans_of_one_record_differ_by_their_tickets)
 {
-	(void)state;
 	const uint64_t first = owner_orphan(100);
 	const uint64_t second = owner_orphan(103);
 	assert_int_not_equal(first, second);
@@ -91,10 +85,8 @@ adopted_by_a_child(void)
 	STORE_SEQ(&sem->segment.records[RECORD].state, state_adopted(state_of(sem, RECORD)));
 }
 
-static void
-an_adopted_hold_is_not_recovered(void **state)
+TEST_RECOVERY(an_adopted_hold_is_not_recovered)
 {
-	(void)state;
 	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
 	during_judgement = adopted_by_a_child;
 	assert_int_equal(recover_the_record(), 0);
@@ -123,10 +115,8 @@ race(void *unused)
 /*
  * Two threads recover the same record at the same instant, many times. The scheduler varies the order of their steps.
  */
-static void
-two_recoverers_at_once_agree(void **state)
+TEST_RECOVERY(two_recoverers_at_once_agree)
 {
-	(void)state;
 	pthread_t other;
 	STORE_SEQ(&permits_of_all, 0);
 	pthread_barrier_init(&barrier, NULL, 2);
@@ -160,10 +150,8 @@ command_is_reaped(void)
 	STORE_SEQ(&sem->segment.records[RECORD].state, state_next(state_of(sem, RECORD), STATE_IDLE, 8));
 }
 
-static void
-a_command_that_is_reaped_during_the_look_has_abandoned_nothing(void **state)
+TEST_RECOVERY(a_command_that_is_reaped_during_the_look_has_abandoned_nothing)
 {
-	(void)state;
 	struct identity self;
 	assert_int_equal(identity_get(&self), 0);
 	for (int reaped = 0; reaped < 2; reaped++) {
@@ -176,19 +164,4 @@ a_command_that_is_reaped_during_the_look_has_abandoned_nothing(void **state)
 		recover_the_record();
 		assert_int_equal(LOAD_SEQ(&sem->segment.header->abandoned), reaped == 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_RECOVERY(the_permits_come_back_once_for_two_recoverers),
-		TEST_RECOVERY(the_next_owner_keeps_its_permits),
-		TEST_RECOVERY(two_orphans_of_one_record_differ_by_their_tickets),
-		TEST_RECOVERY(an_adopted_hold_is_not_recovered),
-		TEST_RECOVERY(a_command_that_is_reaped_during_the_look_has_abandoned_nothing),
-		TEST_RECOVERY(two_recoverers_at_once_agree),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

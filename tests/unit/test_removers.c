@@ -128,10 +128,8 @@ post_and_take(void)
 /*
  * A process that has opened it before gets no permit, whatever it tries: the name may lead to a new semaphore by now.
  */
-static void
-a_killed_remover_has_removed_it(void **state)
+TEST_BETWEEN(NULL, tear_down, a_killed_remover_has_removed_it)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	static int (*const ways[])(void) = {try_acquire, try_take,           acquire_within_a_while, take_within_a_while,
 	                                    set_to_nine, acquire_any_of_one, recover_and_acquire,    recover_and_take};
@@ -147,10 +145,8 @@ a_killed_remover_has_removed_it(void **state)
 }
 
 /* The remover found no permit to seize, but it had a ticket. A process that posts and takes finds that ticket. */
-static void
-a_killed_remover_of_one_without_permits_has_removed_it(void **state)
+TEST_BETWEEN(NULL, tear_down, a_killed_remover_of_one_without_permits_has_removed_it)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	for (unsigned flags = 0; flags <= TSEM_FORCE; flags += TSEM_FORCE) {
 		const struct removal removal = {.flags = flags};
@@ -161,10 +157,8 @@ a_killed_remover_of_one_without_permits_has_removed_it(void **state)
 }
 
 /* The holder goes on, and no process acquires after it. */
-static void
-a_killed_remover_by_force_has_removed_it(void **state)
+TEST_BETWEEN(NULL, tear_down, a_killed_remover_by_force_has_removed_it)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	const struct removal removal = {.permits = 1, .flags = TSEM_FORCE};
 	begin_for(&removal);
@@ -187,10 +181,8 @@ wait_for_one(void *unused)
  * Recovery returns the permits that the remover had seized, also those posted beyond the capacity. They enable the
  * waiter.
  */
-static void
-a_waiter_behind_a_killed_remover_gets_EIDRM(void **state)
+TEST_BETWEEN(NULL, tear_down, a_waiter_behind_a_killed_remover_gets_EIDRM)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	struct removal removal = {.permits = 1, .posted = 3};
 	begin_for(&removal);
@@ -205,10 +197,8 @@ a_waiter_behind_a_killed_remover_gets_EIDRM(void **state)
 }
 
 /* Its unlink() fails because the file is gone. */
-static void
-a_remover_that_comes_too_late_fails(void **state)
+TEST_BETWEEN(NULL, tear_down, a_remover_that_comes_too_late_fails)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	struct removal removal = {.permits = 1};
 	begin_for(&removal);
@@ -223,10 +213,8 @@ a_remover_that_comes_too_late_fails(void **state)
 /* ---- stopped, or killed, before unlink() ---- */
 
 /* Otherwise the stopped remover would later unlink the file of a new semaphore. */
-static void
-while_a_remover_is_stopped_no_other_one_unlinks(void **state)
+TEST_BETWEEN(NULL, tear_down, while_a_remover_is_stopped_no_other_one_unlinks)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	static const struct removal slow_ones[] = {{.permits = 1}, {.permits = 0}, {.permits = 1, .flags = TSEM_FORCE}};
 	for (size_t i = 0; i < sizeof(slow_ones) / sizeof(slow_ones[0]); i++) {
@@ -250,10 +238,8 @@ while_a_remover_is_stopped_no_other_one_unlinks(void **state)
 	}
 }
 
-static void
-a_remover_killed_before_unlink_leaves_it_in_use(void **state)
+TEST_BETWEEN(NULL, tear_down, a_remover_killed_before_unlink_leaves_it_in_use)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	for (size_t i = 0; i < sizeof(removals) / sizeof(removals[0]); i++) {
 		struct removal removal = removals[i];
@@ -271,10 +257,8 @@ a_remover_killed_before_unlink_leaves_it_in_use(void **state)
 	}
 }
 
-static void
-a_lock_by_a_reader_does_not_delay_the_remover(void **state)
+TEST_BETWEEN(NULL, tear_down, a_lock_by_a_reader_does_not_delay_the_remover)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	struct removal removal = {.permits = 1};
 	begin_for(&removal);
@@ -289,10 +273,8 @@ a_lock_by_a_reader_does_not_delay_the_remover(void **state)
 
 /* ---- more than one hold can have ---- */
 
-static void
-more_permits_than_one_hold_can_have(void **state)
+TEST_BETWEEN(NULL, tear_down, more_permits_than_one_hold_can_have)
 {
-	(void)state;
 	SKIP_UNDER_SANITIZER();
 	for (unsigned flags = 0; flags <= TSEM_FORCE; flags += TSEM_FORCE) {
 		struct removal removal = {.flags = flags, .permits = UINT32_MAX, .posted = UINT32_MAX};
@@ -312,10 +294,8 @@ more_permits_than_one_hold_can_have(void **state)
 	}
 }
 
-static void
-too_many_permits_for_a_removal_without_force(void **state)
+TEST_BETWEEN(NULL, tear_down, too_many_permits_for_a_removal_without_force)
 {
-	(void)state;
 	if (UNDER_THREAD_SANITIZER)
 		SKIP("a thousand records that look at one another take half a minute");
 	const struct removal removal = {.permits = 1};
@@ -327,23 +307,4 @@ too_many_permits_for_a_removal_without_force(void **state)
 	assert_int_equal(records_in_use(sem), 0);
 	assert_int_equal(tsem_remove(sem_name, TSEM_FORCE), 0);
 	assert_int_equal(try_take(), -EIDRM);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(a_killed_remover_has_removed_it, tear_down),
-		cmocka_unit_test_teardown(a_killed_remover_of_one_without_permits_has_removed_it, tear_down),
-		cmocka_unit_test_teardown(a_killed_remover_by_force_has_removed_it, tear_down),
-		cmocka_unit_test_teardown(a_waiter_behind_a_killed_remover_gets_EIDRM, tear_down),
-		cmocka_unit_test_teardown(a_remover_that_comes_too_late_fails, tear_down),
-		cmocka_unit_test_teardown(while_a_remover_is_stopped_no_other_one_unlinks, tear_down),
-		cmocka_unit_test_teardown(a_remover_killed_before_unlink_leaves_it_in_use, tear_down),
-		cmocka_unit_test_teardown(a_lock_by_a_reader_does_not_delay_the_remover, tear_down),
-		cmocka_unit_test_teardown(more_permits_than_one_hold_can_have, tear_down),
-		cmocka_unit_test_teardown(too_many_permits_for_a_removal_without_force, tear_down),
-	};
-	support_start(100);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

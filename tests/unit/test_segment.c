@@ -8,10 +8,8 @@
 
 /* ---- grow ---- */
 
-static void
-a_segment_grows_page_by_page(void **state)
+TEST(a_segment_grows_page_by_page)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment segment = create_segment(name);
 	assert_int_equal(LOAD_SEQ(&segment.reserved), RECORDS_PER_PAGE);
@@ -38,10 +36,8 @@ a_segment_grows_page_by_page(void **state)
 	segment_detach(&segment);
 }
 
-static void
-growing_keeps_the_records_of_another_process(void **state)
+TEST(growing_keeps_the_records_of_another_process)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment one = create_segment(name);
 	struct segment two;
@@ -61,10 +57,8 @@ growing_keeps_the_records_of_another_process(void **state)
 /* ---- the descriptor ---- */
 
 /* The program has closed the descriptor, and its number belongs to a file of the program now. */
-static void
-a_descriptor_of_another_file_is_left_as_it_is(void **state)
+TEST(a_descriptor_of_another_file_is_left_as_it_is)
 {
-	(void)state;
 	const char *name = fresh_name();
 	const char *other = fresh_name();
 	struct segment segment = create_segment(name);
@@ -85,10 +79,8 @@ a_descriptor_of_another_file_is_left_as_it_is(void **state)
 
 /* ---- unlink ---- */
 
-static void
-only_the_right_file_is_unlinked(void **state)
+TEST(only_the_right_file_is_unlinked)
 {
-	(void)state;
 	const char *name = fresh_name();
 	struct segment segment = create_segment(name);
 	assert_false(segment_is_unlinked(&segment));
@@ -132,10 +124,8 @@ refused_untouched(const char *name, int error)
 	assert_int_equal(after.st_size, before.st_size);
 }
 
-static void
-a_refused_file_stays_as_it_is(void **state)
+TEST(a_refused_file_stays_as_it_is)
 {
-	(void)state;
 	const char *sparse = fresh_name();
 	const int fd = open(file_of(sparse), O_CREAT | O_WRONLY, 0600);
 	assert_int_equal(ftruncate(fd, SEGMENT_BYTES_MAX), 0);
@@ -152,18 +142,4 @@ a_refused_file_stays_as_it_is(void **state)
 	STORE_SEQ(&segment.header->fingerprint, LAYOUT_FINGERPRINT + 1);
 	refused_untouched(name, -EPROTONOSUPPORT);
 	segment_detach(&segment);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_refused_file_stays_as_it_is),
-		cmocka_unit_test(a_segment_grows_page_by_page),
-		cmocka_unit_test(growing_keeps_the_records_of_another_process),
-		cmocka_unit_test(a_descriptor_of_another_file_is_left_as_it_is),
-		cmocka_unit_test(only_the_right_file_is_unlinked),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

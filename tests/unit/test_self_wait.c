@@ -81,10 +81,10 @@ report(bool any)
 	return self_wait_report((tsem *[]){one, other}, 2, &o, true);
 }
 
-static void
-an_own_permit_that_is_waited_for_is_reported(void **state)
+#define TEST_TWO(name) TEST_BETWEEN(set_up_two, tear_down_two, name)
+
+TEST_TWO(an_own_permit_that_is_waited_for_is_reported)
 {
-	(void)state;
 	hold_and_wait(other, identity_owner(), identity_owner());
 	assert_true(report(false));
 	assert_int_equal(complaints, 1);
@@ -92,20 +92,16 @@ an_own_permit_that_is_waited_for_is_reported(void **state)
 }
 
 /* This process has acquired the permit of one semaphore, and waits for another process's permit of the other. */
-static void
-permits_that_this_wait_has_acquired_are_not(void **state)
+TEST_TWO(permits_that_this_wait_has_acquired_are_not)
 {
-	(void)state;
 	hold_and_wait(one, identity_owner(), 0);
 	hold_and_wait(other, UNUSED_PROCESS, identity_owner());
 	assert_true(report(false));
 	assert_int_equal(complaints, 0);
 }
 
-static void
-any_of_several_is_reported_if_all_are_own(void **state)
+TEST_TWO(any_of_several_is_reported_if_all_are_own)
 {
-	(void)state;
 	hold_and_wait(one, identity_owner(), identity_owner());
 	hold_and_wait(other, UNUSED_PROCESS, identity_owner());
 	assert_true(report(true));
@@ -115,26 +111,9 @@ any_of_several_is_reported_if_all_are_own(void **state)
 	assert_int_equal(complaints, 1);
 }
 
-static void
-a_process_in_no_queue_is_not_known_to_wait(void **state)
+TEST_TWO(a_process_in_no_queue_is_not_known_to_wait)
 {
-	(void)state;
 	hold_and_wait(one, identity_owner(), UNUSED_PROCESS);
 	assert_false(report(false));
 	assert_int_equal(complaints, 0);
-}
-
-#define TEST_TWO(function) cmocka_unit_test_setup_teardown(function, set_up_two, tear_down_two)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_TWO(an_own_permit_that_is_waited_for_is_reported),
-		TEST_TWO(permits_that_this_wait_has_acquired_are_not),
-		TEST_TWO(any_of_several_is_reported_if_all_are_own),
-		TEST_TWO(a_process_in_no_queue_is_not_known_to_wait),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,10 +25,8 @@ join_queue(void)
 	return place;
 }
 
-static void
-a_waiter_that_the_old_capacity_enabled_is_admitted(void **state)
+TEST_WITH(set_up, a_waiter_that_the_old_capacity_enabled_is_admitted)
 {
-	(void)state;
 	struct change change;
 	const struct queue_place first = join_queue();
 	assert_int_equal(set_store(sem, 0, &change), 0);
@@ -41,10 +39,8 @@ a_waiter_that_the_old_capacity_enabled_is_admitted(void **state)
 	assert_int_equal(state_kind(state_of(sem, third.claim.index)), STATE_QUEUED);
 }
 
-static void
-an_overtaken_setter_admits_no_waiter(void **state)
+TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter)
 {
-	(void)state;
 	struct change change;
 	assert_int_equal(set_store(sem, 1, &change), 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
@@ -54,10 +50,8 @@ an_overtaken_setter_admits_no_waiter(void **state)
 	assert_int_equal(stat_of(sem).held, 0);
 }
 
-static void
-an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again(void **state)
+TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again)
 {
-	(void)state;
 	struct change change;
 	assert_int_equal(set_store(sem, 1, &change), 0);
 	assert_int_equal(tsem_set(sem, 0), 0);
@@ -71,10 +65,8 @@ an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again(void *
 }
 
 /* The queue is so long that the setter gets no ticket. */
-static void
-a_capacity_that_cannot_be_lowered_stays(void **state)
+TEST_WITH(set_up, a_capacity_that_cannot_be_lowered_stays)
 {
-	(void)state;
 	set_counters(sem, COUNTER_DRIFT, 0);
 	assert_int_equal(tsem_set(sem, 0), -EOVERFLOW);
 	assert_int_equal(stat_of(sem).capacity, 2);
@@ -113,10 +105,8 @@ peers_drain_and_wait(void)
 	assert_false(is_enabled(sem, waiting.waiter.ticket, 1));
 }
 
-static void
-a_setter_that_meant_to_lower_may_raise(void **state)
+TEST_WITH(set_up, a_setter_that_meant_to_lower_may_raise)
 {
-	(void)state;
 	peer_acts_at_the_claim(peers_drain_and_wait);
 	assert_int_equal(tsem_set(sem, 1), 0);
 	assert_null(fake.peer);
@@ -136,10 +126,8 @@ peers_drain_and_post(void)
 	set_counters(sem, 0, COUNTER_DRIFT);
 }
 
-static void
-a_setter_that_meant_to_lower_may_fail_to_raise(void **state)
+TEST_WITH(set_up, a_setter_that_meant_to_lower_may_fail_to_raise)
 {
-	(void)state;
 	peer_acts_at_the_claim(peers_drain_and_post);
 	assert_int_equal(tsem_set(sem, 1), -EOVERFLOW);
 	assert_null(fake.peer);
@@ -153,10 +141,8 @@ peer_removes(void)
 	removal_mark(sem);
 }
 
-static void
-a_semaphore_removed_meanwhile_has_no_capacity(void **state)
+TEST_WITH(set_up, a_semaphore_removed_meanwhile_has_no_capacity)
 {
-	(void)state;
 	peer_acts_at_the_claim(peer_removes);
 	assert_int_equal(tsem_set(sem, 1), -EIDRM);
 	assert_null(fake.peer);
@@ -168,10 +154,8 @@ a_semaphore_removed_meanwhile_has_no_capacity(void **state)
  * A setter has stored a capacity in a removed semaphore, and died before it took it back. All operations fail as soon
  * as one of them has noticed the removal.
  */
-static void
-a_removal_is_noticed_though_C_was_stored_afterwards(void **state)
+TEST_WITH(set_up, a_removal_is_noticed_though_C_was_stored_afterwards)
 {
-	(void)state;
 	tsem_hold hold;
 	removal_mark(sem);
 	assert_int_equal(tsem_try_take(sem, 1), -EIDRM);
@@ -187,10 +171,8 @@ a_removal_is_noticed_though_C_was_stored_afterwards(void **state)
 }
 
 /* A post that has read G before the lowering must fail to move it, although the lowering changes G's tag twice. */
-static void
-a_lowering_leaves_another_tag_in_G(void **state)
+TEST_WITH(set_up, a_lowering_leaves_another_tag_in_G)
 {
-	(void)state;
 	tsem_hold hold;
 	begin(1);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -201,22 +183,4 @@ a_lowering_leaves_another_tag_in_G(void **state)
 		assert_int_not_equal(LOAD_SEQ(&sem->segment.header->grants), before);
 		assert_int_equal(tsem_set(sem, 1), 0);
 	}
-}
-
-int
-main(void)
-{
-	support_start(60);
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, a_lowering_leaves_another_tag_in_G),
-		TEST_WITH(set_up, a_waiter_that_the_old_capacity_enabled_is_admitted),
-		TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter),
-		TEST_WITH(set_up, an_overtaken_setter_admits_no_waiter_though_the_capacity_is_its_own_again),
-		TEST_WITH(set_up, a_capacity_that_cannot_be_lowered_stays),
-		TEST_WITH(set_up, a_setter_that_meant_to_lower_may_raise),
-		TEST_WITH(set_up, a_setter_that_meant_to_lower_may_fail_to_raise),
-		TEST_WITH(set_up, a_semaphore_removed_meanwhile_has_no_capacity),
-		TEST_WITH(set_up, a_removal_is_noticed_though_C_was_stored_afterwards),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

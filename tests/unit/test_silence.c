@@ -98,17 +98,14 @@ expect_lines(int (*wait)(const struct options *o), struct options o, size_t n)
 
 /* ---- the line ---- */
 
-static void
-a_waiter_prints_nothing_within_a_minute(void **state)
+TEST_HELD(a_waiter_prints_nothing_within_a_minute)
 {
-	(void)state;
 	expect_lines(acquire, options_until(59900), 0);
 	set_up_held(state);
 	expect_lines(take, options_until(59900), 0);
 }
 
-static void
-a_waiter_prints_one_line_after_a_minute(void **state)
+TEST_HELD(a_waiter_prints_one_line_after_a_minute)
 {
 	static int (*const waits[])(const struct options *o) = {acquire, take};
 	for (size_t i = 0; i < 2; i++) {
@@ -121,10 +118,8 @@ a_waiter_prints_one_line_after_a_minute(void **state)
 	}
 }
 
-static void
-the_line_has_the_place_in_the_queue(void **state)
+TEST_HELD(the_line_has_the_place_in_the_queue)
 {
-	(void)state;
 	set_counters(sem, 2, 0);
 	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
 	expect_lines(acquire, options_until(61000), 1);
@@ -138,20 +133,16 @@ peer_looks_at_each_tick(void)
 	fake.peer = peer_looks_at_each_tick;
 }
 
-static void
-the_line_comes_also_if_another_process_looks_for_dead_owners(void **state)
+TEST_HELD(the_line_comes_also_if_another_process_looks_for_dead_owners)
 {
-	(void)state;
 	fake.peer = peer_looks_at_each_tick;
 	expect_lines(acquire, options_until(61000), 1);
 	expect_printed(", waiting for 60 s");
 	fake.peer = NULL;
 }
 
-static void
-a_waiter_that_is_admitted_later_has_printed_one_line(void **state)
+TEST_HELD(a_waiter_that_is_admitted_later_has_printed_one_line)
 {
-	(void)state;
 	const struct options o = {.name = sem_name, .count = 1};
 	fake.peer = peer_posts;
 	fake.peer_from_sleep = 700;
@@ -160,10 +151,8 @@ a_waiter_that_is_admitted_later_has_printed_one_line(void **state)
 	assert_int_equal(lines(), 1);
 }
 
-static void
-the_line_comes_once_although_the_place_changes(void **state)
+TEST_HELD(the_line_comes_once_although_the_place_changes)
 {
-	(void)state;
 	set_counters(sem, 2, 0);
 	put_record(sem, 41, UNUSED_PROCESS, STATE_QUEUED, 0, 1, 1);
 	fake.peer = peer_posts;
@@ -173,19 +162,15 @@ the_line_comes_once_although_the_place_changes(void **state)
 	assert_null(fake.peer);
 }
 
-static void
-a_quiet_waiter_prints_nothing(void **state)
+TEST_HELD(a_quiet_waiter_prints_nothing)
 {
-	(void)state;
 	struct options o = options_until(3600 * 1000);
 	o.quiet = true;
 	expect_lines(acquire, o, 0);
 }
 
-static void
-a_verbose_waiter_prints_the_line_when_its_place_changes(void **state)
+TEST_HELD(a_verbose_waiter_prints_the_line_when_its_place_changes)
 {
-	(void)state;
 	struct options o = options_until(600 * 1000);
 	o.verbose = true;
 	expect_lines(acquire, o, 1);
@@ -200,8 +185,7 @@ wait_idle(const struct options *o)
 	return cmd_wait(o) == (int)o->conflict_status ? -ETIMEDOUT : 0;
 }
 
-static void
-wait_prints_one_line_after_a_minute(void **state)
+TEST_HELD(wait_prints_one_line_after_a_minute)
 {
 	for (int quiet = 0; quiet < 2; quiet++) {
 		set_up_held(state);
@@ -217,22 +201,4 @@ wait_prints_one_line_after_a_minute(void **state)
 	o.conflict_status = EXIT_NOT_ACQUIRED;
 	expect_lines(wait_idle, o, 1);
 	expect_printed(", waiting for 60 s");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(a_waiter_prints_nothing_within_a_minute),
-		TEST_HELD(a_waiter_prints_one_line_after_a_minute),
-		TEST_HELD(the_line_has_the_place_in_the_queue),
-		TEST_HELD(the_line_comes_also_if_another_process_looks_for_dead_owners),
-		TEST_HELD(a_waiter_that_is_admitted_later_has_printed_one_line),
-		TEST_HELD(the_line_comes_once_although_the_place_changes),
-		TEST_HELD(a_quiet_waiter_prints_nothing),
-		TEST_HELD(a_verbose_waiter_prints_the_line_when_its_place_changes),
-		TEST_HELD(wait_prints_one_line_after_a_minute),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

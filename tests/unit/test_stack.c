@@ -92,10 +92,8 @@ judge_the_parent(void *unused)
 	return 0;
 }
 
-static void
-a_judgement_needs_little_stack(void **state)
+TEST(a_judgement_needs_little_stack)
 {
-	(void)state;
 	if (UNDER_SANITIZER)
 		SKIP("a sanitizer puts more on the stack");
 	struct identity self;
@@ -121,10 +119,8 @@ post_once(void *unused)
 }
 
 /* The first waiter is dead, which only a look at /proc shows. The second one is an orphan. */
-static void
-a_post_that_skips_orphans_needs_little_stack(void **state)
+TEST(a_post_that_skips_orphans_needs_little_stack)
 {
-	(void)state;
 	if (UNDER_SANITIZER)
 		SKIP("a sanitizer puts more on the stack");
 	const struct timespec soon = deadline_in(1);
@@ -140,15 +136,4 @@ a_post_that_skips_orphans_needs_little_stack(void **state)
 	assert_int_equal(stat_of(sem).waiting, 0);
 	end_of_child(dead);
 	tsem_close(sem);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_judgement_needs_little_stack),
-		cmocka_unit_test(a_post_that_skips_orphans_needs_little_stack),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,10 +27,8 @@ shown(uint64_t start, int64_t offset, uint64_t tick)
 	return (start + (uint64_t)offset) / tick;
 }
 
-static void
-a_start_time_does_not_depend_on_the_offset(void **state)
+TEST(a_start_time_does_not_depend_on_the_offset)
 {
-	(void)state;
 	const uint64_t tick = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
 	const int64_t second = (int64_t)NS_PER_SECOND;
 	const int64_t offsets[] = {second, -second, 100000 * second, -100000 * second, 7000001, -7000001, second + 9999999,
@@ -50,10 +48,8 @@ a_start_time_does_not_depend_on_the_offset(void **state)
 	}
 }
 
-static void
-starts_one_tick_apart_are_the_same(void **state)
+TEST(starts_one_tick_apart_are_the_same)
 {
-	(void)state;
 	assert_true(is_same_start(5, 5) && is_same_start(5, 4) && is_same_start(4, 5));
 	assert_false(is_same_start(5, 3) || is_same_start(3, 5));
 	assert_true(is_same_start(START_MASK, 1) && is_same_start(1, START_MASK) && is_same_start(START_MASK + 1, 1));
@@ -142,10 +138,8 @@ parent_and_child_in_two_times(void *arg)
 	return end_of_child(child);
 }
 
-static void
-parent_and_child_in_two_namespaces_see_each_other_alive(void **state)
+TEST(parent_and_child_in_two_namespaces_see_each_other_alive)
 {
-	(void)state;
 	struct timespec up;
 	assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &up), 0);
 	struct ahead cases[] = {
@@ -182,10 +176,8 @@ go_to_another_time(void *arg)
 	return expect_verdicts(ahead->parent, ahead->parent_start);
 }
 
-static void
-a_judge_that_enters_another_namespace_stays_right(void **state)
+TEST(a_judge_that_enters_another_namespace_stays_right)
 {
-	(void)state;
 	struct ahead ahead = {.seconds = 100000, .parent = getpid(), .parent_start = owner_start(identity_owner())};
 	const int status = end_of_child(start_child(go_to_another_time, &ahead));
 	if (status == REFUSED)
@@ -224,10 +216,8 @@ unshare_twice(void *arg)
 	return end_of_child(child);
 }
 
-static void
-a_judge_in_doubt_calls_no_process_dead(void **state)
+TEST(a_judge_in_doubt_calls_no_process_dead)
 {
-	(void)state;
 	if (boot_offset_read() != 0)
 		SKIP("this runs in a time namespace");
 	struct ahead ahead = {.parent = getpid(), .parent_start = owner_start(identity_owner())};
@@ -235,18 +225,4 @@ a_judge_in_doubt_calls_no_process_dead(void **state)
 	if (status == REFUSED)
 		SKIP("no new time namespace allowed here");
 	assert_int_equal(status, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_start_time_does_not_depend_on_the_offset),
-		cmocka_unit_test(starts_one_tick_apart_are_the_same),
-		cmocka_unit_test(parent_and_child_in_two_namespaces_see_each_other_alive),
-		cmocka_unit_test(a_judge_that_enters_another_namespace_stays_right),
-		cmocka_unit_test(a_judge_in_doubt_calls_no_process_dead),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

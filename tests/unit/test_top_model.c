@@ -44,10 +44,8 @@ look_at(const char *name)
 
 /* ---- from one look to the next ---- */
 
-static void
-the_rate_is_that_since_the_last_look(void **state)
+TEST_BETWEEN(NULL, tear_down, the_rate_is_that_since_the_last_look)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 5, 0);
 	assert_true(look_at(name)->rate == 0);
@@ -64,10 +62,8 @@ the_rate_is_that_since_the_last_look(void **state)
 }
 
 /* The mean is that of the waits that ended since the last look, not of all. */
-static void
-the_wait_is_the_mean_of_the_last_ones(void **state)
+TEST_BETWEEN(NULL, tear_down, the_wait_is_the_mean_of_the_last_ones)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
 	assert_int_equal(tsem_take(sem, 1, NULL), 0);
@@ -86,10 +82,8 @@ the_wait_is_the_mean_of_the_last_ones(void **state)
 	tsem_close(sem);
 }
 
-static void
-the_history_has_the_last_looks(void **state)
+TEST_BETWEEN(NULL, tear_down, the_history_has_the_last_looks)
 {
-	(void)state;
 	struct history history = {.n = 0};
 	for (uint32_t i = 0; i < HISTORY_MAX + 5; i++)
 		history_push(&history, i);
@@ -98,10 +92,8 @@ the_history_has_the_last_looks(void **state)
 	assert_int_equal(history.waiting[HISTORY_MAX - 1], HISTORY_MAX + 4);
 }
 
-static void
-another_semaphore_of_that_name_begins_anew(void **state)
+TEST_BETWEEN(NULL, tear_down, another_semaphore_of_that_name_begins_anew)
 {
-	(void)state;
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 9, 0);
 	look_at(name);
@@ -120,10 +112,8 @@ another_semaphore_of_that_name_begins_anew(void **state)
 	assert_null(line_of(name));
 }
 
-static void
-unreadable_files_are_counted(void **state)
+TEST_BETWEEN(NULL, tear_down, unreadable_files_are_counted)
 {
-	(void)state;
 	const char *name = fresh_name();
 	FILE *file = fopen(file_of(name), "w");
 	assert_non_null(file);
@@ -162,10 +152,8 @@ order_by(enum top_column column, bool inverted)
 }
 
 /* Each column gives another order here. Lines with equal cells are in the order of their names. */
-static void
-each_column_sorts_by_what_it_shows(void **state)
+TEST_BETWEEN(NULL, tear_down, each_column_sorts_by_what_it_shows)
 {
-	(void)state;
 	model = (struct top_model){
 		.lines = calloc(LINES, sizeof(*model.lines)), .order = calloc(LINES, sizeof(size_t)), .n = LINES};
 	assert_true(model.lines != NULL && model.order != NULL);
@@ -197,10 +185,8 @@ cell_of(const struct top_line *line, enum top_column column)
 	return text;
 }
 
-static void
-each_column_of_a_line(void **state)
+TEST_BETWEEN(NULL, tear_down, each_column_of_a_line)
 {
-	(void)state;
 	const struct top_line line = line_with("name", 3, 4, 2, 7.25, 0.0123);
 	assert_string_equal(cell_of(&line, TOP_NAME), "name");
 	assert_string_equal(cell_of(&line, TOP_USE), "75%");
@@ -230,30 +216,11 @@ bar_of(double share)
 	return text;
 }
 
-static void
-a_bar_shows_the_share(void **state)
+TEST(a_bar_shows_the_share)
 {
-	(void)state;
 	assert_string_equal(bar_of(0), "..........");
 	assert_string_equal(bar_of(0.001), "#........."); /* never empty while a permit is held */
 	assert_string_equal(bar_of(0.5), "#####.....");
 	assert_string_equal(bar_of(1), "##########");
 	assert_string_equal(bar_of(7), "##########");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(the_rate_is_that_since_the_last_look, tear_down),
-		cmocka_unit_test_teardown(the_wait_is_the_mean_of_the_last_ones, tear_down),
-		cmocka_unit_test_teardown(the_history_has_the_last_looks, tear_down),
-		cmocka_unit_test_teardown(another_semaphore_of_that_name_begins_anew, tear_down),
-		cmocka_unit_test_teardown(unreadable_files_are_counted, tear_down),
-		cmocka_unit_test_teardown(each_column_sorts_by_what_it_shows, tear_down),
-		cmocka_unit_test_teardown(each_column_of_a_line, tear_down),
-		cmocka_unit_test(a_bar_shows_the_share),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

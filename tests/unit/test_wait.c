@@ -4,10 +4,8 @@
 
 #include <pthread.h>
 
-static void
-a_post_between_the_announcement_and_the_sleep_is_noticed(void **state)
+TEST_HELD(a_post_between_the_announcement_and_the_sleep_is_noticed)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_posts;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -29,10 +27,8 @@ peer_posts_one_by_one(void)
 }
 
 /* The peer acts within each call of the platform. No sleep after that times out. */
-static void
-a_post_at_any_instant_is_noticed(void **state)
+TEST_HELD(a_post_at_any_instant_is_noticed)
 {
-	(void)state;
 	enum { INSTANTS = 30 }; /* a look for dead owners, several sleeps, and what comes between */
 	static const uint32_t counts[] = {1, 3};
 	for (size_t i = 0; i < 2; i++) {
@@ -65,10 +61,8 @@ peer_posts_all_but_one(void)
 	fake.peer = peer_posts_the_last;
 }
 
-static void
-a_waiter_for_three_is_woken_by_the_third_post(void **state)
+TEST_HELD(a_waiter_for_three_is_woken_by_the_third_post)
 {
-	(void)state;
 	begin_held(3);
 	fake.peer = peer_posts_all_but_one;
 	tsem_hold hold;
@@ -80,10 +74,8 @@ a_waiter_for_three_is_woken_by_the_third_post(void **state)
 	assert_int_equal(tsem_release(&hold), 0);
 }
 
-static void
-a_waker_that_dies_costs_the_time_until_the_next_look(void **state)
+TEST_HELD(a_waker_that_dies_costs_the_time_until_the_next_look)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_posts_and_dies_before_waking;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -92,10 +84,8 @@ a_waker_that_dies_costs_the_time_until_the_next_look(void **state)
 	assert_in_range(fake.clock - began, 1, LOOKOUT_EVERY);
 }
 
-static void
-a_waiter_woken_for_nothing_goes_on_waiting(void **state)
+TEST_HELD(a_waiter_woken_for_nothing_goes_on_waiting)
 {
-	(void)state;
 	const struct timespec deadline = clock_after(40);
 	tsem_hold hold;
 	fake.sleep_result = 0;
@@ -106,10 +96,8 @@ a_waiter_woken_for_nothing_goes_on_waiting(void **state)
 }
 
 /* So the kernel need not look for another sleeper. */
-static void
-a_waiter_that_wakes_up_by_itself_stays_one_sleeper(void **state)
+TEST_HELD(a_waiter_that_wakes_up_by_itself_stays_one_sleeper)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_posts;
 	fake.peer_from_sleep = 3;
@@ -139,10 +127,8 @@ peer_admits(void)
 	wake_all(sem);
 }
 
-static void
-a_waiter_may_be_admitted_without_being_enabled(void **state)
+TEST_HELD(a_waiter_may_be_admitted_without_being_enabled)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_admits;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -161,10 +147,8 @@ peer_posts_and_clears_the_stamp(void)
 	peer_posts();
 }
 
-static void
-the_time_held_counts_from_the_admission(void **state)
+TEST_HELD(the_time_held_counts_from_the_admission)
 {
-	(void)state;
 	tsem_hold hold;
 	fake.peer = peer_posts_and_clears_the_stamp;
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -174,11 +158,9 @@ the_time_held_counts_from_the_admission(void **state)
 }
 
 /* A waiter tries it once in 64 waits. */
-static void
-spinning_that_never_pays_is_rare(void **state)
+TEST_HELD(spinning_that_never_pays_is_rare)
 {
 	enum { TRIALS = 10, WAITS = 64 * TRIALS };
-	(void)state;
 	if (wait_spin_ceiling() == 0)
 		SKIP("one processor: no waiter spins");
 	STORE_RLX(&sem->spin, 0);
@@ -206,33 +188,12 @@ count_ever_longer_waits(void *arg)
 	return kept ? NULL : sem;
 }
 
-static void
-no_longest_wait_is_lost(void **state)
+TEST_HELD(no_longest_wait_is_lost)
 {
-	(void)state;
 	pthread_t thread;
 	void *fault;
 	assert_int_equal(pthread_create(&thread, NULL, count_ever_longer_waits, sem), 0);
 	assert_null(count_ever_longer_waits(NULL));
 	assert_int_equal(pthread_join(thread, &fault), 0);
 	assert_null(fault);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_HELD(a_post_between_the_announcement_and_the_sleep_is_noticed),
-		TEST_HELD(a_post_at_any_instant_is_noticed),
-		TEST_HELD(a_waiter_for_three_is_woken_by_the_third_post),
-		TEST_HELD(a_waker_that_dies_costs_the_time_until_the_next_look),
-		TEST_HELD(a_waiter_woken_for_nothing_goes_on_waiting),
-		TEST_HELD(a_waiter_that_wakes_up_by_itself_stays_one_sleeper),
-		TEST_HELD(a_waiter_may_be_admitted_without_being_enabled),
-		TEST_HELD(the_time_held_counts_from_the_admission),
-		TEST_HELD(spinning_that_never_pays_is_rare),
-		TEST_HELD(no_longest_wait_is_lost),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,12 +15,6 @@ set_up(void **state)
 	return 0;
 }
 
-static _Atomic uint32_t *
-word_of(uint64_t ticket)
-{
-	return ticket_word(sem, ticket & COUNTER_MASK);
-}
-
 /* `n` waiters for one permit each, all asleep. The first of them has the ticket `first` and is next. */
 static void
 put_to_sleep(uint64_t first, uint64_t n)
@@ -49,10 +43,8 @@ words_changed(void)
 	return changed;
 }
 
-static void
-one_permit_wakes_one(void **state)
+TEST_WITH(set_up, one_permit_wakes_one)
 {
-	(void)state;
 	static const uint64_t waiters[] = {1, 10, 4095, 4096, 4097, 5000, 32000};
 	static const uint64_t firsts[] = {3, 70000, COUNTER_MASK + 1 - 2};
 	for (size_t i = 0; i < sizeof(waiters) / sizeof(waiters[0]); i++) {
@@ -77,10 +69,8 @@ one_permit_wakes_one(void **state)
 /*
  * A newcomer may have the same bit, 131,072 tickets later or by acquire_any. So the wake is not limited to one sleeper.
  */
-static void
-one_sleeper_on_a_shared_word_is_woken_by_its_bit(void **state)
+TEST_WITH(set_up, one_sleeper_on_a_shared_word_is_woken_by_its_bit)
 {
-	(void)state;
 	put_to_sleep(9, 5000);
 	STORE_SEQ(word_of(9), 100 * WORD_STEP | WORD_SLEEPERS);
 	release_permits(1);
@@ -91,10 +81,8 @@ one_sleeper_on_a_shared_word_is_woken_by_its_bit(void **state)
 }
 
 /* SEVERAL without SLEEPERS: another waker died between its two steps. */
-static void
-several_on_a_word_are_all_woken(void **state)
+TEST_WITH(set_up, several_on_a_word_are_all_woken)
 {
-	(void)state;
 	static const uint32_t says[] = {WORD_SLEEPER_BITS, WORD_SEVERAL};
 	for (size_t i = 0; i < 2; i++) {
 		put_to_sleep(9, 5);
@@ -119,10 +107,8 @@ peer_announces_itself(void)
  * The kernel may wake the newcomer in place of the enabled waiter, so a second wake follows. The word says SEVERAL
  * until the enabled waiter is woken, so that another process can wake it if the waker dies.
  */
-static void
-a_newcomer_while_one_is_woken_is_not_forgotten(void **state)
+TEST_WITH(set_up, a_newcomer_while_one_is_woken_is_not_forgotten)
 {
-	(void)state;
 	put_to_sleep(9, 5);
 	fake.peer_at_wake = peer_announces_itself;
 	release_permits(1);
@@ -136,10 +122,8 @@ a_newcomer_while_one_is_woken_is_not_forgotten(void **state)
 }
 
 /* The newcomer may fall asleep after the wake. Its announcement must stay when those of the others are cleared. */
-static void
-a_newcomer_while_several_are_woken_is_not_forgotten(void **state)
+TEST_WITH(set_up, a_newcomer_while_several_are_woken_is_not_forgotten)
 {
-	(void)state;
 	put_to_sleep(9, 5);
 	OR_SEQ(word_of(9), WORD_SEVERAL);
 	fake.peer_at_wake = peer_announces_itself;
@@ -151,10 +135,8 @@ a_newcomer_while_several_are_woken_is_not_forgotten(void **state)
 	assert_int_equal(LOAD_SEQ(word_of(9)), announced);
 }
 
-static void
-an_announcement_says_one_or_several(void **state)
+TEST_WITH(set_up, an_announcement_says_one_or_several)
 {
-	(void)state;
 	enum { NUMBER = 100 * WORD_STEP };
 	_Atomic uint32_t word = NUMBER;
 	assert_int_equal(wait_announce(&word, 0), NUMBER | WORD_SLEEPERS);
@@ -172,10 +154,8 @@ an_announcement_says_one_or_several(void **state)
 	assert_int_equal(wait_announce(&word, 0), WORD_SLEEPERS);
 }
 
-static void
-several_permits_wake_several(void **state)
+TEST_WITH(set_up, several_permits_wake_several)
 {
-	(void)state;
 	put_to_sleep(7, 5000);
 	release_permits(10);
 	assert_int_equal(fake.wakes, 10);
@@ -192,10 +172,8 @@ several_permits_wake_several(void **state)
 	assert_int_equal(words_changed(), 3);
 }
 
-static void
-any_number_of_permits_wakes_each_word_once(void **state)
+TEST_WITH(set_up, any_number_of_permits_wakes_each_word_once)
 {
-	(void)state;
 	static const uint32_t posted[] = {4096, 4097, 100000, UINT32_MAX};
 	for (size_t i = 0; i < 4; i++) {
 		put_to_sleep(9, 9000);
@@ -208,10 +186,8 @@ any_number_of_permits_wakes_each_word_once(void **state)
 }
 
 /* The words have bits, but according to the counters no process waits. */
-static void
-without_waiters_no_word_is_touched(void **state)
+TEST_WITH(set_up, without_waiters_no_word_is_touched)
 {
-	(void)state;
 	put_to_sleep(9, 5000);
 	set_counters(sem, 9, 9 - CAPACITY);
 	release_permits(1);
@@ -221,20 +197,16 @@ without_waiters_no_word_is_touched(void **state)
 	assert_int_equal(words_changed(), 0);
 }
 
-static void
-waiters_that_do_not_sleep_cost_no_call(void **state)
+TEST_WITH(set_up, waiters_that_do_not_sleep_cost_no_call)
 {
-	(void)state;
 	put_to_sleep(9, 0);
 	set_counters(sem, 9 + 10, 9 - CAPACITY);
 	release_permits(5);
 	assert_int_equal(fake.wakes, 0);
 }
 
-static void
-a_waiter_for_three_is_woken_by_its_last_permit(void **state)
+TEST_WITH(set_up, a_waiter_for_three_is_woken_by_its_last_permit)
 {
-	(void)state;
 	put_to_sleep(9, 0);
 	set_counters(sem, 9 + 3, 9 - CAPACITY); /* one waiter for three permits */
 	OR_SEQ(word_of(11), WORD_SLEEPERS);
@@ -246,10 +218,8 @@ a_waiter_for_three_is_woken_by_its_last_permit(void **state)
 	assert_ptr_equal(fake.woken[0], word_of(11));
 }
 
-static void
-a_release_wakes_the_waiters_that_it_enables(void **state)
+TEST_WITH(set_up, a_release_wakes_the_waiters_that_it_enables)
 {
-	(void)state;
 	tsem_hold hold;
 	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
 	set_counters(sem, 500, 0);
@@ -266,10 +236,8 @@ a_release_wakes_the_waiters_that_it_enables(void **state)
  * Ticket 0 is held, 1 is a waiter that was enabled, and this process holds 3. Then a setter lowers the capacity and
  * stops, and the waiter falls asleep. The release enables it, although T has not moved since the acquire.
  */
-static void
-a_release_wakes_a_waiter_that_a_lowering_made_wait(void **state)
+TEST_WITH(set_up, a_release_wakes_a_waiter_that_a_lowering_made_wait)
 {
-	(void)state;
 	tsem_hold hold;
 	set_counters(sem, 2, 0);
 	assert_int_equal(tsem_acquire(sem, 1, NULL, &hold), 0);
@@ -313,7 +281,7 @@ counting_wake(_Atomic uint32_t *word, uint32_t bits, int n)
 }
 
 static void *
-take_one(void *unused)
+take_and_count(void *unused)
 {
 	if (tsem_take(sem, 1, NULL) != 0)
 		ADD_SEQ(&failures, 1);
@@ -321,10 +289,8 @@ take_one(void *unused)
 	return unused;
 }
 
-static void
-every_post_ends_one_sleep(void **state)
+TEST_WITH(set_up, every_post_ends_one_sleep)
 {
-	(void)state;
 	fake_end();
 	real = platform;
 	platform.sleep = counting_sleep;
@@ -332,7 +298,7 @@ every_post_ends_one_sleep(void **state)
 	assert_int_equal(tsem_take(sem, CAPACITY, NULL), 0);
 	pthread_t threads[THREADS];
 	for (size_t i = 0; i < THREADS; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, take_one, NULL), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, take_and_count, NULL), 0);
 
 	for (uint32_t i = 0; i < THREADS; i++) {
 		EVENTUALLY(LOAD_SEQ(&asleep) == THREADS - i);
@@ -349,27 +315,4 @@ every_post_ends_one_sleep(void **state)
 	platform = real;
 	fake_begin();
 	assert_int_equal(LOAD_SEQ(&failures), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_WITH(set_up, one_permit_wakes_one),
-		TEST_WITH(set_up, one_sleeper_on_a_shared_word_is_woken_by_its_bit),
-		TEST_WITH(set_up, several_on_a_word_are_all_woken),
-		TEST_WITH(set_up, a_newcomer_while_one_is_woken_is_not_forgotten),
-		TEST_WITH(set_up, a_newcomer_while_several_are_woken_is_not_forgotten),
-		TEST_WITH(set_up, an_announcement_says_one_or_several),
-		TEST_WITH(set_up, several_permits_wake_several),
-		TEST_WITH(set_up, any_number_of_permits_wakes_each_word_once),
-		TEST_WITH(set_up, without_waiters_no_word_is_touched),
-		TEST_WITH(set_up, waiters_that_do_not_sleep_cost_no_call),
-		TEST_WITH(set_up, a_waiter_for_three_is_woken_by_its_last_permit),
-		TEST_WITH(set_up, a_release_wakes_the_waiters_that_it_enables),
-		TEST_WITH(set_up, a_release_wakes_a_waiter_that_a_lowering_made_wait),
-		TEST_WITH(set_up, every_post_ends_one_sleep),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,10 +27,8 @@ expect_counts(uint64_t available, uint64_t held)
 	assert_int_equal(stat.waiting, 0);
 }
 
-static void
-take_and_post_wrap_around(void **state)
+TEST_BETWEEN(NULL, tear_down, take_and_post_wrap_around)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
 		begin_below_the_seam(2, 0, below[i]);
 		for (int round = 0; round < 10; round++) {
@@ -50,10 +48,8 @@ take_and_post_wrap_around(void **state)
 	}
 }
 
-static void
-acquire_and_release_wrap_around(void **state)
+TEST_BETWEEN(NULL, tear_down, acquire_and_release_wrap_around)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
 		begin_below_the_seam(3, 0, below[i]);
 		for (int round = 0; round < 10; round++) {
@@ -73,10 +69,8 @@ acquire_and_release_wrap_around(void **state)
 }
 
 /* An orphan of a timeout costs no other process a permit. */
-static void
-orphans_beyond_the_seam_are_skipped(void **state)
+TEST_BETWEEN(NULL, tear_down, orphans_beyond_the_seam_are_skipped)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
 		begin_below_the_seam(1, 0, below[i]);
 		const struct timespec past = {0};
@@ -102,10 +96,8 @@ acquire_and_die(void *unused)
 	return tsem_try_acquire(sem, 2, &hold);
 }
 
-static void
-recovery_wraps_around(void **state)
+TEST_BETWEEN(NULL, tear_down, recovery_wraps_around)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
 		begin_below_the_seam(3, 0, below[i]);
 		for (int round = 0; round < 3; round++) {
@@ -139,10 +131,8 @@ wait_until_killed(void *unused)
 }
 
 /* A waiter dies with a ticket below the seam. E is beyond the seam when it is enabled; or it is still waiting. */
-static void
-dead_waiters_beyond_the_seam_are_skipped(void **state)
+TEST_BETWEEN(NULL, tear_down, dead_waiters_beyond_the_seam_are_skipped)
 {
-	(void)state;
 	for (uint64_t below_it = 1; below_it <= 3; below_it++) {
 		for (int enabled = 0; enabled <= 1; enabled++) {
 			begin_below_the_seam(1, 0, below_it);
@@ -164,10 +154,8 @@ dead_waiters_beyond_the_seam_are_skipped(void **state)
 	}
 }
 
-static void
-waiters_on_both_sides_of_the_seam_are_woken(void **state)
+TEST_BETWEEN(NULL, tear_down, waiters_on_both_sides_of_the_seam_are_woken)
 {
-	(void)state;
 	enum { WAITERS = 6 };
 	begin_below_the_seam(1, 0, 4);
 	tsem_hold hold;
@@ -184,10 +172,8 @@ waiters_on_both_sides_of_the_seam_are_woken(void **state)
 	expect_counts(1, 0);
 }
 
-static void
-billions_of_permits_at_once(void **state)
+TEST_BETWEEN(NULL, tear_down, billions_of_permits_at_once)
 {
-	(void)state;
 	begin_below_the_seam(UINT32_MAX, 0, 1);
 	tsem_hold all, one;
 	uint32_t previous = 0;
@@ -230,10 +216,8 @@ image_of(void)
 	return image;
 }
 
-static void
-posts_beyond_the_range_are_refused(void **state)
+TEST_BETWEEN(NULL, tear_down, posts_beyond_the_range_are_refused)
 {
-	(void)state;
 	begin_below_the_seam(1, 0, 10);
 	/* G is so far ahead of T that five more permits reach the limit. */
 	set_counters(sem, COUNTER_MASK - 9, counter_add(COUNTER_MASK - 9, COUNTER_DRIFT - 1 - 5));
@@ -251,10 +235,8 @@ posts_beyond_the_range_are_refused(void **state)
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 }
 
-static void
-arrivals_beyond_the_range_are_refused(void **state)
+TEST_BETWEEN(NULL, tear_down, arrivals_beyond_the_range_are_refused)
 {
-	(void)state;
 	begin_below_the_seam(4, 0, 10);
 	/* T is so far ahead of E that only three more tickets may be drawn. */
 	set_counters(sem, counter_add(COUNTER_MASK - 9, COUNTER_DRIFT + 4 - 3), COUNTER_MASK - 9);
@@ -275,10 +257,8 @@ arrivals_beyond_the_range_are_refused(void **state)
 	assert_int_equal(tickets_of(sem), counter_add(counter_value(tickets), 3));
 }
 
-static void
-a_maximum_holds_across_the_seam(void **state)
+TEST_BETWEEN(NULL, tear_down, a_maximum_holds_across_the_seam)
 {
-	(void)state;
 	for (size_t i = 0; i < LENGTH(below); i++) {
 		begin_below_the_seam(3, 5, below[i]);
 		uint32_t previous = 99;
@@ -301,10 +281,8 @@ a_maximum_holds_across_the_seam(void **state)
 	}
 }
 
-static void
-waiters_make_room_below_a_maximum(void **state)
+TEST_BETWEEN(NULL, tear_down, waiters_make_room_below_a_maximum)
 {
-	(void)state;
 	begin_below_the_seam(1, 2, 2);
 	set_counters(sem, 3, COUNTER_MASK); /* four tickets issued, one enabled: three wait */
 	uint32_t previous = 99;
@@ -337,10 +315,8 @@ expect_front(const struct front *front, uint64_t base)
 		         (unsigned long long)stat.first_wanted, (long long)front->free, front->wanted);
 }
 
-static void
-what_is_free_at_the_front_of_the_queue(void **state)
+TEST_BETWEEN(NULL, tear_down, what_is_free_at_the_front_of_the_queue)
 {
-	(void)state;
 	static const struct front fronts[] = {
 		{"idle", 2, 0, 0, 0, 0, 0, 2},
 		{"drained", 0, 0, 1, 0, 0, 1, 0},
@@ -360,25 +336,4 @@ what_is_free_at_the_front_of_the_queue(void **state)
 			expect_front(&fronts[j], COUNTER_MASK + 1 - below[i]);
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(take_and_post_wrap_around, tear_down),
-		cmocka_unit_test_teardown(acquire_and_release_wrap_around, tear_down),
-		cmocka_unit_test_teardown(orphans_beyond_the_seam_are_skipped, tear_down),
-		cmocka_unit_test_teardown(recovery_wraps_around, tear_down),
-		cmocka_unit_test_teardown(dead_waiters_beyond_the_seam_are_skipped, tear_down),
-		cmocka_unit_test_teardown(waiters_on_both_sides_of_the_seam_are_woken, tear_down),
-		cmocka_unit_test_teardown(billions_of_permits_at_once, tear_down),
-		cmocka_unit_test_teardown(posts_beyond_the_range_are_refused, tear_down),
-		cmocka_unit_test_teardown(arrivals_beyond_the_range_are_refused, tear_down),
-		cmocka_unit_test_teardown(a_maximum_holds_across_the_seam, tear_down),
-		cmocka_unit_test_teardown(waiters_make_room_below_a_maximum, tear_down),
-		cmocka_unit_test_teardown(what_is_free_at_the_front_of_the_queue, tear_down),
-	};
-	support_start(60);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,10 @@
 #define ARRAY_WORDS 2
 #define CRASHES 2
 #define TRANSFERS
+#ifndef LOCKS
+#define WITHOUT_HOLD /* the child lives on: only a dead parent loses the hold, and no process waits for that */
+#define KERNEL
+#endif
 #include "../tsem.pml"
 
 proctype parent(byte me)
@@ -31,7 +35,7 @@ proctype child(byte me)
 		:: ok ->
 			STEP(PROMISE(living_not_robbed, HOLD_IS_OURS));
 			EXIT
-		:: else /* lives on without the hold: only a dead parent loses it, and no process waits for that */
+		:: else WITHOUT_HOLD
 		fi
 	:: else -> EXIT
 	fi;
@@ -40,4 +44,4 @@ proctype child(byte me)
 
 RECOVERER(third)
 
-init { atomic { run parent(0); run child(1); run third(2); run rest() } }
+init { atomic { run parent(0); run child(1); run third(2); KERNEL run rest() } }

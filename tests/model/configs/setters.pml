@@ -6,8 +6,10 @@
 #define ARRAY_WORDS 4
 #define SETTER
 #define ORPHANS
+#ifndef AT_ANY_MOMENT
 #define BEGINS(me) (me == 1 || stores > 0)
 #define WITHOUT_POSTS
+#endif
 #include "../tsem.pml"
 
 KEEPER(first, 1)
