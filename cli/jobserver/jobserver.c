@@ -19,8 +19,6 @@ enum {
 	UNCLAIMED_MS = 50,    /* after this long, an unclaimed token gives way to waiters */
 	BACKOFF_MS = 50,      /* then the jobserver requests no permit for this long, doubled each time */
 	BACKOFF_MAX_MS = 400, /* until a token is claimed */
-	SCAN_MS = 500,        /* between scans for lost tokens */
-	SCAN_SHARE = 100,     /* scans take at most one part in this many of the time */
 	RETRY_MS = 100,       /* after a request that failed */
 };
 
@@ -33,8 +31,7 @@ now_ms(void)
 int
 jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver_style style)
 {
-	*js = (struct jobserver){
-		.name = name, .sem = sem, .request = {.ready = -1}, .tree_jobs = SIZE_MAX, .backoff_ms = BACKOFF_MS};
+	*js = (struct jobserver){.name = name, .sem = sem, .request = {.ready = -1}, .backoff_ms = BACKOFF_MS};
 	int rc = token_pipes_open(&js->pipes, style);
 	if (rc < 0)
 		return rc;
@@ -43,7 +40,6 @@ jobserver_open(struct jobserver *js, const char *name, tsem *sem, enum jobserver
 		token_pipes_close(&js->pipes);
 		return -ENOMEM;
 	}
-	adopt_orphans();
 	setenv("MAKEFLAGS", flags, 1);
 	setenv("TSEM_JOBSERVER", name, 1);
 	free(flags);
@@ -59,13 +55,12 @@ count_claimed(const struct jobserver *js)
 	return js->out > unclaimed ? js->out - unclaimed : 0; /* a client may have written the unclaimed one itself */
 }
 
-/* A token has been returned or lost, so the first waiter of the semaphore gets its permit. */
+/* A token has been returned, so the first waiter of the semaphore gets its permit. */
 static void
 give_back_permit(struct jobserver *js)
 {
 	if (js->out > 0)
 		tsem_release(&js->holds[--js->out]);
-	js->moves++;
 }
 
 static bool
@@ -98,7 +93,6 @@ offer_token(struct jobserver *js, tsem_hold *hold)
 	}
 	js->offered = true;
 	js->offered_ms = now_ms();
-	js->moves++;
 }
 
 static void
@@ -155,7 +149,6 @@ update_offer(struct jobserver *js)
 	if (js->offered && !token_is_unclaimed(&js->pipes)) {
 		js->offered = false;
 		js->backoff_ms = BACKOFF_MS;
-		js->moves++;
 	}
 	struct pollfd ready = {.fd = js->request.ready, .events = POLLIN};
 	if (js->request.pending && poll(&ready, 1, 0) == 1) {
@@ -188,64 +181,7 @@ yield_unclaimed_token(struct jobserver *js)
 	js->backoff_ms = js->backoff_ms < BACKOFF_MAX_MS / 2 ? js->backoff_ms * 2 : BACKOFF_MAX_MS;
 }
 
-/* ---- lost tokens ---- */
-
-/*
- * Each token stands for a job, and each job has at least one thread. One thread uses the command's own permit, so
- * claimed tokens beyond the other threads are lost. A running thread may hold one more token, just read or about to be
- * returned.
- */
-static size_t
-count_possible_jobs(const struct jobserver *js, const struct process_tree *tree)
-{
-	if (!tree->known || tree->threads == 0)
-		return SIZE_MAX;
-	const bool quiet = tree->asleep && js->tree.asleep && tree->fingerprint == js->tree.fingerprint;
-	return (quiet ? tree->threads : 2 * tree->threads) - 1;
-}
-
-/* A token that moves during the scan may belong to a process that the scan missed. */
-static bool
-has_unseen_moves(const struct jobserver *js)
-{
-	return token_is_returned(&js->pipes) || (js->offered && !token_is_unclaimed(&js->pipes));
-}
-
-/* A token is lost if two scans agree and no token has moved between them. */
-static void
-recover_lost_tokens(struct jobserver *js)
-{
-	const uint64_t began = now_ms();
-	if (began < js->scan_at_ms)
-		return;
-	const size_t claimed = count_claimed(js);
-	const struct process_tree tree =
-		claimed > 0 ? process_tree_scan(claimed + 1) : (struct process_tree){.known = false};
-	const size_t jobs = count_possible_jobs(js, &tree);
-	const size_t possible = jobs > js->tree_jobs ? jobs : js->tree_jobs;
-	if (js->moves == js->tree_moves && !has_unseen_moves(js)) {
-		for (size_t lost = claimed > possible ? claimed - possible : 0; lost > 0; lost--)
-			give_back_permit(js);
-	}
-	js->tree = tree;
-	js->tree_jobs = jobs;
-	js->tree_moves = js->moves;
-	const uint64_t end = now_ms();
-	js->scan_at_ms = end + SCAN_MS + (end - began) * SCAN_SHARE;
-}
-
 /* ---- serving ---- */
-
-/* Orphans of the build are children of this process, see adopt_orphans(). */
-static void
-reap_orphans(pid_t command)
-{
-	siginfo_t info = {0};
-	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 && info.si_pid != command) {
-		waitpid(info.si_pid, NULL, WNOHANG);
-		info = (siginfo_t){0};
-	}
-}
 
 /* The time until the next action that no event announces. */
 static int
@@ -257,8 +193,6 @@ poll_timeout(const struct jobserver *js)
 		until = js->offered_ms + UNCLAIMED_MS > now ? js->offered_ms + UNCLAIMED_MS : now + UNCLAIMED_MS;
 	else if (!js->request.pending && !js->refused && !js->stopped)
 		until = js->request_at_ms > now ? js->request_at_ms : now + RETRY_MS;
-	if (count_claimed(js) > 0 && js->scan_at_ms < until)
-		until = js->scan_at_ms;
 	if (until == UINT64_MAX)
 		return -1;
 	return until > now ? (int)(until - now) : 0;
@@ -296,9 +230,7 @@ jobserver_serve(struct jobserver *js, pid_t pid, siginfo_t *info)
 			request_cancel(&js->request);
 			spawn_stop_with_command();
 		}
-		reap_orphans(pid);
 		take_returned(js);
-		recover_lost_tokens(js);
 		yield_unclaimed_token(js);
 		if (!js->stopped)
 			update_offer(js);

@@ -4,9 +4,9 @@
  * Each token stands for one more hold, which the command's process owns before the token can be claimed.
  *
  * At most one token lies unclaimed in the pipe. As soon as it is claimed, this process queues for another permit. A
- * token's permit goes back to the semaphore when the token is returned, when it is certainly lost, and when it stays
- * unclaimed while the semaphore has waiters. So the build competes as one process, and holds no more permits than it
- * uses.
+ * token's permit goes back to the semaphore when the token is returned, when it stays unclaimed while the semaphore has
+ * waiters, and when the command ends. So the build competes as one process, and holds no more permits than it uses;
+ * only the permits of a killed client's tokens stay until the command ends.
  */
 #ifndef TSEM_CLI_JOBSERVER_H
 #define TSEM_CLI_JOBSERVER_H
@@ -17,7 +17,6 @@
 #include <stdint.h>
 
 #include "jobserver/pipes.h"
-#include "jobserver/process_tree.h"
 #include "jobserver/request.h"
 #include "tsem.h"
 
@@ -39,12 +38,6 @@ struct jobserver {
 	uint64_t offered_ms;
 	uint64_t backoff_ms; /* the pause after the next unclaimed token */
 	uint64_t request_at_ms;
-	uint64_t moves; /* tokens offered, claimed or returned so far */
-
-	struct process_tree tree; /* at the last scan */
-	uint64_t tree_moves;
-	size_t tree_jobs;
-	uint64_t scan_at_ms;
 };
 
 /* Makes the pipes and announces them to the command in MAKEFLAGS. 0, or a negative errno. */

@@ -156,24 +156,12 @@ token_pipes_close(struct token_pipes *pipes)
 	}
 }
 
-static bool
-is_readable(int fd)
-{
-	struct pollfd pollfd = {.fd = fd, .events = POLLIN};
-	return poll(&pollfd, 1, 0) == 1 && (pollfd.revents & POLLIN) != 0;
-}
-
 /* By poll(), because FIONREAD misses what is still on its way through a terminal. */
 bool
 token_is_unclaimed(const struct token_pipes *pipes)
 {
-	return is_readable(pipes->retract);
-}
-
-bool
-token_is_returned(const struct token_pipes *pipes)
-{
-	return is_readable(pipes->returned);
+	struct pollfd retract = {.fd = pipes->retract, .events = POLLIN};
+	return poll(&retract, 1, 0) == 1 && (retract.revents & POLLIN) != 0;
 }
 
 bool

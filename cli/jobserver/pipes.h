@@ -41,9 +41,6 @@ bool token_retract(const struct token_pipes *pipes);
 /* The number of tokens returned since the last call. */
 size_t token_count_returned(const struct token_pipes *pipes);
 
-/* Whether a token has been returned since the last count. */
-bool token_is_returned(const struct token_pipes *pipes);
-
 /* Called after poll() and before the state is read, so that a later change wakes the next poll(). */
 void token_acknowledge_events(const struct token_pipes *pipes);
 

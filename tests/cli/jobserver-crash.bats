@@ -4,46 +4,16 @@
 load helper
 load jobserver
 
-@test "jobserver: tokens of a killed client come back; live clients keep theirs" {
-  tsem create -j 5 "$SEM"
-  mkfifo fifo
-  copy_programs 0
-  start tsem run --jobserver "$SEM" bash -c '
-    ./client.py good 2 sh -c "sleep 1000 & sleep 1000 & wait" &
-    ./client.py bad 2 sleep 1000 & echo $! >pid
-    read -r _ <fifo'
-  eventually test -e good -a -e bad
-  eventually is_shown '[.held, .waiting] | @csv' 5,1
-  attempt tsem run -n "$SEM" true
-  expect_silence 75
-  kill -KILL "$(<pid)"
-  # At least one token is certainly lost, and is offered again or given to a waiter.
-  eventually is_shown '[.held, .waiting] | @csv' 5,0
-  attempt tsem run "$SEM" true
-  expect_silence
-  expect_shown '.held >= 3' true # tokens of live clients, and the permit of the command
-}
-
-@test "jobserver: a killed client's jobs keep their tokens while they live" {
-  tsem create -j 6 "$SEM"
-  mkfifo fifo
-  copy_programs 0
-  start tsem run --jobserver "$SEM" bash -c '
-    ./client.py parent 2 sh -c "sleep 1000 & sleep 1000 & sleep 1000 & touch children; wait" & echo $! >pids
-    ./client.py bad 3 sleep 1000 & echo $! >>pids
-    read -r _ <fifo'
-  eventually test -e parent -a -e bad -a -e children
-  eventually is_shown '[.held, .waiting] | @csv' 6,1
-  xargs kill -KILL <pids
-  # Three threads and the command are left: two of five tokens are lost, and one permit is offered.
-  eventually is_shown '[.available, .held, .waiting] | @csv' 1,5,0
-}
-
-@test "jobserver: tokens that a client keeps come back at the end of the command" {
+@test "jobserver: tokens of a killed client come back at the end of the command" {
   tsem create -j 3 "$SEM"
   copy_programs 0
-  attempt tsem run --jobserver "$SEM" ./client.py took 2 true
-  expect_silence
+  mkfifo fifo
+  start tsem run --jobserver "$SEM" sh -c './client.py took 2 sh -c "kill -KILL \$\$"; touch killed; read -r _ <fifo'
+  eventually test -e killed
+  expect_shown .held 3
+  echo >fifo
+  finish "$PID"
+  expect_status 0
   expect_at_rest 3
 }
 

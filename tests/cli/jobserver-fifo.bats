@@ -52,23 +52,6 @@ newest() {
   idle_build_leaves_its_permits "${FIFO[@]}"
 }
 
-@test "jobserver fifo: tokens of a killed client come back" {
-  tsem create -j 4 "$SEM"
-  mkfifo fifo
-  copy_programs 0
-  start tsem run "${FIFO[@]}" "$SEM" bash -c '
-    ./client.py bad 3 sleep 1000 & echo $! >pid
-    read -r _ <fifo'
-  eventually test -e bad
-  attempt tsem run -n "$SEM" true
-  expect_silence 75
-  kill -KILL "$(<pid)"
-  # All permits but the command's own come back: one of them is offered again, or given to a waiter.
-  eventually is_shown '.held <= 2' true
-  attempt tsem run -k 2 "$SEM" true
-  expect_silence
-}
-
 @test "jobserver fifo: a client that returns more tokens than it claimed adds no permit" {
   return_more_than_claimed "${FIFO[@]}"
 }
