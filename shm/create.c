@@ -134,14 +134,6 @@ publish(int fd, const char *temporary, const char *path)
 /* ---- the segment ---- */
 
 static int
-set_access(int fd, const struct segment_config *config)
-{
-	if (config->has_group && fchown(fd, (uid_t)-1, config->group) != 0)
-		return -errno;
-	return fchmod(fd, config->mode) == 0 ? 0 : -errno;
-}
-
-static int
 build(int fd, const char *temporary, const char *path, const struct segment_config *config, struct segment *segment)
 {
 	int rc = file_allocate(fd, 0, 0, SEGMENT_BYTES_MIN);
@@ -155,7 +147,7 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 		return rc;
 
 	image_format(segment->header, SEGMENT_BYTES_MIN, config);
-	rc = set_access(fd, config);
+	rc = segment_set_access(segment, config->mode, config->has_group ? config->group : (gid_t)-1);
 	if (rc == 0)
 		rc = publish(fd, temporary, path);
 	if (rc < 0)

@@ -116,8 +116,8 @@ segment_lstat(const char *name, struct stat *st)
 	return lstat(path, st) == 0 ? 0 : -errno;
 }
 
-static int
-unlink_inode(const char *name, dev_t device, ino_t inode)
+int
+segment_unlink(const char *name, dev_t device, ino_t inode)
 {
 	char path[PATH_BYTES];
 	struct stat st;
@@ -128,16 +128,4 @@ unlink_inode(const char *name, dev_t device, ino_t inode)
 		return rc;
 	name_to_path(name, path);
 	return unlink(path) == 0 ? 0 : -errno;
-}
-
-int
-segment_unlink(const char *name, const struct segment *segment)
-{
-	return unlink_inode(name, segment->device, segment->inode);
-}
-
-int
-segment_unlink_any(const char *name, const struct stat *seen)
-{
-	return unlink_inode(name, seen->st_dev, seen->st_ino);
 }

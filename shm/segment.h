@@ -71,13 +71,10 @@ int segment_set_access(const struct segment *segment, mode_t mode, gid_t group);
 /* Whether the file has no name any more. False also if the program has closed the descriptor. */
 bool segment_is_unlinked(const struct segment *segment);
 
-/* Removes `name` if it still leads to this segment; -ENOENT if it does not. */
-int segment_unlink(const char *name, const struct segment *segment);
-
 /* Returns the file system's data about the file or link that `name` leads to. */
 int segment_lstat(const char *name, struct stat *st);
 
-/* Removes `name` if it still leads to the file `seen`, which need not be a segment; -ENOENT if it does not. */
-int segment_unlink_any(const char *name, const struct stat *seen);
+/* Removes `name` if it still leads to this file, which need not be a segment; -ENOENT if it does not. */
+int segment_unlink(const char *name, dev_t device, ino_t inode);
 
 #endif

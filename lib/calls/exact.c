@@ -15,12 +15,9 @@
 static int
 withdraw(struct tsem *sem, uint64_t tickets, uint64_t permits)
 {
-	bool done;
 	if ((int64_t)permits - available_permits(sem) > COUNTER_DRIFT)
 		return -EOVERFLOW;
-	if (!advance_tickets(sem, tickets, permits, &done))
-		return -EBADMSG;
-	return done ? 0 : -EAGAIN;
+	return advance_tickets(sem, tickets, permits);
 }
 
 /*

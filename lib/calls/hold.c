@@ -58,20 +58,14 @@ acquire_until(struct tsem *sem, uint32_t count, const struct timespec *deadline,
 	return acquire_slow(sem, count, &options, hold);
 }
 
-int
-hold_try_unchecked(struct tsem *sem, uint32_t count, tsem_hold *hold)
-{
-	struct queue_place place = queue_request(sem, count, USE_HOLD, NULL);
-	int rc = queue_try_enter(&place);
-	return rc < 0 ? rc : hold_become(&place, hold);
-}
-
 static __attribute__((noinline)) int
 try_acquire_slow(struct tsem *sem, uint32_t count, tsem_hold *hold)
 {
-	const struct queue_place place = queue_request(sem, count, USE_HOLD, NULL);
+	struct queue_place place = queue_request(sem, count, USE_HOLD, NULL);
 	int rc = queue_check(&place);
-	return rc < 0 ? rc : hold_try_unchecked(sem, count, hold);
+	if (rc == 0)
+		rc = queue_try_enter(&place);
+	return rc < 0 ? rc : hold_become(&place, hold);
 }
 
 int
@@ -118,15 +112,6 @@ release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 	return 0;
 }
 
-/* Ends a fast release that other processes take part in. `grants`: G before its move. */
-static __attribute__((noinline)) int
-release_notify(const struct cached *entry, uint64_t grants)
-{
-	struct tsem *sem = hold_sem(&entry->hold);
-	const uint32_t count = LOAD_RLX(&entry->record->count);
-	return grant_notify_moved(sem, grants, count);
-}
-
 /* Releases a hold that is not void, if this process owns it or has lent it. */
 static __attribute__((noinline)) int
 release_any(struct hold *hold)
@@ -161,7 +146,7 @@ tsem_release(tsem_hold *out)
 	case FAST_NOT_MOVED:
 		return release_slow(hold_sem(&entry->hold), entry->hold.record, state_releasing(held));
 	case FAST_NOTIFY:
-		return release_notify(entry, grants);
+		return grant_notify_moved(hold_sem(&entry->hold), grants, LOAD_RLX(&entry->record->count));
 	case FAST_DONE:
 		break;
 	}

@@ -11,42 +11,27 @@
 #include "system/platform.h"
 #include "wake/notify.h"
 
-static uint64_t
-bit_of(bool holders_only)
-{
-	return holders_only ? PENDING_HOLDERS : PENDING_IDLE;
-}
-
 /* 0: idle; -EAGAIN: not yet. A process that sleeps afterwards has set its bit before. */
 static int
-look(struct tsem *sem, bool holders_only)
+look(struct tsem *sem, uint64_t bit)
 {
 	if (removal_notice(sem))
 		return -EIDRM;
-	return census_is_idle(sem, holders_only) ? 0 : -EAGAIN;
+	return census_is_idle(sem, bit == PENDING_HOLDERS) ? 0 : -EAGAIN;
 }
 
-/* At the deadline. */
+/* -EAGAIN: not idle at the deadline. */
 static int
-look_once_more(struct tsem *sem, bool holders_only)
-{
-	recover_all(sem, NULL);
-	int rc = look(sem, holders_only);
-	return rc == -EAGAIN ? -ETIMEDOUT : rc;
-}
-
-static int
-sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned flags)
+sleep_until_idle(struct tsem *sem, uint64_t bit, uint64_t until, unsigned flags)
 {
 	struct header *header = sem->segment.header;
-	const uint64_t bit = bit_of(holders_only);
 	uint64_t now;
 	uint64_t due = 0;
 	while ((now = platform.now()) < until) {
 		const uint32_t seen = LOAD_ACQ(&header->idle);
 		OR_SEQ(&header->pending, bit);
 		bump_grants(sem);
-		int rc = look(sem, holders_only);
+		int rc = look(sem, bit);
 		if (rc != -EAGAIN)
 			return rc;
 		if (now >= due) {
@@ -55,29 +40,30 @@ sleep_until_idle(struct tsem *sem, bool holders_only, uint64_t until, unsigned f
 		}
 		rc = platform.sleep(&header->idle, seen, (uint32_t)bit, earlier_of(due, until));
 		if (wait_is_interrupted(rc, flags)) {
-			rc = look(sem, holders_only);
+			rc = look(sem, bit);
 			return rc == -EAGAIN ? -EINTR : rc;
 		}
 	}
-	return look_once_more(sem, holders_only);
+	return -EAGAIN;
 }
 
 int
 tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline)
 {
-	const bool holders_only = (flags & TSEM_HOLDERS) != 0;
+	const uint64_t bit = (flags & TSEM_HOLDERS) != 0 ? PENDING_HOLDERS : PENDING_IDLE;
 	if ((flags & ~(TSEM_HOLDERS | TSEM_INTERRUPTIBLE)) != 0 || !queue_is_deadline(deadline))
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;
-	int rc = look(sem, holders_only);
+	const uint64_t until = queue_deadline(deadline);
+	int rc = look(sem, bit);
+	if (rc == -EAGAIN && platform.now() < until) { /* a try wakes no other process */
+		rc = sleep_until_idle(sem, bit, until, flags);
+		notify_forget(sem, bit);
+	}
 	if (rc != -EAGAIN)
 		return rc;
-	/* A try wakes no other process. */
-	const uint64_t until = queue_deadline(deadline);
-	if (platform.now() >= until)
-		return look_once_more(sem, holders_only);
-	rc = sleep_until_idle(sem, holders_only, until, flags);
-	notify_forget(sem, bit_of(holders_only));
-	return rc;
+	recover_all(sem, NULL);
+	rc = look(sem, bit);
+	return rc == -EAGAIN ? -ETIMEDOUT : rc;
 }

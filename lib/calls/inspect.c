@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "calls/slot.h"
 #include "cancellation.h"
 #include "protocol/census.h"
 #include "protocol/protocol.h"
@@ -131,27 +130,13 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 
 /* ---- owners ---- */
 
-/* What is sorted. The distance is from a fixed point, so that nonsense in a segment has an order, too. */
-struct seen {
-	int64_t distance;
-	struct sighting sighting;
-};
-
-/* The slots that holds have, ascending. */
-struct slots {
-	uint32_t n;
-	uint32_t number[SLOTS_MAX];
-	uint32_t record[SLOTS_MAX];
-	uint64_t ticket[SLOTS_MAX];
-};
-
 static int
 by_role_and_ticket(const void *a, const void *b)
 {
-	const struct seen *x = a;
-	const struct seen *y = b;
-	if (x->sighting.role != y->sighting.role)
-		return x->sighting.role == ROLE_HOLDER ? -1 : 1;
+	const struct sighting *x = a;
+	const struct sighting *y = b;
+	if (x->role != y->role)
+		return x->role == ROLE_HOLDER ? -1 : 1;
 	return (x->distance > y->distance) - (x->distance < y->distance);
 }
 
@@ -188,59 +173,32 @@ describe(const struct tsem *sem, const struct sighting *s)
 	return owner;
 }
 
-/* Sorts in the order of tsem_owners(). */
-static struct seen *
-sort_all(const struct census *census)
-{
-	struct seen *all = calloc(census->n + 1, sizeof(*all));
-	if (all == NULL)
-		return NULL;
-	for (size_t i = 0; i < census->n; i++) {
-		all[i].distance = counter_diff(census->seen[i].ticket, counter_value(census->c.grants));
-		all[i].sighting = census->seen[i];
-	}
-	qsort(all, census->n, sizeof(*all), by_role_and_ticket);
-	return all;
-}
-
+/* Fills `own`, into which the owner points. `slots`: all of the segment. */
 static void
-collect_slots(struct tsem *sem, struct slots *slots)
+add_slots(struct tsem_owner *owner, uint32_t record, const uint64_t slots[SLOTS_MAX], uint32_t own[SLOTS_MAX])
 {
-	slots->n = 0;
-	for (uint32_t i = 0; i < SLOTS_MAX; i++) {
-		if (slot_holder(sem, i, &slots->record[slots->n], &slots->ticket[slots->n]))
-			slots->number[slots->n++] = i;
-	}
-}
-
-/* Fills `own`, into which the owner points. */
-static void
-add_slots(struct tsem_owner *owner, uint32_t record, const struct slots *slots, uint32_t own[SLOTS_MAX])
-{
-	owner->slot = TSEM_NO_SLOT;
 	owner->slots = own;
-	owner->slot_count = 0;
-	for (uint32_t i = 0; owner->position == 0 && i < slots->n; i++) {
-		if (slots->record[i] == record && slots->ticket[i] == owner->ticket)
-			own[owner->slot_count++] = slots->number[i];
+	for (uint32_t i = 0; owner->position == 0 && i < SLOTS_MAX; i++) {
+		if (slots[i] == slot_make(owner->ticket, record))
+			own[owner->slot_count++] = i;
 	}
-	if (owner->slot_count > 0)
-		owner->slot = own[0];
+	owner->slot = owner->slot_count > 0 ? own[0] : TSEM_NO_SLOT;
 }
 
 static int
-call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *each, void *arg)
+call_each(struct tsem *sem, const struct census *census, tsem_owner_fn *each, void *arg)
 {
 	NO_CANCELLATION;
-	struct slots slots;
+	uint64_t slots[SLOTS_MAX]; /* of one moment, so that no two owners have the same one */
 	uint32_t own[SLOTS_MAX];
 	struct inner_processes inner = {0};
 	bool inner_is_read = false;
-	collect_slots(sem, &slots);
+	for (uint32_t i = 0; i < SLOTS_MAX; i++)
+		slots[i] = LOAD_ACQ(&sem->segment.slots[i]);
 	int rc = 0;
 	uint32_t position = 0;
-	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct sighting *s = &all[i].sighting;
+	for (size_t i = 0; i < census->n && rc == 0; i++) {
+		const struct sighting *s = &census->seen[i];
 		struct tsem_owner owner = describe(sem, s);
 		if (owner.foreign_pid) {
 			if (!inner_is_read)
@@ -253,7 +211,7 @@ call_each(struct tsem *sem, const struct seen *all, size_t n, tsem_owner_fn *eac
 		}
 		if (s->role == ROLE_WAITER)
 			owner.position = ++position;
-		add_slots(&owner, s->index, &slots, own);
+		add_slots(&owner, s->index, slots, own);
 		rc = each(&owner, arg);
 	}
 	inner_processes_free(&inner);
@@ -274,14 +232,11 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 		take_census(sem, &census);
 		limit = record_limit(sem);
 	} while (limit > census.room);
-	struct seen *all = sort_all(&census);
-	free(census.seen);
-	if (all == NULL)
-		return -ENOMEM;
+	qsort(census.seen, census.n, sizeof(*census.seen), by_role_and_ticket);
 	if (stat != NULL)
 		fill_stat(sem, &census, st, stat);
-	const int rc = call_each(sem, all, census.n, each, arg);
-	free(all);
+	const int rc = call_each(sem, &census, each, arg);
+	free(census.seen);
 	return rc;
 }
 

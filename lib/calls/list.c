@@ -9,65 +9,32 @@
 #include "tsem.h"
 
 static int
-by_name(const void *a, const void *b)
+is_semaphore(const struct dirent *entry)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return name_from_file(entry->d_name) != NULL;
 }
 
-struct names {
-	char **items;
-	size_t n;
-	size_t room;
-};
-
+/* alphasort() depends on the locale. */
 static int
-add_name(struct names *names, const char *name)
+by_name(const struct dirent **a, const struct dirent **b)
 {
-	if (names->n == names->room) {
-		const size_t room = names->room == 0 ? 64 : names->room * 2;
-		char **items = realloc(names->items, room * sizeof(*items));
-		if (items == NULL)
-			return -ENOMEM;
-		names->items = items;
-		names->room = room;
-	}
-	char *copy = strdup(name);
-	if (copy == NULL)
-		return -ENOMEM;
-	names->items[names->n++] = copy;
-	return 0;
-}
-
-static int
-collect_names(struct names *names)
-{
-	DIR *directory = opendir(SHM_DIRECTORY);
-	if (directory == NULL)
-		return -errno;
-	int rc = 0;
-	const struct dirent *entry;
-	while (rc == 0 && (entry = readdir(directory)) != NULL) {
-		const char *name = name_from_file(entry->d_name);
-		if (name != NULL)
-			rc = add_name(names, name);
-	}
-	closedir(directory);
-	return rc;
+	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 int
 tsem_list(tsem_name_fn *each, void *arg)
 {
 	NO_CANCELLATION;
-	struct names names = {0};
-	int rc = collect_names(&names);
-	if (rc == 0 && names.n > 0)
-		qsort(names.items, names.n, sizeof(*names.items), by_name);
-	for (size_t i = 0; i < names.n; i++) {
+	struct dirent **entries;
+	const int n = scandir(SHM_DIRECTORY, &entries, is_semaphore, by_name);
+	if (n < 0)
+		return -errno;
+	int rc = 0;
+	for (int i = 0; i < n; i++) {
 		if (rc == 0)
-			rc = each(names.items[i], arg);
-		free(names.items[i]);
+			rc = each(name_from_file(entries[i]->d_name), arg);
+		free(entries[i]);
 	}
-	free(names.items);
+	free(entries);
 	return rc;
 }

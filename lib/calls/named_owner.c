@@ -6,7 +6,6 @@
 
 #include "protocol/protocol.h"
 #include "records/owner.h"
-#include "recovery/recover.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
 #include "system/inner_process.h"
@@ -164,24 +163,17 @@ check(const struct tsem *sem, const struct named *named)
 }
 
 static int
-may_recover(const struct survey *survey, unsigned flags)
-{
-	if (!survey->any)
-		return -ENOENT;
-	if (survey->several)
-		return -ENOTUNIQ;
-	if (survey->alive)
-		return -EBUSY;
-	return survey->unknown && (flags & TSEM_FORCE) == 0 ? -EXDEV : 0;
-}
-
-static int
 recover_named(struct tsem *sem, const struct named *named, unsigned flags, uint32_t *permits)
 {
 	const struct survey all = survey(sem, named, HOLDS_AND_WAITS);
-	const int rc = may_recover(&all, flags);
-	if (rc < 0)
-		return rc;
+	if (!all.any)
+		return -ENOENT;
+	if (all.several)
+		return -ENOTUNIQ;
+	if (all.alive)
+		return -EBUSY;
+	if (all.unknown && (flags & TSEM_FORCE) == 0)
+		return -EXDEV;
 	const struct record *record;
 	struct found found;
 	FOR_EACH_RECORD(sem, i, record) {

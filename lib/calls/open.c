@@ -49,7 +49,8 @@ finish_handle(struct tsem *sem, const char *name, int rc, struct tsem **out)
 static int
 allocate_handle(struct tsem **sem)
 {
-	int rc = identity_prepare();
+	struct identity self;
+	int rc = identity_get(&self); /* which fills its cache */
 	if (rc < 0)
 		return rc;
 	*sem = aligned_alloc(_Alignof(struct tsem), sizeof(struct tsem));

@@ -51,7 +51,6 @@
 #include "protocol/fast.h"
 #include "recovery/recover_front.h"
 #include "system/platform.h"
-#include "wake/ticket_word.h"
 #include "wake/wake.h"
 
 /*
@@ -84,11 +83,9 @@ look_around(const struct tsem *sem)
 static bool
 make_quiet(struct tsem *sem, const struct view *view)
 {
-	bool done;
-	if (!retag_grants(sem, view->grants, TAG_NONE, &done))
-		return false;
-	if (!done || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
-		return true;
+	const int rc = retag_grants(sem, view->grants, TAG_NONE);
+	if (rc < 0 || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
+		return rc != -EBADMSG;
 	/* The arrival may have read G before, and sleep. Another post may have enabled it since and found nothing to do. */
 	if (!watch_grants(sem))
 		return false;
@@ -97,14 +94,12 @@ make_quiet(struct tsem *sem, const struct view *view)
 	return true;
 }
 
-/* A bit for each ticket that is about to be enabled: whether a waiter sleeps on its word. */
-struct sleepers {
-	uint64_t bits[ARRAY_WORDS / 64];
-};
-
-/* Advances the words and writes `posted` on them. False: G has changed, so the move would fail. */
+/*
+ * Advances the words and writes `posted` on them. `sleepers`: a bit for each ticket that is about to be enabled, whether
+ * a waiter sleeps on its word. False: G has changed, so the move would fail.
+ */
 static bool
-announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct sleepers *sleepers)
+announce_post(struct tsem *sem, const struct view *view, uint32_t count, uint64_t sleepers[ARRAY_WORDS / 64])
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t ticket = counter_add(view->limit, i);
@@ -116,9 +111,9 @@ announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct 
 			seen = LOAD_SEQ(word);
 		} while (!CAS_SEQ32(word, seen, word_posted(seen, ticket)));
 		if (i % 64 == 0)
-			sleepers->bits[i / 64] = 0;
+			sleepers[i / 64] = 0;
 		if ((seen & WORD_SLEEPER_BITS) != 0)
-			sleepers->bits[i / 64] |= UINT64_C(1) << i % 64;
+			sleepers[i / 64] |= UINT64_C(1) << i % 64;
 	}
 	return true;
 }
@@ -127,15 +122,15 @@ announce_post(struct tsem *sem, const struct view *view, uint32_t count, struct 
 static bool
 move_and_wake(struct tsem *sem, const struct view *view, uint32_t count)
 {
-	struct sleepers sleepers;
+	uint64_t sleepers[ARRAY_WORDS / 64];
 	_Atomic uint32_t *const array = sem->segment.array;
 	const uint32_t hash_salt = sem->hash_salt;
-	if (!announce_post(sem, view, count, &sleepers) || !post_grants(sem, view->grants, count))
+	if (!announce_post(sem, view, count, sleepers) || !post_grants(sem, view->grants, count))
 		return false;
 	/* The handle and the memory may be gone by now, so only addresses are used. */
 	for (uint32_t i = 0; i < count; i++) {
 		const uint64_t ticket = counter_add(view->limit, i);
-		if ((sleepers.bits[i / 64] >> i % 64 & 1) != 0)
+		if ((sleepers[i / 64] >> i % 64 & 1) != 0)
 			platform.wake(&array[word_index(ticket, hash_salt)], word_bit(ticket), INT_MAX);
 	}
 	return true;
@@ -180,20 +175,15 @@ is_orphan_next(const struct view *view)
 	return (view->pending & PENDING_ORPHANS) != 0 && counter_diff(view->limit, counter_value(view->pending)) >= 0;
 }
 
-/* E - T after the post, once the orphans are skipped: they give their permits back. */
-static int64_t
-room_after(struct tsem *sem, const struct view *view, uint32_t count)
-{
-	const int64_t room = view->room + (int64_t)count;
-	return sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0 ? room + count_orphaned(sem) : room;
-}
-
 /* Whether the post may move G from view->grants: 0, or -EOVERFLOW: it would exceed a limit. -EBADMSG. */
 static int
 check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
 {
 	int64_t anonymous;
-	const int64_t after = room_after(sem, view, count);
+	/* E - T after the post, once the orphans are skipped: they give their permits back. */
+	int64_t after = view->room + (int64_t)count;
+	if (sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0)
+		after += count_orphaned(sem);
 	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
 		return -EOVERFLOW;
 	if (!bounded)
@@ -224,7 +214,8 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 			return -EBADMSG;
 		if (step == POST_DONE) {
 			PROBE_SEM(post, sem);
-			*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
+			if (previous != NULL)
+				*previous = available < (int64_t)UINT32_MAX ? (uint32_t)available : UINT32_MAX;
 			return 0;
 		}
 	}
@@ -243,19 +234,15 @@ post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 		return -EIDRM;
 
 	const int saved = errno;
-	uint32_t before;
-	int rc = post_until_done(sem, count, sem->bounded, &before);
+	int rc = post_until_done(sem, count, sem->bounded, previous);
 	errno = saved;
-	if (rc == 0 && previous != NULL)
-		*previous = before;
 	return rc;
 }
 
 int
 post_taken(struct tsem *sem, uint32_t count)
 {
-	uint32_t previous;
-	return post_until_done(sem, count, true, &previous);
+	return post_until_done(sem, count, true, NULL);
 }
 
 int

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tsem_remove(): when a semaphore may be removed. removal.h has the removal itself. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "cancellation.h"
 #include "protocol/protocol.h"
@@ -39,33 +38,26 @@ count_users(struct tsem *sem)
 
 /*
  * The places of a remover. Together they are for all permits, so no process can get one without a place behind them.
- * One place has at most UINT32_MAX permits.
+ * One place has at most UINT32_MAX permits, all have 2^38. Each that is given back costs a look at all others.
  */
+enum { PLACES_MAX = 64 };
+
 struct seizure {
-	struct queue_place *places;
+	struct queue_place places[PLACES_MAX];
 	size_t n;
 };
 
-enum {
-	PLACES_MAX = 64
-}; /* 2^38 permits. A place that is given back costs a look at all others, so the number is limited */
-enum how { IF_ENABLED, IN_LINE };
-
 static int
-seize_some(struct tsem *sem, int64_t wanted, enum how how, struct seizure *seizure)
+seize_some(struct tsem *sem, int64_t wanted, enum arrival how, struct seizure *seizure)
 {
 	if (seizure->n == PLACES_MAX)
 		return -EOVERFLOW;
-	struct queue_place *places = realloc(seizure->places, (seizure->n + 1) * sizeof(*places));
-	if (places == NULL)
-		return -ENOMEM;
-	seizure->places = places;
-	struct queue_place *place = &places[seizure->n];
+	struct queue_place *place = &seizure->places[seizure->n];
 	const uint32_t count = wanted < (int64_t)UINT32_MAX ? (uint32_t)wanted : UINT32_MAX;
 	*place = queue_request(sem, count, USE_HOLD, &queue_for_ever);
-	int rc = how == IF_ENABLED ? queue_try_enter(place) : queue_claim(place);
-	if (rc == 0 && how == IN_LINE)
-		rc = queue_take_ticket(place);
+	int rc = how == ARRIVE_IF_ENABLED ? queue_try_enter(place) : queue_claim(place);
+	if (rc == 0 && how == ARRIVE_IN_LINE)
+		rc = queue_take_ticket(place, how);
 	if (rc < 0)
 		return rc;
 	queue_mark_queued(place);
@@ -104,13 +96,13 @@ seize(struct tsem *sem, struct seizure *seizure)
 	int64_t wanted = all_permits(sem);
 	int rc;
 	if (wanted > 0) {
-		rc = seize_some(sem, wanted, IF_ENABLED, seizure);
+		rc = seize_some(sem, wanted, ARRIVE_IF_ENABLED, seizure);
 	} else {
 		recover_all(sem, NULL);
-		rc = available_permits(sem) < 0 || count_users(sem) > 0 ? -EBUSY : seize_some(sem, 1, IN_LINE, seizure);
+		rc = available_permits(sem) < 0 || count_users(sem) > 0 ? -EBUSY : seize_some(sem, 1, ARRIVE_IN_LINE, seizure);
 	}
 	while (rc == 0 && (wanted = available_permits(sem)) > 0)
-		rc = seize_some(sem, wanted, IF_ENABLED, seizure);
+		rc = seize_some(sem, wanted, ARRIVE_IF_ENABLED, seizure);
 	if (rc == 0 && count_users(sem) > seizure->n)
 		rc = -EBUSY;
 	return rc == -EAGAIN ? -EBUSY : rc;
@@ -118,14 +110,14 @@ seize(struct tsem *sem, struct seizure *seizure)
 
 /*
  * With force: waits in the queue for as many permits, behind all others, so that the death of this process is noticed
- * as that of any remover. If there is no record or no memory for that, the name is removed all the same.
+ * as that of any remover. If there is no record for that, the name is removed all the same.
  */
 static void
 line_up(struct tsem *sem, struct seizure *seizure)
 {
 	int64_t wanted = all_permits(sem);
 	wanted = wanted > 0 ? wanted : 1;
-	while (wanted > 0 && seize_some(sem, wanted, IN_LINE, seizure) == 0)
+	while (wanted > 0 && seize_some(sem, wanted, ARRIVE_IN_LINE, seizure) == 0)
 		wanted = available_permits(sem);
 }
 
@@ -143,7 +135,6 @@ remove_opened(const char *name, struct tsem *sem, unsigned flags)
 	if (rc == 0)
 		rc = removal_unlink(name, sem);
 	give_back(sem, &seizure);
-	free(seizure.places);
 	return rc;
 }
 
@@ -164,7 +155,7 @@ tsem_remove(const char *name, unsigned flags)
 		return rc == -ENOENT ? 0 : rc;
 	}
 	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT || rc == -EMLINK) && (flags & TSEM_FORCE) != 0)
-		return segment_unlink_any(name, &seen);
+		return segment_unlink(name, seen.st_dev, seen.st_ino);
 	if (rc < 0)
 		return rc;
 	rc = remove_opened(name, sem, flags);

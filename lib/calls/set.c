@@ -7,7 +7,6 @@
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
 #include "wake/notify.h"
-#include "wake/ticket_word.h"
 #include "wake/wake.h"
 
 /*
@@ -42,7 +41,7 @@ lower_capacity(struct tsem *sem, const struct change *change)
 {
 	struct header *header = sem->segment.header;
 	struct queue_place place = change->place;
-	int rc = queue_take_ticket(&place);
+	int rc = queue_take_ticket(&place, ARRIVE_IN_LINE);
 	if (rc < 0)
 		return rc;
 	const uint64_t limit = counter_add(counter_value(LOAD_SEQ(&header->grants)), change->old);
@@ -55,15 +54,6 @@ lower_capacity(struct tsem *sem, const struct change *change)
 	/* Of two setters, one may have made an enabled waiter wait again, and no process has moved G. */
 	notify_idle(sem);
 	return 0;
-}
-
-/* A waiter that is enabled now may sleep on any word: a release at the same moment may have read the old capacity. */
-static void
-raise_capacity(struct tsem *sem)
-{
-	wake_all(sem);
-	skip_orphans(sem);
-	notify_idle(sem);
 }
 
 /* By compare-and-swap, so that each of two setters knows what it replaced. */
@@ -109,7 +99,10 @@ set_take_effect(struct tsem *sem, const struct change *change)
 	if (change->permits < change->old)
 		return lower_capacity(sem, change);
 	unclaim(sem, change);
-	raise_capacity(sem);
+	/* A waiter that is enabled now may sleep on any word: a release at this moment may have read the old capacity. */
+	wake_all(sem);
+	skip_orphans(sem);
+	notify_idle(sem);
 	return 0;
 }
 
@@ -125,19 +118,16 @@ tsem_set(tsem *sem, uint32_t permits)
 		return -EOVERFLOW;
 
 	int rc = set_store(sem, permits, &change);
-	if (rc < 0) {
-		unclaim(sem, &change);
-		return rc;
-	}
 	/*
 	 * A remover that came after the look above has set C to 0, or has died before that; this process has stored another
 	 * C since. So it looks again, and sets C to 0 again. If it dies before that, the first process that does not get a
 	 * permit at once does so; until then the processes that have the semaphore open go on among themselves under this
 	 * capacity.
 	 */
-	if (permits >= change.old && removal_notice(sem)) {
-		unclaim(sem, &change);
-		return -EIDRM;
-	}
-	return set_take_effect(sem, &change);
+	if (rc == 0 && permits >= change.old && removal_notice(sem))
+		rc = -EIDRM;
+	if (rc == 0)
+		return set_take_effect(sem, &change);
+	unclaim(sem, &change);
+	return rc;
 }

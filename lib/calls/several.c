@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "calls/hold.h"
-#include "protocol/protocol.h"
 #include "queue/queue.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
@@ -70,7 +69,7 @@ try_each(tsem *const sems[], size_t n, tsem_hold *hold, size_t *which)
 {
 	int result = -EAGAIN;
 	for (size_t i = 0; i < n; i++) {
-		int rc = hold_try_unchecked(sems[i], 1, hold);
+		int rc = tsem_try_acquire(sems[i], 1, hold);
 		if (rc == 0)
 			*which = i;
 		if (rc != -EAGAIN && rc != -EUSERS)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "calls/slot.h"
-
+/* Slots: each live holder may have numbers of its own, from 0 on, for resources that come in numbered pieces. */
 #include "protocol/protocol.h"
 #include "system/identity.h"
 #include "system/process_mutex.h"
@@ -20,15 +19,6 @@ is_taken(struct tsem *sem, uint64_t slot)
 	if (!record_find(sem, slot_record(slot), &record))
 		return true; /* the record cannot be mapped, so the slot may be taken */
 	return record != NULL && record_is_held(record, slot_ticket(slot), &state);
-}
-
-bool
-slot_holder(struct tsem *sem, uint32_t i, uint32_t *record, uint64_t *ticket)
-{
-	const uint64_t slot = LOAD_ACQ(&sem->segment.slots[i]);
-	*record = slot_record(slot);
-	*ticket = slot_ticket(slot);
-	return is_taken(sem, slot);
 }
 
 /* Finds the slots that the hold has already, at most `n`, ascending. Returns their number. */
@@ -58,17 +48,6 @@ take_slot(struct tsem *sem, uint32_t i, uint64_t own)
 	return false;
 }
 
-/* One thread at a time: two that ask for the slots of one hold at once would each take a slot for each permit. */
-static void
-take_missing(struct tsem *sem, uint64_t own, uint32_t *slots, uint32_t count)
-{
-	process_mutex_lock();
-	uint32_t missing = count - find_own(sem, own, slots, count);
-	for (uint32_t i = 0; i < SLOTS_MAX && missing > 0; i++)
-		missing -= take_slot(sem, i, own);
-	process_mutex_unlock();
-}
-
 /*
  * Gives the hold a slot for each of its permits, as far as slots are free, and returns the number of its slots. Only
  * the owner takes slots. A child with a copy of the hold, and a process that has lent it, only see those that it has.
@@ -77,10 +56,15 @@ static uint32_t
 take_own(struct tsem *sem, const struct hold *hold, uint64_t owner, uint32_t *slots, uint32_t count)
 {
 	const uint64_t own = slot_make(hold_ticket(hold), hold->record);
-	const uint32_t found = find_own(sem, own, slots, count);
+	uint32_t found = find_own(sem, own, slots, count);
 	if (found == count || !identity_is(owner))
 		return found;
-	take_missing(sem, own, slots, count);
+	/* One thread at a time: two that ask for the slots of one hold at once would each take a slot for each permit. */
+	process_mutex_lock();
+	found = find_own(sem, own, slots, count);
+	for (uint32_t i = 0; i < SLOTS_MAX && found < count; i++)
+		found += take_slot(sem, i, own);
+	process_mutex_unlock();
 	return find_own(sem, own, slots, count);
 }
 

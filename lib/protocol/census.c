@@ -56,9 +56,7 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 		return queued && !enabled ? ROLE_ORPHAN : ROLE_NONE;
 	if (queued && !enabled)
 		return state_is_declared(s->state) ? ROLE_ORPHAN : ROLE_WAITER;
-	if (queued)
-		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
-	if (state_kind(s->state) == STATE_HELD)
+	if (queued || state_kind(s->state) == STATE_HELD)
 		return s->use == USE_TAKE ? ROLE_NONE : ROLE_HOLDER;
 	return state_kind(s->state) == STATE_RELEASING && !is_last_release(c->grants, s->index, s->state) ? ROLE_HOLDER
 	                                                                                                  : ROLE_NONE;
@@ -83,6 +81,7 @@ sight(const struct record *record, uint32_t index, const struct counters *c)
 		queued = true; /* it has its ticket, which is not in its state yet */
 		s.ticket = counter_add(counter_value(c->tickets), (UINT64_C(1) << 48) - s.count);
 	}
+	s.distance = counter_diff(s.ticket, counter_value(c->grants));
 	s.role = role_of(&s, queued, c);
 	return s;
 }
@@ -113,12 +112,7 @@ take_census(struct tsem *sem, struct census *census)
 	const struct record *record;
 	uint32_t read = 0;
 	do {
-		census->c = read_counters(sem);
-		census->queued = 0;
-		census->held = 0;
-		census->waiting = 0;
-		census->first_count = 0;
-		census->n = 0;
+		*census = (struct census){.c = read_counters(sem), .seen = census->seen, .room = census->room};
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
 			if (LOAD_ACQ(&record->owner) == 0) /* most are free, and a quick pass is more likely to see nothing move */
 				continue;

@@ -21,6 +21,7 @@ struct sighting {
 	uint64_t owner;
 	uint64_t state;
 	uint64_t ticket;
+	int64_t distance; /* of the ticket from G, so that nonsense in a segment has an order, too */
 	uint64_t since;
 	uint64_t until;
 	uint32_t count;

@@ -129,19 +129,15 @@ thread_number(void)
 #endif
 }
 
-/* Fibonacci hashing: thread numbers are addresses, whose low bits are alike. */
-static inline size_t
-cache_index(uintptr_t thread)
-{
-	_Static_assert(CACHE_ENTRIES == 16, "four bits");
-	return (size_t)((uint32_t)thread * UINT32_C(0x9e3779b9) >> 28);
-}
-
-/* The entry that the thread uses, unless another thread owns it. */
+/*
+ * The entry that the thread uses, unless another thread owns it. Fibonacci hashing: thread numbers are addresses, whose
+ * low bits are alike.
+ */
 static inline struct cached *
 cache_place(const struct tsem *sem, uintptr_t thread)
 {
-	return sem->cache[cache_index(thread)];
+	_Static_assert(CACHE_ENTRIES == 16, "four bits");
+	return sem->cache[(uint32_t)thread * UINT32_C(0x9e3779b9) >> 28];
 }
 
 /* The calling thread's entry; NULL if it has none. */

@@ -47,15 +47,13 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 	return -EBADMSG;
 }
 
-bool
-advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done)
+int
+advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count)
 {
-	*done = false;
 	if (!is_replaceable(counter_tag(tickets), TAG_NONE) && !finish_arrival(sem, tickets))
-		return false;
+		return -EBADMSG;
 	const uint64_t next = counter_word_make(counter_add(counter_value(tickets), count), TAG_NONE);
-	*done = CAS_SEQ(&sem->segment.header->tickets, tickets, next);
-	return true;
+	return CAS_SEQ(&sem->segment.header->tickets, tickets, next) ? 0 : -EAGAIN;
 }
 
 bool
@@ -115,28 +113,23 @@ release_for_owner(struct tsem *sem, uint32_t index, struct record *record, uint6
 	return move != MOVE_STUCK;
 }
 
-bool
-retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done)
+int
+retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag)
 {
-	*done = false;
 	if (!is_replaceable(counter_tag(grants), tag) && !finish_release(sem, grants))
-		return false;
-	*done = CAS_SEQ(&sem->segment.header->grants, grants, counter_word_retag(grants, tag));
-	return true;
+		return -EBADMSG;
+	return CAS_SEQ(&sem->segment.header->grants, grants, counter_word_retag(grants, tag)) ? 0 : -EAGAIN;
 }
 
 bool
 watch_grants(struct tsem *sem)
 {
-	for (int retries = 0; retries < RETRIES_MAX; retries++) {
+	int rc = -EAGAIN;
+	for (int retries = 0; rc == -EAGAIN && retries < RETRIES_MAX; retries++) {
 		const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
-		bool done = tag_is_watched(counter_tag(grants));
-		if (!done && !retag_grants(sem, grants, TAG_WATCHED_FIRST, &done))
-			return false;
-		if (done)
-			return true;
+		rc = tag_is_watched(counter_tag(grants)) ? 0 : retag_grants(sem, grants, TAG_WATCHED_FIRST);
 	}
-	return false;
+	return rc == 0;
 }
 
 /*
@@ -145,12 +138,11 @@ watch_grants(struct tsem *sem)
 void
 bump_grants(struct tsem *sem)
 {
-	bool done = false;
-	for (int retries = 0; !done && retries < RETRIES_MAX; retries++) {
+	int rc = -EAGAIN;
+	for (int retries = 0; rc == -EAGAIN && retries < RETRIES_MAX; retries++) {
 		const uint64_t grants = LOAD_SEQ(&sem->segment.header->grants);
 		const uint64_t tag = counter_tag(grants);
 		const bool has_next = tag_is_watched(tag) && tag != TAG_WATCHED_LAST;
-		if (!retag_grants(sem, grants, has_next ? tag + 1 : TAG_WATCHED_FIRST, &done))
-			return;
+		rc = retag_grants(sem, grants, has_next ? tag + 1 : TAG_WATCHED_FIRST);
 	}
 }

@@ -155,10 +155,10 @@ enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
 int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);
 
 /*
- * If T is still `tickets`: takes `count` tickets for no record and no process, whether they are enabled or not.
- * `*done`: T was still `tickets`, and the tickets are taken. False: a record cannot be mapped.
+ * Takes `count` tickets for no record and no process, whether they are enabled or not. -EAGAIN: T is not `tickets` any
+ * more. -EBADMSG: a record cannot be mapped.
  */
-bool advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count, bool *done);
+int advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count);
 
 /* ---- releases ---- */
 
@@ -219,8 +219,8 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 	return CAS_SEQ(&sem->segment.header->grants, grants, grants + counter_word_make(count, 0));
 }
 
-/* Gives G another tag if it is still `grants`; `*done`: it was. False: a record cannot be mapped. */
-bool retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag, bool *done);
+/* Gives G another tag. -EAGAIN: G is not `grants` any more. -EBADMSG: a record cannot be mapped. */
+int retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag);
 
 /*
  * Makes G's tag one of the WATCHED values, so that posts look for sleepers until no process waits. A caller that is about

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "protocol/fast.h"
 #include "protocol/protocol.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
@@ -79,23 +78,7 @@ queue_check(const struct queue_place *place)
 	return removal_is_marked(sem) ? -EIDRM : 0;
 }
 
-/* Completes the request at the moment at which the wait begins. A try has no options, and does not wait. */
-static void
-begin_wait(struct queue_place *place)
-{
-	struct waiter *waiter = &place->waiter;
-	waiter->until = queue_deadline(waiter->options->deadline);
-	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels);
-}
-
 /* ---- the record ---- */
-
-static struct purpose
-purpose_of(const struct queue_place *place)
-{
-	const uint64_t until = place->waiter.until;
-	return (struct purpose){.count = place->waiter.count, .use = place->use, .until = until == NS_FOREVER ? 0 : until};
-}
 
 /*
  * Claims a record. If none is free, frees dead owners' records that have neither a permit nor a ticket, and only then
@@ -104,9 +87,10 @@ purpose_of(const struct queue_place *place)
 static int
 claim_or_grow(struct queue_place *place)
 {
-	const struct purpose purpose = purpose_of(place);
+	const struct waiter *waiter = &place->waiter;
+	const uint64_t until = waiter->until == NS_FOREVER ? 0 : waiter->until;
 	for (int tries = 0; tries <= RECORDS_MAX / RECORDS_PER_PAGE + 1; tries++) {
-		int rc = record_claim(place->sem, &purpose, &place->claim);
+		int rc = record_claim(place->sem, waiter->count, place->use, until, &place->claim);
 		if (rc != -EUSERS)
 			return rc;
 		if (recover_unused_records(place->sem) > 0)
@@ -131,11 +115,12 @@ queue_claim(struct queue_place *place)
 /* ---- giving up ---- */
 
 /* Makes the ticket an orphan: it is skipped now if E has come to it, and otherwise when E does. */
-static void
-make_orphan(struct queue_place *place)
+void
+queue_leave(struct queue_place *place)
 {
 	struct tsem *sem = place->sem;
 	const uint64_t ticket = place->waiter.ticket;
+	queue_mark_queued(place);
 	STORE_SEQ(&place->claim.record->owner, owner_orphan(ticket));
 	PROBE(abandon, sem, ticket, place->waiter.count);
 	note_orphan(sem, ticket);
@@ -158,7 +143,7 @@ give_up(struct queue_place *place, int why)
 	}
 
 	ADD_RLX(&sem->segment.header->statistics.timeouts, 1);
-	make_orphan(place);
+	queue_leave(place);
 	return why;
 }
 
@@ -171,37 +156,21 @@ queue_mark_queued(const struct queue_place *place)
 		CAS_SEQ(&record->state, state, state_next(state, STATE_QUEUED, place->waiter.ticket));
 }
 
-void
-queue_leave(struct queue_place *place)
-{
-	queue_mark_queued(place);
-	make_orphan(place);
-}
-
 /* ---- the ticket ---- */
 
-/* The tag under which the CLAIMED record takes its ticket. */
-static uint64_t
-arrival_tag(const struct claim *claim)
+int
+queue_take_ticket(struct queue_place *place, enum arrival how)
 {
-	return tag_make(claim->index, state_arrival_phase(LOAD_RLX(&claim->record->state)));
-}
-
-static int
-take_ticket(struct queue_place *place, enum arrival how)
-{
+	struct tsem *sem = place->sem;
 	struct waiter *waiter = &place->waiter;
 	waiter->record = place->claim.record;
-	int rc = arrive(place->sem, arrival_tag(&place->claim), waiter->count, how, &waiter->ticket);
+	const uint64_t tag = tag_make(place->claim.index, state_arrival_phase(LOAD_RLX(&waiter->record->state)));
+	int rc = arrive(sem, tag, waiter->count, how, &waiter->ticket);
+	if (rc == -EAGAIN && recover_before_failing(sem))
+		rc = arrive(sem, tag, waiter->count, how, &waiter->ticket);
 	if (rc < 0)
-		record_unclaim(place->sem, &place->claim);
+		record_unclaim(sem, &place->claim);
 	return rc;
-}
-
-int
-queue_take_ticket(struct queue_place *place)
-{
-	return take_ticket(place, ARRIVE_IN_LINE);
 }
 
 /*
@@ -211,11 +180,13 @@ queue_take_ticket(struct queue_place *place)
 int
 queue_join(struct queue_place *place)
 {
-	const bool waits = is_worth_waiting_for(place->sem, place->waiter.count);
-	begin_wait(place);
+	struct waiter *waiter = &place->waiter;
+	const bool waits = is_worth_waiting_for(place->sem, waiter->count);
+	waiter->until = queue_deadline(waiter->options->deadline);
+	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels); /* the wait begins */
 	int rc = queue_claim(place);
 	if (rc == 0)
-		rc = take_ticket(place, waits ? ARRIVE_IN_LINE : ARRIVE_IF_ENABLED);
+		rc = queue_take_ticket(place, waits ? ARRIVE_IN_LINE : ARRIVE_IF_ENABLED);
 	return rc == -EAGAIN ? -EINVAL : rc;
 }
 
@@ -267,21 +238,11 @@ queue_enter(struct queue_place *place)
 int
 queue_try_enter(struct queue_place *place)
 {
-	struct tsem *sem = place->sem;
-	struct waiter *waiter = &place->waiter;
 	int rc = queue_claim(place);
 	if (rc < 0)
 		return rc;
-
-	waiter->record = place->claim.record;
-	const uint64_t tag = arrival_tag(&place->claim);
-	rc = arrive(sem, tag, waiter->count, ARRIVE_IF_ENABLED, &waiter->ticket);
-	if (rc == -EAGAIN && recover_before_failing(sem))
-		rc = arrive(sem, tag, waiter->count, ARRIVE_IF_ENABLED, &waiter->ticket);
-	if (rc == 0)
-		return keep_unless_removed(place);
-	record_unclaim(sem, &place->claim);
-	return fail_if_removed(sem, rc);
+	rc = queue_take_ticket(place, ARRIVE_IF_ENABLED);
+	return rc < 0 ? fail_if_removed(place->sem, rc) : keep_unless_removed(place);
 }
 
 bool

@@ -3,6 +3,7 @@
 #ifndef TSEM_LIB_QUEUE_H
 #define TSEM_LIB_QUEUE_H
 
+#include "protocol/protocol.h"
 #include "queue/wait.h"
 #include "records/record.h"
 
@@ -40,7 +41,7 @@ int queue_check(const struct queue_place *place);
 /* queue_join() and queue_wait(). */
 int queue_enter(struct queue_place *place);
 
-/* The same without waiting: -EAGAIN. Looks for dead owners before it fails. */
+/* The same without waiting: -EAGAIN. */
 int queue_try_enter(struct queue_place *place);
 
 /* Claims a record and takes a ticket. */
@@ -54,10 +55,11 @@ void queue_leave(struct queue_place *place);
 
 /*
  * The steps of queue_join(), for a caller that must do something else between them, or takes a ticket for any count.
- * -EUSERS: all records are in use, also after recovery. If no ticket can be taken, the record is unclaimed.
+ * -EUSERS: all records are in use, also after recovery. If no ticket can be taken, the record is unclaimed. Before
+ * -EAGAIN it looks for dead owners.
  */
 int queue_claim(struct queue_place *place);
-int queue_take_ticket(struct queue_place *place);
+int queue_take_ticket(struct queue_place *place, enum arrival how);
 
 /* CLAIMED -> QUEUED, unless another process has done it: before a sleep, and before the ticket is given up. */
 void queue_mark_queued(const struct queue_place *place);

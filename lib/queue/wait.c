@@ -9,7 +9,6 @@
 #include "recovery/look.h"
 #include "recovery/removal.h"
 #include "system/platform.h"
-#include "wake/ticket_word.h"
 #include "wake/wake.h"
 
 /* ---- what a waiter does beside sleeping ---- */
@@ -20,6 +19,8 @@
 static uint64_t
 next_report(const struct tsem_wait *options, uint64_t now)
 {
+	if (options->progress == NULL)
+		return NS_FOREVER;
 	return options->every_ms != 0 ? now + options->every_ms * NS_PER_MS : next_multiple(now, REPORT_EVERY);
 }
 
@@ -32,15 +33,6 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	/* Without a pace, the position is not worth a look at every record. */
 	const uint32_t position = options->every_ms == 0 ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
-}
-
-static struct timers
-timers_begin(const struct tsem_wait *options, uint64_t now)
-{
-	struct timers timers = {.began = now, .look = 0, .progress = NS_FOREVER};
-	if (options->progress != NULL)
-		timers.progress = next_report(options, now);
-	return timers;
 }
 
 /*
@@ -83,13 +75,6 @@ has_ended(const struct tsem *sem, const struct waiter *waiter)
 	return LOAD_SEQ(&sem->segment.header->cancels) != waiter->cancels ? -ECANCELED : 0;
 }
 
-/* Another process has cancelled this waiter, and may have skipped its ticket. */
-static bool
-must_give_up(uint64_t state)
-{
-	return state_is_cancelled(state) || state_is_skipped(state);
-}
-
 static int
 wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool woken, struct timers *timers)
 {
@@ -105,7 +90,9 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 		wake_all(sem);
 	if (rc < 0)
 		return rc;
-	if (must_give_up(LOAD_SEQ(&waiter->record->state)))
+	/* Another process may have cancelled this waiter, and may have skipped its ticket. */
+	const uint64_t state = LOAD_SEQ(&waiter->record->state);
+	if (state_is_cancelled(state) || state_is_skipped(state))
 		return -ECANCELED;
 	if (now < timers->progress)
 		return 0;
@@ -209,8 +196,8 @@ int
 wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 {
 	bool woken = false;
-	for (size_t i = 0; i < n; i++)
-		sleepers[i].timers = timers_begin(sleepers[i].waiter->options, *now);
+	for (struct sleeper *s = sleepers; s < sleepers + n; s++)
+		s->timers = (struct timers){.began = *now, .progress = next_report(s->waiter->options, *now)};
 	while ((*which = wait_find_enabled(sleepers, n)) == n) {
 		uint64_t wake_at;
 		int rc = prepare(sleepers, n, *now, woken, &wake_at);

@@ -5,18 +5,12 @@
 #include "system/identity.h"
 #include "system/platform.h"
 
-static uint64_t
-recorded_start(const struct record *record, uint64_t owner)
-{
-	return owner_kind(owner) == OWNER_KIND_HANDED ? LOAD_ACQ(&record->start) : owner_start(owner);
-}
-
 struct process_id
 owner_process_id(const struct record *record, uint64_t owner)
 {
 	return (struct process_id){
 		.pid = owner_pid(owner),
-		.start = recorded_start(record, owner),
+		.start = owner_kind(owner) == OWNER_KIND_HANDED ? LOAD_ACQ(&record->start) : owner_start(owner),
 		.pid_ns = LOAD_ACQ(&record->pid_ns),
 	};
 }
@@ -57,10 +51,4 @@ owner_is_in_our_namespace(const struct record *record)
 {
 	struct identity self;
 	return identity_get(&self) == 0 && LOAD_ACQ(&record->pid_ns) == self.pid_ns;
-}
-
-bool
-owner_has_exited(const struct record *record, uint64_t owner)
-{
-	return owner_is_in_our_namespace(record) && has_exited((pid_t)owner_pid(owner), recorded_start(record, owner));
 }

@@ -19,7 +19,4 @@ struct process_id owner_process_id(const struct record *record, uint64_t owner);
 /* Whether the owner's pid is of the calling process's PID namespace. */
 bool owner_is_in_our_namespace(const struct record *record);
 
-/* Whether the owner is a zombie that no signal killed: see has_exited(). */
-bool owner_has_exited(const struct record *record, uint64_t owner);
-
 #endif

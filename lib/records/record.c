@@ -108,7 +108,7 @@ claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 }
 
 int
-record_claim(struct tsem *sem, const struct purpose *purpose, struct claim *claim)
+record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
 {
 	struct cached *entry = cache_entry(sem);
 	const bool ready = cache_is_ready(entry);
@@ -121,8 +121,8 @@ record_claim(struct tsem *sem, const struct purpose *purpose, struct claim *clai
 			return rc;
 	}
 	STORE_RLX(&claim->record->since, platform.coarse_now());
-	set_purpose(claim->record, purpose->use, purpose->until);
-	STORE_RLX(&claim->record->count, purpose->count);
+	set_purpose(claim->record, use, until);
+	STORE_RLX(&claim->record->count, count);
 	/*
 	 * A cached record is CLAIMED already. A process that finishes its arrival reads `count` after T, which moves later.
 	 */
@@ -164,13 +164,6 @@ record_take_over(struct tsem *sem, struct record *record, uint64_t from)
 
 /* ---- freeing ---- */
 
-static void
-free_own(struct tsem *sem, const struct claim *claim)
-{
-	STORE_REL(&claim->record->owner, 0); /* the next owner sees the stores above */
-	STORE_RLX(&sem->segment.header->free_hint, claim->index);
-}
-
 void
 record_free_for(struct tsem *sem, uint32_t index, struct record *record, uint64_t owner)
 {
@@ -196,7 +189,8 @@ record_cache_or_free(struct tsem *sem, const struct claim *claim)
 	/* An entry that is ready has another record: the state of this one has moved on. */
 	if (entry == NULL || cache_is_ready(entry) || !may_be_cached(sem, claim->index)) {
 		cache_forget(entry, claim->record);
-		free_own(sem, claim);
+		STORE_REL(&claim->record->owner, 0); /* the next owner sees the stores before */
+		STORE_RLX(&sem->segment.header->free_hint, claim->index);
 		return;
 	}
 	set_purpose(claim->record, USE_HOLD, 0);

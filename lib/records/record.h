@@ -5,18 +5,11 @@
 
 #include "protocol/handle.h"
 
-/* What a record is claimed for. */
-struct purpose {
-	uint32_t count;
-	enum use use;
-	uint64_t until; /* the end of the wait, or 0: for people to read */
-};
-
 /*
- * Claims a record and makes it CLAIMED: the calling thread's cached one, or a free one. -EUSERS: none is free. -ENOMEM,
- * -EMFILE, -ENFILE: this process cannot find out its own identity.
+ * Claims a record and makes it CLAIMED: the calling thread's cached one, or a free one. `until`, for people to read: the
+ * end of the wait, or 0. -EUSERS: none is free. -ENOMEM, -EMFILE, -ENFILE: this process cannot find out its identity.
  */
-int record_claim(struct tsem *sem, const struct purpose *purpose, struct claim *claim);
+int record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 
 /* Adds a page of records. -EUSERS: there are RECORDS_MAX. -ENOSPC, -EFBIG. */
 int record_grow(struct tsem *sem);

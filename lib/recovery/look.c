@@ -2,7 +2,6 @@
 #include "recovery/look.h"
 
 #include "protocol/protocol.h"
-#include "records/owner.h"
 #include "recovery/recover.h"
 #include "recovery/removal.h"
 #include "system/identity.h"

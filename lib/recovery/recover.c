@@ -3,23 +3,11 @@
 
 #include <errno.h>
 
-#include "protocol/protocol.h"
 #include "recovery/recover_front.h"
 #include "system/platform.h"
 #include "wake/notify.h"
 
 #define TRY_LOOK_EVERY (10 * NS_PER_MS)
-
-/* Recovers every record whose state is one of `kinds` (a mask). */
-static void
-recover_kinds(struct tsem *sem, unsigned kinds, uint32_t *permits)
-{
-	const struct record *record;
-	FOR_EACH_RECORD(sem, i, record) {
-		if (LOAD_RLX(&record->owner) != 0 && (kinds >> state_kind(LOAD_RLX(&record->state)) & 1) != 0)
-			recover_record(sem, i, permits);
-	}
-}
 
 /* Of all CLAIMED records only the last one to move T can have its ticket. */
 static void
@@ -34,8 +22,12 @@ recover_last_arrival(struct tsem *sem, uint32_t *permits)
 void
 recover_all(struct tsem *sem, uint32_t *permits)
 {
+	const struct record *record;
 	recover_last_arrival(sem, permits);
-	recover_kinds(sem, 1U << STATE_HELD | 1U << STATE_RELEASING, permits);
+	FOR_EACH_RECORD(sem, i, record) {
+		if (LOAD_RLX(&record->owner) != 0 && state_kind(LOAD_RLX(&record->state)) >= STATE_HELD)
+			recover_record(sem, i, permits);
+	}
 	recover_front(sem, permits);
 }
 

@@ -36,7 +36,9 @@ recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_
 static bool
 ended_in_order(const struct record *record, uint64_t owner)
 {
-	return LOAD_ACQ(&record->use) == USE_COMMAND && owner_has_exited(record, owner);
+	const struct process_id id = owner_process_id(record, owner);
+	return LOAD_ACQ(&record->use) == USE_COMMAND && owner_is_in_our_namespace(record)
+	       && has_exited((pid_t)id.pid, id.start);
 }
 
 /* Begins the release for the owner. `held`: the record had permits, and not only a ticket. */

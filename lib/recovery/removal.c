@@ -88,7 +88,7 @@ removal_unlink(const char *name, struct tsem *sem)
 			return -EBUSY;
 		sleep_for(NS_PER_MS << i);
 	}
-	int rc = segment_unlink(name, &sem->segment);
+	int rc = segment_unlink(name, sem->segment.device, sem->segment.inode);
 	if (rc == 0)
 		removal_mark(sem);
 	STORE_REL(&sem->segment.header->remover.owner, 0);

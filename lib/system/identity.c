@@ -17,21 +17,15 @@ static struct identity_cache *_Atomic page; /* the cache, also where the kernel 
  * Emulators invent the content of /proc/self/stat: QEMU's user mode shows a start time that no other process sees, and
  * no threads. They do not touch the line of the first thread. A failure here is better than a wrong start time.
  */
-static bool
-read_own_stat(struct process_stat *stat)
-{
-	char pid[12];
-	if (!process_stat_read("self", NULL, stat))
-		return false;
-	pid_to_text(getpid(), pid);
-	return stat->threads != 0 || process_stat_read("self", pid, stat);
-}
-
 uint64_t
 own_start_read(int64_t offset)
 {
+	char pid[12];
 	struct process_stat stat;
-	return read_own_stat(&stat) ? start_since_boot(stat.start, offset) : 0;
+	pid_to_text(getpid(), pid);
+	if (!process_stat_read("self", NULL, &stat) || (stat.threads == 0 && !process_stat_read("self", pid, &stat)))
+		return 0;
+	return start_since_boot(stat.start, offset);
 }
 
 static bool
@@ -133,13 +127,6 @@ fill_page(struct identity_cache **filled)
 	STORE_RLX(&cache->one_pid, 0);
 	STORE_REL(&cache->owner, fresh.owner);
 	return 0;
-}
-
-int
-identity_prepare(void)
-{
-	struct identity_cache *cache;
-	return fill_page(&cache);
 }
 
 uint64_t

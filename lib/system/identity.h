@@ -35,27 +35,20 @@ extern struct identity_cache *_Atomic identity_trusted_cache;
 /* Tells the kernel to clear these pages in a forked child. Returns false if it cannot. */
 bool clear_on_fork(void *memory, size_t size);
 
-/* Returns 0 if the cache is not filled. */
-static inline uint64_t
-identity_owner_cached(void)
-{
-	/* Acquire: pairs with the release in create_page(). */
-	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
-	return cache == NULL ? 0 : LOAD_ACQ(&cache->owner);
-}
-
 /* Like identity_owner(), for an empty cache. */
 uint64_t identity_owner_uncached(void);
 
 /*
  * Returns the owner value of the calling process. Only the first call in a process, also in a forked one, makes system
- * calls; where identity_trusted_cache stays NULL, each call makes one. 0: not possible now, identity_prepare() returns
- * the reason.
+ * calls; where identity_trusted_cache stays NULL, each call makes one. 0: not possible now, identity_get() returns the
+ * reason.
  */
 static inline uint64_t
 identity_owner(void)
 {
-	const uint64_t owner = identity_owner_cached();
+	/* Acquire: pairs with the release in create_page(). */
+	struct identity_cache *cache = atomic_load_explicit(&identity_trusted_cache, memory_order_acquire);
+	const uint64_t owner = cache == NULL ? 0 : LOAD_ACQ(&cache->owner);
 	return owner != 0 ? owner : identity_owner_uncached();
 }
 
@@ -66,14 +59,11 @@ identity_is(uint64_t owner)
 	return owner != 0 && owner_unlocked(owner) == identity_owner();
 }
 
-/* Returns the identity from the cache, which it fills as identity_prepare() does. Same errors. */
+/* Returns the identity from the cache, which it fills if that is empty. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
 int identity_get(struct identity *identity);
 
 /* The inode number of the calling process's PID namespace; 0: not known. */
 uint32_t identity_pid_ns(void);
-
-/* Fills the cache if it is empty. -ENOMEM, -EMFILE, -ENFILE: not possible now. */
-int identity_prepare(void);
 
 /* Whether /proc has one pid for this process. If it has more, it shows a PID namespace around this process's own. */
 bool identity_has_one_pid(void);

@@ -3,13 +3,14 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <linux/time_types.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "system/liveness.h"
 #include "tsem.h"
 
-/* SYS_futex on a 32-bit system takes 32-bit times, and struct timespec may have 64-bit ones. */
+/* On a 32-bit system SYS_futex takes 32-bit times, and struct __kernel_timespec has 64-bit ones. */
 #if defined(SYS_futex_time64) && (!defined(SYS_futex) || (__LONG_MAX__ == 0x7fffffffL))
 #define FUTEX_CALL SYS_futex_time64
 #else
@@ -50,14 +51,9 @@ coarse_second(time_t *unused)
 static int
 futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t until)
 {
-	struct timespec ts;
-	const struct timespec *timeout = NULL;
-	if (until != NS_FOREVER) {
-		ts.tv_sec = (time_t)(until / NS_PER_SECOND);
-		ts.tv_nsec = (long)(until % NS_PER_SECOND);
-		timeout = &ts;
-	}
-	long rc = syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAIT_BITSET, expected, timeout, NULL, bits);
+	const struct __kernel_timespec ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)};
+	long rc = syscall(FUTEX_CALL, (uint32_t *)word, FUTEX_WAIT_BITSET, expected, until == NS_FOREVER ? NULL : &ts, NULL,
+	                  bits);
 	return rc < 0 ? -errno : 0;
 }
 
@@ -70,9 +66,7 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 {
 #if defined(SYS_futex_waitv) && defined(FUTEX_32)
 	struct futex_waitv waiters[TSEM_SEMAPHORES_MAX];
-	struct {
-		int64_t tv_sec, tv_nsec;
-	} ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)}; /* struct __kernel_timespec */
+	const struct __kernel_timespec ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)};
 	for (size_t i = 0; i < n; i++)
 		waiters[i] = (struct futex_waitv){
 			.uaddr = (uintptr_t)words[i],

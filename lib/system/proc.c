@@ -16,16 +16,14 @@
 void
 pid_to_text(pid_t pid, char text[12])
 {
-	char digits[12];
-	size_t n = 0;
 	unsigned value = pid < 0 ? 0 : (unsigned)pid;
+	char *at = &text[11];
+	*at = '\0';
 	do {
-		digits[n++] = (char)('0' + value % 10);
+		*--at = (char)('0' + value % 10);
 		value /= 10;
 	} while (value != 0);
-	for (size_t i = 0; i < n; i++)
-		text[i] = digits[n - 1 - i];
-	text[n] = '\0';
+	memmove(text, at, (size_t)(&text[12] - at));
 }
 
 /* ---- reading in pieces ---- */
@@ -34,11 +32,12 @@ pid_to_text(pid_t pid, char text[12])
 typedef bool scan_byte(void *scan, char byte);
 
 /*
- * Returns false, with errno or 0, if /proc/PID/FILE has nothing to read. The pieces fit together, because the kernel
- * makes the content once. This uses syscall() because libc's functions are cancellation points (see cancellation.h).
+ * Scans what follows the first `key`, which begins with the end of the line before; "": the whole file. Returns false,
+ * with errno or 0, if /proc/PID/FILE has nothing to read. The pieces fit together, because the kernel makes the content
+ * once. This uses syscall() because libc's functions are cancellation points (see cancellation.h).
  */
 static bool
-scan_file(const char *pid, const char *file, scan_byte *scan_next, void *scan)
+scan_file(const char *pid, const char *file, const char *key, scan_byte *scan_next, void *scan)
 {
 	char path[56] = "/proc/";
 	strncat(path, pid, 12);
@@ -49,13 +48,18 @@ scan_file(const char *pid, const char *file, scan_byte *scan_next, void *scan)
 
 	char piece[192];
 	ssize_t length;
+	size_t matched = key[0] != '\0'; /* of the key: a line begins */
 	bool any = false;
 	bool more = true;
 	errno = 0;
 	while (more && (length = (ssize_t)syscall(SYS_read, fd, piece, sizeof(piece))) > 0) {
 		any = true;
-		for (ssize_t i = 0; more && i < length; i++)
-			more = scan_next(scan, piece[i]);
+		for (ssize_t i = 0; more && i < length; i++) {
+			if (key[matched] == '\0')
+				more = scan_next(scan, piece[i]);
+			else
+				matched = piece[i] == key[matched] ? matched + 1 : piece[i] == key[0];
+		}
 	}
 	const int error = errno;
 	syscall(SYS_close, fd);
@@ -67,13 +71,6 @@ static bool
 is_digit(char byte)
 {
 	return byte >= '0' && byte <= '9';
-}
-
-/* Returns how much of `key` matches after one more byte. The key begins with the end of the line before. */
-static size_t
-match_key(const char *key, size_t matched, char byte)
-{
-	return byte == key[matched] ? matched + 1 : byte == key[0];
 }
 
 /* ---- stat ---- */
@@ -133,13 +130,12 @@ process_stat_read(const char *pid, const char *thread, struct process_stat *stat
 		strcat(file, "/stat");
 	}
 	stat->exited = false;
-	return scan_file(pid, file, scan_stat, &scan) && scan.field > START;
+	return scan_file(pid, file, "", scan_stat, &scan) && scan.field > START;
 }
 
 /* ---- status ---- */
 
 struct pids_scan {
-	size_t key;
 	struct process_pids *pids;
 	bool in_number;
 };
@@ -147,12 +143,7 @@ struct pids_scan {
 static bool
 scan_pids(void *arg, char byte)
 {
-	static const char key[] = "\nNSpid:";
 	struct pids_scan *scan = arg;
-	if (scan->key < sizeof(key) - 1) {
-		scan->key = match_key(key, scan->key, byte);
-		return true;
-	}
 	struct process_pids *pids = scan->pids;
 	if (is_digit(byte)) {
 		pids->count += !scan->in_number;
@@ -167,7 +158,7 @@ process_pids_read(const char *pid, struct process_pids *pids)
 {
 	struct pids_scan scan = {.pids = pids};
 	*pids = (struct process_pids){0};
-	return scan_file(pid, "/status", scan_pids, &scan) && pids->count > 0;
+	return scan_file(pid, "/status", "\nNSpid:", scan_pids, &scan) && pids->count > 0;
 }
 
 /* ---- namespaces ---- */
@@ -215,8 +206,7 @@ own_pid_namespace(void)
 /* ---- the start of a process ---- */
 
 struct offset_scan {
-	size_t key;
-	size_t n; /* numbers after the key that are complete: first seconds, then nanoseconds */
+	size_t n; /* numbers that are complete: first seconds, then nanoseconds */
 	uint64_t numbers[2];
 	bool in_number;
 	bool negative;
@@ -225,12 +215,7 @@ struct offset_scan {
 static bool
 scan_offset(void *arg, char byte)
 {
-	static const char key[] = "\nboottime ";
 	struct offset_scan *scan = arg;
-	if (scan->key < sizeof(key) - 1) {
-		scan->key = match_key(key, scan->key, byte);
-		return true;
-	}
 	if (is_digit(byte) && scan->n < 2)
 		scan->numbers[scan->n] = scan->numbers[scan->n] * 10 + (uint64_t)(byte - '0');
 	else if (byte == '-')
@@ -256,9 +241,9 @@ boot_offset_read(void)
 	if (ours == INITIAL_TIME_NAMESPACE)
 		return 0;
 
-	struct offset_scan scan = {.key = 1};
+	struct offset_scan scan = {.n = 0};
 	errno = 0;
-	if (!scan_file("self", "/timens_offsets", scan_offset, &scan)) {
+	if (!scan_file("self", "/timens_offsets", "\nboottime ", scan_offset, &scan)) {
 		/* Linux before 5.6 has no time namespaces, and so no such file in a /proc that works. */
 		const bool none = errno == ENOENT && namespace_of("self", "pid") != 0;
 		return none ? 0 : BOOT_OFFSET_UNKNOWN;

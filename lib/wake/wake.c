@@ -4,7 +4,6 @@
 #include <limits.h>
 
 #include "system/platform.h"
-#include "wake/ticket_word.h"
 
 /*
  * Advances the word's sequence number and wakes the sleepers on `bits`. If all were woken, clears the two sleeper bits,
@@ -45,23 +44,6 @@ wake_on_word(struct tsem *sem, uint64_t ticket, bool shared)
 	wake_word(ticket_word(sem, ticket), shared ? word_bit(ticket) : UINT32_MAX);
 }
 
-/* Whether a process may sleep for this record's ticket and should not. */
-static bool
-may_oversleep(const struct tsem *sem, const struct record *record, uint64_t *ticket, uint32_t *count)
-{
-	const uint64_t state = LOAD_ACQ(&record->state);
-	*count = LOAD_ACQ(&record->count);
-	*ticket = state_value(state);
-	switch (state_kind(state)) {
-	case STATE_QUEUED:
-		return state_is_cancelled(state) || is_enabled(sem, *ticket, *count);
-	case STATE_HELD: /* A setter may have admitted a sleeping waiter. A holder looks the same, and does not sleep. */
-		return true;
-	default:
-		return false;
-	}
-}
-
 void
 wake_waiter(struct tsem *sem, uint64_t ticket, uint32_t count)
 {
@@ -73,11 +55,14 @@ wake_waiter(struct tsem *sem, uint64_t ticket, uint32_t count)
 void
 wake_overlooked(struct tsem *sem)
 {
-	uint64_t ticket;
-	uint32_t count;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		if (may_oversleep(sem, record, &ticket, &count))
+		const uint64_t state = LOAD_ACQ(&record->state);
+		const uint32_t count = LOAD_ACQ(&record->count);
+		const uint64_t ticket = state_value(state);
+		/* HELD: a setter may have admitted a sleeping waiter. A holder looks the same, and does not sleep. */
+		if (state_kind(state) == STATE_HELD || state_is_cancelled(state)
+		    || (state_kind(state) == STATE_QUEUED && is_enabled(sem, ticket, count)))
 			wake_waiter(sem, ticket, count);
 	}
 }

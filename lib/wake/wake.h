@@ -5,6 +5,19 @@
 
 #include "protocol/protocol.h"
 
+/* A waiter sleeps on the word of the last of its tickets, which is the last one to be enabled. */
+static inline uint64_t
+last_ticket(uint64_t ticket, uint32_t count)
+{
+	return counter_add(ticket, count - 1);
+}
+
+static inline _Atomic uint32_t *
+ticket_word(struct tsem *sem, uint64_t ticket)
+{
+	return &sem->segment.array[word_index(ticket, sem->hash_salt)];
+}
+
 /* Wakes the waiters that the grant enabled, and no others. No system call if none waits. Async-signal-safe. */
 void wake_enabled(struct tsem *sem, const struct grant *grant);
 

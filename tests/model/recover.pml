@@ -40,7 +40,7 @@ hidden byte i_;
  * All ways to recovery share one loop with a single call of recover_record(), which keeps the model small. A way is a
  * sequence of stages. Each stage picks records for recover_record(), one after the other.
  *
- *     make_orphan()                      OWN, SKIP [, FRONT, RENEW]
+ *     queue_leave()                      OWN, SKIP [, FRONT, RENEW]
  *     skip_orphans()                     SKIP [, FRONT, RENEW]
  *     recover_all()                      LAST, KINDS, FRONT, RENEW
  *     tsem_recover()                     LAST, KINDS, FRONT, RENEW, UNUSED
@@ -95,7 +95,7 @@ inline pick_last_arrival()
 	fi
 }
 
-/* recover_kinds() and recover_unused_records(): the next record for which the condition holds. */
+/* recover_all() and recover_unused_records(): the next record for which the condition holds. */
 #define pick_state(condition, next) \
 	if \
 	OR_DIE \

@@ -28,7 +28,6 @@
 #include "system/liveness.h"
 #include "system/platform.h"
 #include "wake/notify.h"
-#include "wake/ticket_word.h"
 #include "wake/wake.h"
 
 /* ---- the words of a semaphore ---- */

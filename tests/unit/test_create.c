@@ -126,7 +126,7 @@ create_with_standard_closed(void *arg)
 			if ((closed >> fd & 1) != 0)
 				CHECK(fcntl(fd, F_GETFD) < 0);
 		}
-		CHECK(segment_unlink(name, &segment) == 0);
+		CHECK(segment_unlink(name, segment.device, segment.inode) == 0);
 		segment_detach(&segment);
 		for (int fd = 0; fd < 3; fd++) {
 			if ((closed >> fd & 1) != 0)

@@ -15,16 +15,16 @@ peer_acts(void)
 		act();
 }
 
-bool __real_advance_tickets(struct tsem *s, uint64_t tickets, uint64_t count, bool *done);
-bool __wrap_advance_tickets(struct tsem *s, uint64_t tickets, uint64_t count, bool *done);
+int __real_advance_tickets(struct tsem *s, uint64_t tickets, uint64_t count);
+int __wrap_advance_tickets(struct tsem *s, uint64_t tickets, uint64_t count);
 int __real_post_taken(struct tsem *s, uint32_t count);
 int __wrap_post_taken(struct tsem *s, uint32_t count);
 
-bool
-__wrap_advance_tickets(struct tsem *s, uint64_t tickets, uint64_t count, bool *done)
+int
+__wrap_advance_tickets(struct tsem *s, uint64_t tickets, uint64_t count)
 {
 	peer_acts();
-	return __real_advance_tickets(s, tickets, count, done);
+	return __real_advance_tickets(s, tickets, count);
 }
 
 int

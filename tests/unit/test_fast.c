@@ -268,9 +268,8 @@ TEST_CACHED(release_refuses_a_hold_that_is_over)
 TEST_CACHED(a_cached_record_is_claimed_once_at_a_time)
 {
 	struct claim first, second;
-	const struct purpose purpose = {.count = 1, .use = USE_HOLD};
-	assert_int_equal(record_claim(sem, &purpose, &first), 0);
-	assert_int_equal(record_claim(sem, &purpose, &second), 0);
+	assert_int_equal(record_claim(sem, 1, USE_HOLD, 0, &first), 0);
+	assert_int_equal(record_claim(sem, 1, USE_HOLD, 0, &second), 0);
 	assert_int_equal(first.index, 0);
 	assert_int_not_equal(second.index, 0);
 	record_unclaim(sem, &first);
