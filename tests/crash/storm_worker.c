@@ -202,12 +202,13 @@ acquire_randomly(tsem *sem, uint32_t count, tsem_hold *hold)
 
 /*
  * Gives the hold to another worker, and takes it back. The hold ends by the other worker's release, by this worker's,
- * or by the other one's death.
+ * or by the other one's death. The other one is one of those that end_workers() kills: if this worker dies, the other
+ * may wait for the permit that it has itself, without knowing of it.
  */
 static void
 hand_over(tsem *sem, tsem_hold *hold)
 {
-	const pid_t other = atomic_load(&storm->entries[below(&state, storm->workers)].pid);
+	const pid_t other = atomic_load(&storm->entries[below(&state, storm->workers) / 2 * 2].pid);
 	const bool lend = below(&state, 2) == 0;
 	tsem_process process;
 	int rc = other <= 0 ? -ESRCH : lend ? tsem_find_process(other, &process) : tsem_hand_over(hold, other);
