@@ -22,8 +22,8 @@ enum { SEGMENT_READ_ONLY = 1, SEGMENT_FOREIGN = 2 };
  * Builds a segment in a file without a name, and gives the file its name when it is complete: no process ever sees a
  * part of a segment. A creator that is killed before that leaves nothing. Where unnamed files are not available, it
  * leaves a file with a temporary name, which the next creator of the same user removes. -EEXIST: the name is in use.
- * -ENOSPC. -EFBIG: RLIMIT_FSIZE. -EBUSY: other creators removed each temporary file. -EOPNOTSUPP: the kernel or the file
- * system lacks what is needed. Also the errors of open() and mmap().
+ * -ENOSPC. -EFBIG: RLIMIT_FSIZE. -EBUSY: other creators removed each temporary file. -EOPNOTSUPP: the kernel or the
+ * file system lacks what is needed. Also the errors of open() and mmap().
  */
 int segment_create(const char *name, const struct segment_config *config, struct segment *segment);
 

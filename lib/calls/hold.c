@@ -13,8 +13,8 @@
 /* ---- acquire ---- */
 
 /*
- * The first holder after a recovery is told of it; this takes the notice away from the others. Relaxed: recovery sets
- * the flag before it moves G, and the caller has read G after that.
+ * A holder after a recovery is told of it, mostly only one. Relaxed: recovery sets the flag before it moves G, and a
+ * caller that got these permits has read G after that.
  */
 static inline bool
 consume_abandonment(struct tsem *sem)
@@ -44,10 +44,10 @@ acquire_slow(struct tsem *sem, uint32_t count, const struct tsem_wait *options, 
 {
 	struct queue_place place = queue_request(sem, count, USE_HOLD, options);
 	int rc = queue_check(&place);
-	if (rc == 0)
+	if (rc == 0) {
 		wait_backoff(sem);
-	if (rc == 0)
 		rc = queue_enter(&place);
+	}
 	return rc < 0 ? rc : hold_become(&place, hold);
 }
 
@@ -100,9 +100,8 @@ release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 		.index = index, .record = &sem->segment.records[index], .owner = LOAD_RLX(&sem->segment.records[index].owner)};
 	struct grant grant;
 	const enum move move = move_grants(sem, index, claim.record, releasing, &grant);
-	/* By compare-and-swap: another process may have released meanwhile. */
-	if (move == MOVE_STUCK
-	    && CAS_SEQ(&claim.record->state, releasing, state_next(releasing, STATE_HELD, state_value(releasing))))
+	/* The record stays RELEASING: another process may be about to move G for it, and the next look does. */
+	if (move == MOVE_STUCK && LOAD_ACQ(&claim.record->state) == releasing)
 		return -EBADMSG;
 	/* A plain store: another process could only have written the same. */
 	if (move == MOVE_DONE)
@@ -119,16 +118,19 @@ release_any(struct hold *hold)
 	if (hold_is_lent(hold))
 		return release_loan(hold);
 	struct record *record = hold_record(hold);
-	uint64_t state;
-	if (!identity_is(LOAD_RLX(&record->owner)) || !record_is_held(record, hold_ticket(hold), &state))
+	uint64_t state = LOAD_ACQ(&record->state);
+	if (!identity_is(LOAD_RLX(&record->owner)) || state_value(state) != hold_ticket(hold)
+	    || state_kind(state) < STATE_HELD)
 		return -EPERM;
 	/*
-	 * A plain store: while the owner lives, only a child that adopts the hold changes its state (see tsem_adopt()), or
-	 * another process if a user has declared this one dead (see recover_forced()).
+	 * A plain store: no other process changes a HELD record of a living owner but a child that adopts the hold, which
+	 * this one must not use then (tsem_adopt()), or one that declares this one dead (recover_forced()).
 	 */
-	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
-	STORE_REL(&record->state, releasing);
-	return release_slow(hold_sem(hold), hold->record, releasing);
+	if (state_kind(state) == STATE_HELD) {
+		state = state_next(state, STATE_RELEASING, state_value(state));
+		STORE_REL(&record->state, state);
+	}
+	return release_slow(hold_sem(hold), hold->record, state);
 }
 
 int

@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Posting. The last access of a post to the semaphore's memory, and to the handle, is the compare-and-swap that moves
- * G: the waiter that this move admits may unmap both at once, as POSIX allows after sem_wait(). What a release does
- * after it has moved G, a post does before, and G's tag says beforehand whether anything has to be done:
+ * G, except for the posts at the end of this comment: the waiter that this move admits may unmap both at once, as POSIX
+ * allows after sem_wait(). What a release does after it has moved G, a post does before, and G's tag says beforehand
+ * whether anything has to be done:
  *
- *   NONE            No process sleeps in the queue or watches the counters. The post moves G and is over.
+ *   NONE            No process sleeps in the queue or watches the counters, unless a post died before its second
+ *                   read of T (see below). The post moves G and is over.
  *   WATCHED         A process may sleep or watch. The post advances the words of the tickets that it will enable,
  *                   writes on them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G,
  *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
- *   a record's      The last move was a release. The post gives G one of the other tags first.
+ *   a record's      The last move that left a tag was a release. The post gives G one of the others first, unless it
+ *                   looks for waiters afterwards.
  *
- * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has read of the
+ * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has left in the
  * word:
  *
  *   - If it announces itself before the post advances the word, the post wakes it, or the kernel finds that the word
  *     has changed.
- *   - If it does so afterwards, it reads `posted` for its own ticket. It then looks again after some microseconds, and
- *     not only at its next look, until E has moved. It cannot wait for the post itself, which may have died in between.
+ *   - If it does so afterwards, it reads `posted` for its own ticket. It then reads E again after pauses that double
+ *     from 20 us, until they reach a TICK. It cannot wait for the post itself, which may have died in between.
  *   - If it makes G watched after the post has read NONE, the post's compare-and-swap fails.
  *
  * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the
  * next waiter that is about to sleep, or the next post, replaces it.
  *
  * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: an
- * arrival between the two reads may have found G watched, and sleep. From a record's tag to NONE this second read is
- * not necessary, because an arrival that is about to sleep changes that tag.
+ * arrival between the two reads may have found G watched, and sleep.
  *
- * A process that changes anything else that a post reads before it moves G (the capacity, `pending`) calls
- * bump_grants() afterwards, which gives G the next of the three WATCHED values. One lowering of the capacity calls it
- * twice, so two values would not do.
+ * A setter, a process that notes an orphan, and one that waits for idleness call bump_grants() afterwards, which gives
+ * G the next of the three WATCHED values. One lowering of the capacity calls it twice, so two values would not do. A
+ * removal, and a process that clears a bit of `pending`, need not: the post that has read the old value does no harm.
  *
- * Two accidents within the few instructions between the look and the move delay a waiter until the next look, and do
- * nothing else: three changes of G's tag that restore the first value; and 4,096 tickets that pass while a post stands
- * still, which then writes `posted` for an old round of the array on a word where another post has just written it for
- * this round.
+ * Two accidents between the reads of a post and its move may delay a waiter until its next look. Changes of G's tag may
+ * restore the value that the post has read: then it moves G by old values, even beyond the maximum. Or 4,096 tickets
+ * pass, and it overwrites the `posted` that another post has just written on the word for a later ticket.
  *
  * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
  * are to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this
  * post admits, or for the next post.
  *
- * Three kinds of post touch the memory after the move: of ARRAY_WORDS permits or more; of several permits, if they move
- * E beyond an orphan; and while a process waits for idleness.
+ * Three kinds of post look for waiters afterwards, and so touch the memory after the move: of ARRAY_WORDS permits or
+ * more; of several permits, or after SKIPS skips, if they move E beyond an orphan; and while a process waits for
+ * idleness.
  */
 #include "calls/post.h"
 
@@ -54,8 +56,8 @@
 #include "wake/wake.h"
 
 /*
- * What a post reads, G first: a change that another process makes after it has changed G is read here, or the swap
- * fails.
+ * What a post reads, G first: if another process changes one of the other words and then G, the post reads that change,
+ * or its swap fails.
  */
 struct view {
 	uint64_t grants;
@@ -84,8 +86,10 @@ static bool
 make_quiet(struct tsem *sem, const struct view *view)
 {
 	const int rc = retag_grants(sem, view->grants, TAG_NONE);
+	if (rc == -EBADMSG)
+		return false;
 	if (rc < 0 || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
-		return rc != -EBADMSG;
+		return true;
 	/* The arrival may have read G before, and sleep. Another post may have enabled it since and found nothing to do. */
 	if (!watch_grants(sem))
 		return false;
@@ -95,8 +99,8 @@ make_quiet(struct tsem *sem, const struct view *view)
 }
 
 /*
- * Advances the words and writes `posted` on them. `sleepers`: a bit for each ticket that is about to be enabled, whether
- * a waiter sleeps on its word. False: G has changed, so the move would fail.
+ * Advances the words and writes `posted` on them. `sleepers`: the bit of ticket E + i is set if a waiter sleeps on its
+ * word. False: G has changed, so the move would fail.
  */
 static bool
 announce_post(struct tsem *sem, const struct view *view, uint32_t count, uint64_t sleepers[ARRAY_WORDS / 64])
@@ -175,7 +179,7 @@ is_orphan_next(const struct view *view)
 	return (view->pending & PENDING_ORPHANS) != 0 && counter_diff(view->limit, counter_value(view->pending)) >= 0;
 }
 
-/* Whether the post may move G from view->grants: 0, or -EOVERFLOW: it would exceed a limit. -EBADMSG. */
+/* 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EBADMSG. */
 static int
 check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
 {
@@ -207,6 +211,8 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 		}
 		const int64_t available = view.room > 0 ? view.room : 0;
 		const int rc = check_limits(sem, &view, count, bounded);
+		if (rc == -EOVERFLOW && LOAD_SEQ(&sem->segment.header->tickets) != view.tickets)
+			continue; /* it may have counted orphans that have arrived since */
 		if (rc < 0)
 			return rc;
 		const enum step step = attempt(sem, &view, count);
@@ -222,7 +228,7 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 	return -EBADMSG;
 }
 
-/* For other tags than NONE, a maximum or a bound, a caller that wants the previous number, and mistaken arguments. */
+/* For what fast_post() refuses. */
 static __attribute__((noinline)) int
 post_slow(struct tsem *sem, uint32_t count, uint32_t *previous)
 {

@@ -32,8 +32,8 @@ admit(struct tsem *sem, struct record *record, uint64_t before, uint64_t limit)
  * enabled before the capacity fell. If this process dies on the way, nothing is lost: such a waiter is admitted later.
  *
  * If another setter has stored C since, G may have moved under that capacity, and the old one no longer says which
- * waiters were enabled. `version` was read before the old C, and a setter counts its store before it does anything else.
- * So if no other store is counted by now, none has taken effect. Otherwise no waiter is admitted here, and such a
+ * waiters were enabled. `version` was read before the old C, and a setter counts its store before it does anything
+ * else. So if no other store is counted by now, none has taken effect. Otherwise no waiter is admitted here, and such a
  * waiter is admitted later.
  */
 static int

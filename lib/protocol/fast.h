@@ -70,9 +70,9 @@
  * CLAIMED again, G's tag and state[r] have different phases, and G's tag with its phase flipped is the tag of r's next
  * release. T's tag behaves likewise: the arrival phase flips once for each use, at its end.
  *
- * The stores are those of protocol.h, rows 0, 1, 3 to 6 and 8: `since` is written once a second, and `gen` (row 7 f) once
- * in 2,048 holds, because the repeats in the state count the rest. protocol.h says why a death between any two of them
- * does no harm, and what other processes may write into the record meanwhile.
+ * The stores are those of protocol.h, rows 0, 1, 3 to 6 and 8: `since` is written once a second, and `gen` (row 7 f)
+ * once in 2,048 holds, because the repeats in the state count the rest. protocol.h says why a death between any two of
+ * them does no harm, and what other processes may write into the record meanwhile.
  *
  * The cost of an acquire and a release is what stands before their two locked instructions, which wait for all earlier
  * loads and stores. So each store that need not precede a locked instruction is placed after it.

@@ -4,8 +4,9 @@
  * loses nor doubles a permit. The fast path (fast.h) makes the same stores, and no other file changes the two counters.
  * layout.h explains the words; r is the record, t its ticket, a and b its phases.
  *
- * 1. A hold, store by store; (s), (f): on the slow, on the fast path only. The last column says what another process does
- *    if it finds the owner dead after this store and before the next one (recover_record.c).
+ * 1. A hold, by its stores to T, G and the state, and two that only the fast path makes there; s: slow path only, f:
+ *    fast path only. The last column says what another process does if it finds the owner dead after this store and
+ *    before the next one (recover_record.c).
  *
  *        store                            the segment then                          recovery
  *   ---  -------------------------------  ----------------------------------------  -----------------------------------
@@ -16,59 +17,62 @@
  *   2 s  state = QUEUED(t)                QUEUED; T's tag is finished               when E comes to t: RELEASING, moves
  *                                                                                   G, IDLE, freed
  *   3    state = HELD(t)                  HELD                                      RELEASING, moves G, IDLE, freed
- *   4 f  since = now                      as 3; people read `since`                 as 3
+ *   4 f  since = now                      as 3; `since` is only shown               as 3
  *   5    state = RELEASING(t)             RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
  *   6    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
  *   7 f  gen = the next generation        as 6                                      as 6: both generations make an IDLE
  *                                                                                   that can be freed
- *   7 s  state = IDLE, phases flipped     IDLE                                      freed
+ *   7 s  state = IDLE, phases flipped     IDLE                                      freed, at the latest as in 0
  *   8    state = CLAIMED, phases flipped  as 0                                      as 0
  *
  * 2. Rows 1 and 6. One compare-and-swap moves the counter and says by its tag which record it moved for. So the segment
- *    alone tells whether a dead process had its ticket, and whether it had given it back. Before a move replaces the tag,
- *    its process finishes it: it writes the state that the tag stands for. (A post may keep the tag.)
+ *    alone tells whether a dead process had its ticket, and whether it had given it back. A process that replaces a tag
+ *    finishes it first: it writes the state that the tag stands for. (A post may keep the tag.)
  *
  *    arrive          state[r] = CLAIMED; CAS T {t, x} -> {t + count, (r, a)} after finishing x. The ticket is t.
  *    finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
  *                    CAS state[r] -> QUEUED(c - count).
- *                    Without the second look at T, a tag read long ago could be taken for one of this use.
- *                    Without the phase, a tag of the last use that is still in T could be taken for one of this use.
+ *                    Without the second look at T, a tag that was read two uses ago would count for this use.
+ *                    Without the phase, the last use's tag would, if it is still in T.
  *    release         state[r] = RELEASING(t); reads G {g, x}, then state[r]. If x is not (r, b) and state[r] is still
  *                    RELEASING(t), G has not been moved for this release: CAS G {g, x} -> {g + count, (r, b)} after
- *                    finishing x. Otherwise another process has moved it.
+ *                    finishing x. Otherwise G has been moved. A release that was begun is never taken back.
  *    finish release  If G = {c, (r, phase)}, state[r] is RELEASING with b == phase, and G is still the same word:
  *                    CAS state[r] -> IDLE(gen + 1), both phases flipped.
  *
  *    No step waits for another process.
  *
- * 3. A process acts on another process's record by compare-and-swap, from a state that names one use of the record
- *    by its ticket or generation: if the record goes on meanwhile, the swap fails. A CLAIMED state of a record comes
- *    again after 2^32 uses on the slow path, or 2^43 on the fast one.
+ * 3. A process acts on another process's record by compare-and-swap, from a state that names one use of the record by
+ *    its ticket or generation, or from an owner word: if the record goes on meanwhile, the swap fails. A CLAIMED state
+ *    of a record comes again after 2^32 uses on the slow path, or 2^43 on the fast one.
  *
  *    - Recovery, once the owner is certainly dead. It reads the state after it knows of the death, and then the owner
  *      again: so the state is the last one that this owner wrote, or one that another process made of it.
  *    - While the owner lives: any process that finishes a tag (QUEUED, IDLE), or goes on with a release (G, IDLE); a
- *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a process that
- *      releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold, which
- *      its parent must not use meanwhile.
- *    - If a user has declared a living owner dead (named_owner.c): any process releases its hold or skips its ticket. A
- *      plain store of this owner may then return the permits a second time, which tsem(3) says of
- *      tsem_recover_owner(); its record stays its own.
+ *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a process
+ *      that releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold,
+ *      which its parent must not use meanwhile.
+ *    - If a user has declared a living owner dead (named_owner.c): the declaring process releases its hold, and any
+ *      process skips its ticket. A plain store of this owner may then return the permits a second time: see
+ *      tsem_recover_owner() in tsem(3). The record stays the owner's.
  *
- * 4. The owner's plain stores: 0, 3, 5, 7 s and 8, and IDLE if it takes no ticket. Whatever another process may write
- *    between the load and the store, the owner's store may replace it:
+ * 4. The owner's plain stores: 0, 3, 5, 7 s and 8, and IDLE if it takes no ticket. What another process writes between
+ *    the owner's load and its store is lost, which does no harm:
  *
+ *    - 0, and IDLE without a ticket: no process writes.
  *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: queue_become().)
- *    - 5 over no other state: of the processes in 3, only the adopting child writes a HELD record.
+ *    - 5: of the processes in section 3, only the adopting child, or the one that declares this owner dead, writes a
+ *      record that is HELD.
  *    - 7 s and 8 over the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if its
  *      owner is dead or HANDED, and such an owner makes no store.
  *
- * 5. No wake-up is lost while the waker lives, because of two pairs of sequentially consistent accesses. In each pair,
- *    both sides write before they read (Dekker). If the waker dies between its move and its wake-up, the next look wakes
- *    the waiter (look.h).
+ * 5. A release, and a change of C, loses no wake-up while its process lives, because of two pairs of sequentially
+ *    consistent accesses. In each pair, both sides write before they read (Dekker). If the waker dies between its move
+ *    and its wake-up, the next look wakes the waiter (look.h).
  *
  *    - An arrival moves T and then reads E. A release moves G and then reads T.
- *    - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c, wake.c).
+ *    - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c,
+ *      wake.c).
  *
  *    So either the waiter sees the grant, or the releaser sees the waiter. A post looks for sleepers before it moves G
  *    instead: see post.c.
@@ -82,10 +86,10 @@
 #include "protocol/probe.h"
 
 /*
- * A retry in a loop with this limit means that another process made progress, so honest processes never come near this
- * number. A peer that scribbles on the segment must not keep a process in a loop. A call that reaches the limit takes
- * the segment for damaged and fails, mostly with -EBADMSG. A step that only helps other processes gives up at the limit
- * without an error.
+ * A retry in a loop with this limit mostly means that another process made progress, so honest processes never come
+ * near this number. A peer that scribbles on the counters must not keep a process in a loop. A call that reaches the
+ * limit takes the segment for damaged and fails, mostly with -EBADMSG. A step that only helps other processes gives up
+ * at the limit without an error.
  */
 enum { RETRIES_MAX = 1 << 20 };
 
@@ -105,8 +109,8 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. If T moves after it was read, the
- * result is too high. It is too low only if C falls meanwhile.
+ * E - T: the permits that are available, or if negative, that are missing. T is read first: the result is lower than
+ * the number at that instant only if C falls meanwhile. Later moves of T and G make it too high or too low.
  */
 static inline int64_t
 available_permits(const struct tsem *sem)
@@ -132,7 +136,7 @@ is_replaceable(uint64_t tag, uint64_t mine)
 }
 
 /*
- * Whether record `index`, CLAIMED in `state`, has its ticket: it was the last to move T, which was read as `tickets`.
+ * Whether T, read as `tickets`, was moved last for record `index`, which is CLAIMED in `state`: then it has its ticket.
  */
 static inline bool
 is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
@@ -165,7 +169,7 @@ int advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count);
 /* What a move of G did: the waiters to wake. */
 struct grant {
 	bool moved;    /* by this process */
-	uint64_t from; /* E before and after */
+	uint64_t from; /* E before and after, for C as it is after the move */
 	uint64_t to;
 };
 
@@ -181,8 +185,8 @@ bool finish_release(struct tsem *sem, uint64_t grants);
 
 enum move {
 	MOVE_OVER,  /* another process has moved G, and the state has gone on */
-	MOVE_DONE,  /* G moved, and may still have the record's tag: the caller writes state_released() before all else */
-	MOVE_STUCK, /* G did not move: a record cannot be mapped, or the segment is damaged */
+	MOVE_DONE,  /* G has moved, by whatever process: next, the caller writes state_released() */
+	MOVE_STUCK, /* this call has not moved G: a record cannot be mapped, or the segment is damaged */
 };
 
 /*
@@ -194,8 +198,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
 
 /*
  * The state that follows the RELEASING `state`. While the record is in `state`, `gen` is that of this use or of the
- * next one (row 7), and both are good. If the record has left `state`, a caller that is not its owner fails
- * in its compare-and-swap. Acquire: that compare-and-swap comes after this read.
+ * next one: both make an IDLE that can be freed (row 7 f). Once it has left `state`, the compare-and-swap of any
+ * process but its owner fails. Acquire: that compare-and-swap comes after this read.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -223,14 +227,15 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 int retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag);
 
 /*
- * Makes G's tag one of the WATCHED values, so that posts look for sleepers until no process waits. A caller that is about
- * to sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
+ * Makes G's tag one of the WATCHED values, so that posts look for sleepers until no process waits. A caller that is
+ * about to sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
  */
 bool watch_grants(struct tsem *sem);
 
 /*
- * Changes G's tag, so that every post that has already read the segment fails in its compare-and-swap and reads again.
- * The caller has changed a word that posts read.
+ * Changes G's tag, so that a post that has already read the segment fails in its compare-and-swap and reads again. The
+ * caller has changed a word that posts read. If a record cannot be mapped, nothing changes: a post then replaces that
+ * tag before it moves G, and reads again.
  */
 void bump_grants(struct tsem *sem);
 

@@ -31,9 +31,9 @@ uint32_t wait_spin_ceiling(void);
 bool wait_spinning(struct tsem *sem, const struct waiter *waiter);
 
 /*
- * Not a number of pauses, because a pause lasts four times as long on one processor as on another. The longer it is, the
- * more two contending processes do per second, and the longer a process stays out of the queue in vain if the waiter
- * was done at once. A sleep and a wake-up take longer than this.
+ * Not a number of pauses, because a pause lasts four times as long on one processor as on another. The longer it is,
+ * the more two contending processes do per second, and the longer a process stays out of the queue in vain if the
+ * waiter was done at once. A sleep and a wake-up take longer than this.
  */
 #define BACKOFF_FOR (4 * UINT64_C(1000))
 

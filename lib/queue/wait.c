@@ -15,7 +15,7 @@
 
 #define REPORT_EVERY (800 * NS_PER_MS) /* as tsem(3) says */
 
-/* Without a pace, all waiters report at the same moments. */
+/* If every_ms is 0, all waiters report at the same moments. */
 static uint64_t
 next_report(const struct tsem_wait *options, uint64_t now)
 {
@@ -30,14 +30,14 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 {
 	const struct tsem_wait *options = waiter->options;
 	NO_CANCELLATION;
-	/* Without a pace, the position is not worth a look at every record. */
+	/* If every_ms is 0, the position is not worth a look at every record. */
 	const uint32_t position = options->every_ms == 0 ? 0 : census_position(sem, waiter->ticket);
 	return options->progress(options->arg, position) != 0;
 }
 
 /*
  * The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. In
- * a burst, records are claimed in the order of arrival, so this begins with the last.
+ * a burst, records are claimed in the order of arrival, so the loop runs down.
  */
 static uint32_t
 count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
@@ -66,7 +66,7 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);
 }
 
-/* -EIDRM, -ECANCELED: the wait is to end. (With a permit, if the ticket is enabled by then: see give_up().) */
+/* -EIDRM; -ECANCELED (or a permit, if the ticket is enabled by then: give_up()): the wait is to end. */
 static int
 has_ended(const struct tsem *sem, const struct waiter *waiter)
 {
@@ -85,7 +85,7 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 		timers->look = next_multiple(now, look_period(sem, waiter, now - timers->began));
 		rc = has_ended(sem, waiter);
 	}
-	/* The process that ended the waits may have died before it woke the waiters: this one has learnt of it by chance. */
+	/* This waiter was not woken: the process that ended the waits may have died before it woke the others. */
 	if (rc < 0 && due)
 		wake_all(sem);
 	if (rc < 0)
@@ -134,24 +134,27 @@ wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struc
 	return again;
 }
 
-/* Clears SLEEPERS if the waiter slept there alone. A post cannot: it must not touch the word after it has moved G. */
+/*
+ * Clears SLEEPERS if the word shows that the waiter slept there alone. A post cannot: it must not touch the word after
+ * it has moved G.
+ */
 static void
 retract(const struct sleeper *sleeper)
 {
 	const uint64_t last = waiter_last_ticket(sleeper->waiter);
 	_Atomic uint32_t *word = ticket_word(sleeper->sem, last);
 	const uint32_t announced = sleeper->announced;
-	const uint32_t now = LOAD_SEQ(word);
+	const uint32_t seen = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
 	/*
 	 * The sequence number advances, too. Otherwise a waker that is about to clear the bits would mistake a later
 	 * announcement for this one.
 	 */
-	if (only_ours && (now == announced || now == word_posted(announced, last)))
-		CAS_SEQ32(word, now, word_next_sequence(now) & ~WORD_SLEEPERS);
+	if (only_ours && (seen == announced || seen == word_posted(announced, last)))
+		CAS_SEQ32(word, seen, word_next_sequence(seen) & ~WORD_SLEEPERS);
 }
 
-/* Announces each waiter, and checks for it. `*wake_at`: when the first of them has to wake up by itself. */
+/* Announces each waiter; wait_check(). `*wake_at`: when the first of them has to wake up by itself. */
 static int
 prepare(struct sleeper *sleepers, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
 {

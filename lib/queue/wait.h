@@ -53,9 +53,9 @@ struct sleeper {
  * say no. -ETIMEDOUT, -EINTR, -ECANCELED or -EIDRM: the tickets are still the caller's, which has to give them up.
  * `*now`: when the wait begins, and then when it has ended.
  *
- * Before each sleep a waiter looks for dead owners if it is time to, or if another process has ended the last sleep; and
- * it reports progress. If it learns at the time of such a look that the semaphore was removed or that all waits were
- * cancelled, it wakes the other waiters, because the process that did so may have died before it woke them.
+ * Before each sleep a waiter looks for dead owners if it is time to, or if another process has ended the last sleep;
+ * and it reports progress. If it learns at the time of such a look that the semaphore was removed or that all waits
+ * were cancelled, it wakes the other waiters, because the process that did so may have died before it woke them.
  */
 int wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which);
 

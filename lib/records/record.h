@@ -6,8 +6,9 @@
 #include "protocol/handle.h"
 
 /*
- * Claims a record and makes it CLAIMED: the calling thread's cached one, or a free one. `until`, for people to read: the
- * end of the wait, or 0. -EUSERS: none is free. -ENOMEM, -EMFILE, -ENFILE: this process cannot find out its identity.
+ * Claims a record and makes it CLAIMED: the calling thread's cached one, or a free one. `until`, for people to read:
+ * the end of the wait, or 0. -EUSERS: none is free. -ENOMEM, -EMFILE, -ENFILE: this process cannot find out its
+ * identity.
  */
 int record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim);
 

@@ -30,8 +30,8 @@ look_of(const struct tsem *sem, uint32_t pid_ns)
 }
 
 /*
- * Whether a process of that PID namespace has completed a look that began at `since` or later. In another time namespace
- * the clock may be far ahead or behind: only a look within TICK counts, so a wrong one cannot count for long.
+ * Whether a process of that PID namespace has completed a look that began at `since` or later. In another time
+ * namespace the clock may be far ahead or behind: only a look within TICK counts, so a wrong one cannot count for long.
  */
 static bool
 is_done(const struct tsem *sem, uint32_t pid_ns, uint64_t since)

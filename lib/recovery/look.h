@@ -7,7 +7,7 @@
  *         of the last waiter in line              LOOKOUT_EVERY, and as much again for each LOOKOUT_HOLDERS
  *                                                 holders; at most TICK; TICK after LOOKOUT_FOR
  *         of the DEPUTIES before it               TICK
- *         of any other waiter                     SLOW_TICK for each SLOW_LINE waiters in line or part of them
+ *         of any other waiter                     SLOW_TICK, and as much again for each SLOW_LINE + 1 waiters
  *     for idleness                                TICK
  *
  * Semaphores in a program's own memory are no exception. At such a time, a process looks unless a process of its PID
@@ -17,10 +17,10 @@
  * began less than the last waiter's time before.
  *
  * The last waiter is the one that looks often, because it knows from T that it is the last, without being told. What it
- * sees serves all: it recovers the dead, and wakes the waiters that a dead process should have woken. For owners of other
- * PID namespaces, it wakes a waiter of each. Each waiter finds out how many are behind it whenever it is due; dead and
- * stopped ones count. So if the last ones leave within the longer time, others take their place at its end; and while the
- * last ones are dead or stopped, or have no descriptor for a look, the others look at their longer times.
+ * sees serves all: it recovers the dead, and wakes the waiters that a dead process should have woken. For owners of
+ * other PID namespaces, it wakes a waiter of each. Each waiter finds out how many are behind it whenever it is due;
+ * dead and stopped ones count. So if the last ones leave within the longer time, others take their place at its end;
+ * and while the last ones are dead or stopped, or have no descriptor for a look, the others look at their longer times.
  */
 #ifndef TSEM_LIB_LOOK_H
 #define TSEM_LIB_LOOK_H

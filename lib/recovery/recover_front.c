@@ -61,8 +61,8 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * At or after `from`, and before the last one. The only branch here that depends on data is seldom taken, and
-		 * so predicted well.
+		 * Unsigned: a place before `from` wraps round, and is too large. The only branch here that depends on data is
+		 * seldom taken, and so predicted well.
 		 */
 		if (place - from < places[0] - from)
 			replace_last(places, PLACES_MAX, place);
@@ -74,7 +74,10 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 	}
 }
 
-/* Skips the ticket if its owner is dead. False: the ticket is not enabled, so those behind it are not either. */
+/*
+ * Skips the ticket if its owner is dead, or the waiter declared. False: the ticket is not enabled, so those behind it
+ * are not either.
+ */
 static bool
 skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 {
@@ -88,7 +91,7 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 	return !still_there || is_enabled(sem, ticket, LOAD_ACQ(&record->count));
 }
 
-/* A declared waiter is an orphan, too, until its owner has noticed. */
+/* A declared waiter is an orphan even before its owner has noticed. */
 static bool
 is_orphan(uint64_t owner, uint64_t state)
 {
@@ -96,8 +99,8 @@ is_orphan(uint64_t owner, uint64_t state)
 }
 
 /*
- * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also frees the records of
- * orphans that were skipped by a process which died before it freed the record.
+ * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also ends each skip that another
+ * process has begun and not ended.
  */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
@@ -124,7 +127,7 @@ renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
 	CAS_SEQ(&sem->segment.header->pending, pending, pending_next(pending, found, ticket));
 }
 
-/* A run of dead waiters costs at most one scan for every 64 of them, one more, and one for the lowest orphan. */
+/* Costs at most one scan for every 64 waiters that it passes, one more, and one for the lowest orphan. */
 void
 recover_front(struct tsem *sem, uint32_t *permits)
 {

@@ -58,8 +58,8 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	else
 		removal_notice(sem);
 	/*
-	 * A `tsem run` gives the permits back before it reaps its command. So if it has reaped the command before the look at
-	 * its end, the state has changed by now.
+	 * A `tsem run` gives the permits back before it reaps its command. So if it has reaped the command before the look
+	 * at its end, the state has changed by now.
 	 */
 	const bool abandoned = held && !ended_in_order(record, subject->owner) && LOAD_SEQ(&record->state) == state;
 	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */

@@ -77,6 +77,22 @@ TEST_HERE(an_unknown_release_stops_further_releases)
 	assert_int_equal(stat_of(sem).available, 3);
 }
 
+/* Another process may have been about to move G, so the owner cannot go back. */
+TEST_HERE(a_release_that_was_begun_is_not_taken_back)
+{
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	STORE_SEQ(&sem->segment.header->grants, counter_word_make(0, tag_make(FAR, 0)));
+	limit_file_sizes(true);
+	const int released = tsem_release(&hold);
+	limit_file_sizes(false);
+	assert_int_equal(released, -EBADMSG);
+	recover_all(sem, NULL); /* as another process that has no such limit */
+	assert_int_equal(stat_of(sem).available, 3);
+	assert_int_equal(tsem_release(&hold), -EPERM);
+	assert_int_equal(stat_of(sem).available, 3);
+}
+
 TEST_HERE(a_slot_of_an_unknown_holder_is_not_given_away)
 {
 	tsem_hold hold;
