@@ -92,8 +92,7 @@
  *                                                          HELD, repeats + 1: the child that adopts it.
  *                                                          IDLE: owner, if anonymous (a setter has written HELD)
  *     RELEASING   ticket   its permits go back into G      IDLE: any process that has moved G or found it moved, or
- *                                                          finisher of G's tag. CLAIMED: owner that caches it. HELD:
- *                                                          owner that cannot move G
+ *                                                          finisher of G's tag. CLAIMED: owner that caches it
  *
  *     a, b        the phases of the arrival (in T's tag) and of the release (in G's tag) of this use. b flips after the
  *                 release; a flips at the end of the use

@@ -13,8 +13,8 @@
 /* ---- acquire ---- */
 
 /*
- * A holder after a recovery is told of it, mostly only one. Relaxed: recovery sets the flag before it moves G, and a
- * caller that got these permits has read G after that.
+ * After a recovery, mostly only one holder is told of it. Relaxed: recovery sets the flag before it moves G, and a
+ * caller that got these permits has read G after that, or the HELD of a setter that has.
  */
 static inline bool
 consume_abandonment(struct tsem *sem)
@@ -100,7 +100,7 @@ release_slow(struct tsem *sem, uint32_t index, uint64_t releasing)
 		.index = index, .record = &sem->segment.records[index], .owner = LOAD_RLX(&sem->segment.records[index].owner)};
 	struct grant grant;
 	const enum move move = move_grants(sem, index, claim.record, releasing, &grant);
-	/* The record stays RELEASING: another process may be about to move G for it, and the next look does. */
+	/* It stays RELEASING: another process may be about to move G for it. If none is, a later look moves G. */
 	if (move == MOVE_STUCK && LOAD_ACQ(&claim.record->state) == releasing)
 		return -EBADMSG;
 	/* A plain store: another process could only have written the same. */
@@ -123,8 +123,8 @@ release_any(struct hold *hold)
 	    || state_kind(state) < STATE_HELD)
 		return -EPERM;
 	/*
-	 * A plain store: no other process changes a HELD record of a living owner but a child that adopts the hold, which
-	 * this one must not use then (tsem_adopt()), or one that declares this one dead (recover_forced()).
+	 * A plain store: only two other processes change this process's own HELD record: a child that adopts the hold,
+	 * which this one must not use then (tsem_adopt()), and one that declares this one dead (recover_forced()).
 	 */
 	if (state_kind(state) == STATE_HELD) {
 		state = state_next(state, STATE_RELEASING, state_value(state));

@@ -5,8 +5,8 @@
  * allows after sem_wait(). What a release does after it has moved G, a post does before, and G's tag says beforehand
  * whether anything has to be done:
  *
- *   NONE            No process sleeps in the queue or watches the counters, unless a post died before its second
- *                   read of T (see below). The post moves G and is over.
+ *   NONE            No process watches the counters, or sleeps and needs a post to wake it, unless a post is, or has
+ *                   died, before its second read of T (see below). The post moves G and is over.
  *   WATCHED         A process may sleep or watch. The post advances the words of the tickets that it will enable,
  *                   writes on them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G,
  *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
@@ -28,21 +28,23 @@
  * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: an
  * arrival between the two reads may have found G watched, and sleep.
  *
- * A setter, a process that notes an orphan, and one that waits for idleness call bump_grants() afterwards, which gives
- * G the next of the three WATCHED values. One lowering of the capacity calls it twice, so two values would not do. A
- * removal, and a process that clears a bit of `pending`, need not: the post that has read the old value does no harm.
+ * After its change, a setter, a process that notes an orphan, or one that waits for idleness calls bump_grants(), which
+ * gives G the next of the three WATCHED values. One lowering of the capacity calls it twice, so two values would not
+ * do. A removal, and a process that clears a bit of `pending`, need not: the post that has read the old value does no
+ * harm.
  *
- * Two accidents between the reads of a post and its move may delay a waiter until its next look. Changes of G's tag may
- * restore the value that the post has read: then it moves G by old values, even beyond the maximum. Or 4,096 tickets
- * pass, and it overwrites the `posted` that another post has just written on the word for a later ticket.
+ * Beside a death, two accidents between the reads of a post and its move may delay a waiter until its next look.
+ * Changes of G's tag may restore the value that the post has read: then it has judged by old values, and may exceed the
+ * maximum. Or 4,096 tickets pass, and it overwrites the `posted` that another post has just written on the word for a
+ * later ticket.
  *
  * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
  * are to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this
  * post admits, or for the next post.
  *
- * Three kinds of post look for waiters afterwards, and so touch the memory after the move: of ARRAY_WORDS permits or
- * more; of several permits, or after SKIPS skips, if they move E beyond an orphan; and while a process waits for
- * idleness.
+ * Three kinds of post look for waiters afterwards, and so touch the memory after the move: a post of ARRAY_WORDS
+ * permits or more; a post that moves E beyond an orphan, if it is of several permits or has done SKIPS skips; and while
+ * `pending` says that a process waits for idleness, also after its death.
  */
 #include "calls/post.h"
 
@@ -90,7 +92,7 @@ make_quiet(struct tsem *sem, const struct view *view)
 		return false;
 	if (rc < 0 || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
 		return true;
-	/* The arrival may have read G before, and sleep. Another post may have enabled it since and found nothing to do. */
+	/* The arrival may have found G watched, and sleep. Another post may have enabled it since and found no sleeper. */
 	if (!watch_grants(sem))
 		return false;
 	const struct grant since = {.moved = true, .from = view->limit, .to = enabled_limit(sem)};
@@ -187,7 +189,7 @@ check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bou
 	/* E - T after the post, once the orphans are skipped: they give their permits back. */
 	int64_t after = view->room + (int64_t)count;
 	if (sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0)
-		after += count_orphaned(sem);
+		after += count_orphaned(sem, view->tickets);
 	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
 		return -EOVERFLOW;
 	if (!bounded)
@@ -201,7 +203,7 @@ check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bou
 static int
 post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previous)
 {
-	enum { SKIPS = 64 }; /* one for each waiter that gives up at the same time; a later process skips the rest */
+	enum { SKIPS = 64 }; /* the first skips all; each further one, those that gave up meanwhile */
 	int skips = 0;
 	for (int retries = 0; retries < RETRIES_MAX; retries++) {
 		const struct view view = look_around(sem);
@@ -211,8 +213,6 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 		}
 		const int64_t available = view.room > 0 ? view.room : 0;
 		const int rc = check_limits(sem, &view, count, bounded);
-		if (rc == -EOVERFLOW && LOAD_SEQ(&sem->segment.header->tickets) != view.tickets)
-			continue; /* it may have counted orphans that have arrived since */
 		if (rc < 0)
 			return rc;
 		const enum step step = attempt(sem, &view, count);

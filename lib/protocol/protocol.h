@@ -4,8 +4,8 @@
  * loses nor doubles a permit. The fast path (fast.h) makes the same stores, and no other file changes the two counters.
  * layout.h explains the words; r is the record, t its ticket, a and b its phases.
  *
- * 1. A hold, by its stores to T, G and the state, and two that only the fast path makes there; s: slow path only, f:
- *    fast path only. The last column says what another process does if it finds the owner dead after this store and
+ * 1. A hold, by its stores to T, G and the state; 4 f and 7 f go to `since` and `gen`. s: slow path only, f: fast path
+ *    only. The last column says what another process does if it finds the owner dead after this store and
  *    before the next one (recover_record.c).
  *
  *        store                            the segment then                          recovery
@@ -14,7 +14,7 @@
  *                                                                                   latest when records run short
  *   1    T += count, tag (r, a)           CLAIMED; T's tag is (r, a): unfinished    finishes the arrival: QUEUED(t);
  *                                                                                   then as 2
- *   2 s  state = QUEUED(t)                QUEUED; T's tag is finished               when E comes to t: RELEASING, moves
+ *   2 s  state = QUEUED(t)                QUEUED; if T has (r, a), it is finished   when E comes to t: RELEASING, moves
  *                                                                                   G, IDLE, freed
  *   3    state = HELD(t)                  HELD                                      RELEASING, moves G, IDLE, freed
  *   4 f  since = now                      as 3; `since` is only shown               as 3
@@ -23,7 +23,7 @@
  *   7 f  gen = the next generation        as 6                                      as 6: both generations make an IDLE
  *                                                                                   that can be freed
  *   7 s  state = IDLE, phases flipped     IDLE                                      freed, at the latest as in 0
- *   8    state = CLAIMED, phases flipped  as 0                                      as 0
+ *   8    state = CLAIMED; f: flips a, b   as 0                                      as 0
  *
  * 2. Rows 1 and 6. One compare-and-swap moves the counter and says by its tag which record it moved for. So the segment
  *    alone tells whether a dead process had its ticket, and whether it had given it back. A process that replaces a tag
@@ -57,12 +57,12 @@
  *      tsem_recover_owner() in tsem(3). The record stays the owner's.
  *
  * 4. The owner's plain stores: 0, 3, 5, 7 s and 8, and IDLE if it takes no ticket. What another process writes between
- *    the owner's load and its store is lost, which does no harm:
+ *    the owner's load and its store is lost. That does no harm, unless a user has declared the owner dead (section 3):
  *
  *    - 0, and IDLE without a ticket: no process writes.
  *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: queue_become().)
- *    - 5: of the processes in section 3, only the adopting child, or the one that declares this owner dead, writes a
- *      record that is HELD.
+ *    - 5: no process but an adopting child, or one that declares this owner dead, writes the HELD record of a living
+ *      owner that is not HANDED.
  *    - 7 s and 8 over the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if its
  *      owner is dead or HANDED, and such an owner makes no store.
  *
@@ -86,10 +86,10 @@
 #include "protocol/probe.h"
 
 /*
- * A retry in a loop with this limit mostly means that another process made progress, so honest processes never come
- * near this number. A peer that scribbles on the counters must not keep a process in a loop. A call that reaches the
- * limit takes the segment for damaged and fails, mostly with -EBADMSG. A step that only helps other processes gives up
- * at the limit without an error.
+ * A retry in a loop with this limit mostly means that another process made progress. Honest processes never come near
+ * this number, unless each retry reads all records while others keep moving T or G. A peer that scribbles on the
+ * counters must not keep a process in a loop. A call that reaches the limit takes the segment for damaged and fails,
+ * mostly with -EBADMSG. A step that only helps other processes gives up at the limit without an error.
  */
 enum { RETRIES_MAX = 1 << 20 };
 
@@ -173,7 +173,7 @@ struct grant {
 	uint64_t to;
 };
 
-/* Whether G, read as `grants`, has the permits of record `index` back, which is RELEASING in `state`. */
+/* Whether G, read as `grants`, already includes the permits of record `index`, RELEASING in `state`. */
 static inline bool
 is_last_release(uint64_t grants, uint32_t index, uint64_t state)
 {
@@ -198,8 +198,8 @@ enum move move_grants(struct tsem *sem, uint32_t index, const struct record *rec
 
 /*
  * The state that follows the RELEASING `state`. While the record is in `state`, `gen` is that of this use or of the
- * next one: both make an IDLE that can be freed (row 7 f). Once it has left `state`, the compare-and-swap of any
- * process but its owner fails. Acquire: that compare-and-swap comes after this read.
+ * next one: both make an IDLE that can be freed (row 7 f). Once it has left `state`, `gen` may be any, but every
+ * compare-and-swap from `state` fails then. Acquire: that compare-and-swap comes after this read.
  */
 static inline uint64_t
 state_released(const struct record *record, uint64_t state)
@@ -234,8 +234,8 @@ bool watch_grants(struct tsem *sem);
 
 /*
  * Changes G's tag, so that a post that has already read the segment fails in its compare-and-swap and reads again. The
- * caller has changed a word that posts read. If a record cannot be mapped, nothing changes: a post then replaces that
- * tag before it moves G, and reads again.
+ * caller has changed a word that posts read. If a record cannot be mapped, nothing changes. A post then replaces that
+ * record's tag, and reads again, unless it looks for waiters afterwards (post.c).
  */
 void bump_grants(struct tsem *sem);
 

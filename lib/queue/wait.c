@@ -66,7 +66,7 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);
 }
 
-/* -EIDRM; -ECANCELED (or a permit, if the ticket is enabled by then: give_up()): the wait is to end. */
+/* -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, give_up() keeps an enabled ticket. */
 static int
 has_ended(const struct tsem *sem, const struct waiter *waiter)
 {
@@ -85,7 +85,7 @@ wait_check(struct tsem *sem, const struct waiter *waiter, uint64_t now, bool wok
 		timers->look = next_multiple(now, look_period(sem, waiter, now - timers->began));
 		rc = has_ended(sem, waiter);
 	}
-	/* This waiter was not woken: the process that ended the waits may have died before it woke the others. */
+	/* Perhaps no process woke this waiter: the one that ended the waits may have died before it woke the others. */
 	if (rc < 0 && due)
 		wake_all(sem);
 	if (rc < 0)
@@ -154,7 +154,7 @@ retract(const struct sleeper *sleeper)
 		CAS_SEQ32(word, seen, word_next_sequence(seen) & ~WORD_SLEEPERS);
 }
 
-/* Announces each waiter; wait_check(). `*wake_at`: when the first of them has to wake up by itself. */
+/* Announces and checks each waiter. `*wake_at`: when the first of them has to wake up by itself. */
 static int
 prepare(struct sleeper *sleepers, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
 {

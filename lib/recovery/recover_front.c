@@ -61,21 +61,21 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * Unsigned: a place before `from` wraps round, and is too large. The only branch here that depends on data is
-		 * seldom taken, and so predicted well.
+		 * Unsigned: a place before `from` wraps round, and is too large. In a long queue, the only branch here that
+		 * depends on data is mostly not taken, and so predicted well.
 		 */
 		if (place - from < places[0] - from)
 			replace_last(places, PLACES_MAX, place);
 	}
 	for (size_t n = PLACES_MAX - 1; n > 0; n--) {
-		const uint64_t earlier = places[n];
+		const uint64_t leaf = places[n];
 		places[n] = places[0];
-		replace_last(places, n, earlier);
+		replace_last(places, n, leaf);
 	}
 }
 
 /*
- * Skips the ticket if its owner is dead, or the waiter declared. False: the ticket is not enabled, so those behind it
+ * Skips the ticket if its owner is dead or the waiter is declared. False: the ticket is not enabled, so those behind it
  * are not either.
  */
 static bool
@@ -99,8 +99,8 @@ is_orphan(uint64_t owner, uint64_t state)
 }
 
 /*
- * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also ends each skip that another
- * process has begun and not ended.
+ * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also goes on with the skips
+ * of orphans that another process has begun.
  */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
@@ -161,14 +161,15 @@ note_orphan(struct tsem *sem, uint64_t ticket)
 }
 
 int64_t
-count_orphaned(struct tsem *sem)
+count_orphaned(struct tsem *sem, uint64_t tickets)
 {
 	int64_t permits = 0;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
 		const uint64_t owner = LOAD_ACQ(&record->owner);
 		const uint64_t state = LOAD_ACQ(&record->state);
-		if (is_orphan(owner, state) && state_kind(state) == STATE_QUEUED)
+		if (is_orphan(owner, state) && state_kind(state) == STATE_QUEUED
+		    && counter_diff(state_value(state), counter_value(tickets)) < 0)
 			permits += LOAD_ACQ(&record->count);
 	}
 	return permits;

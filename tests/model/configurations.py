@@ -24,7 +24,7 @@ CONFIGURATIONS = [
 ]
 
 # Each of these needs up to 7 GiB, and some minutes.
-FULL = ["quit-and-release", "setters-any"]
+FULL = ["quit-and-release", "setters-any", "tries", "claims"]
 
 # The name of a promise in the model -> what a broken one means.
 PROPERTIES = {
