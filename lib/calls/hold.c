@@ -14,7 +14,7 @@
 
 /*
  * After a recovery, mostly only one holder is told of it. Relaxed: recovery sets the flag before it moves G, and a
- * caller that got these permits has read G after that, or the HELD of a setter that has.
+ * caller that got these permits has read G after that, or the HELD of a setter that had.
  */
 static inline bool
 consume_abandonment(struct tsem *sem)

@@ -5,10 +5,10 @@
  * allows after sem_wait(). What a release does after it has moved G, a post does before, and G's tag says beforehand
  * whether anything has to be done:
  *
- *   NONE            No process watches the counters, or sleeps and needs a post to wake it, unless a post is, or has
- *                   died, before its second read of T (see below). The post moves G and is over.
+ *   NONE            No process watches the counters, and none sleeps that a post has to wake, unless a post is, or has
+ *                   died, in make_quiet(). The post moves G and is over.
  *   WATCHED         A process may sleep or watch. The post advances the words of the tickets that it will enable,
- *                   writes on them that it does (`posted`), and remembers on which of them a waiter sleeps. It moves G,
+ *                   writes `posted` on them, and remembers on which of them a waiter sleeps. It moves G,
  *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
  *   a record's      The last move that left a tag was a release. The post gives G one of the others first, unless it
  *                   looks for waiters afterwards.
@@ -39,12 +39,12 @@
  * later ticket.
  *
  * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
- * are to get. An orphan that the post itself makes the next one takes nothing yet. It stays for the waiter that this
- * post admits, or for the next post.
+ * are to get. An orphan that the post itself makes the next one takes nothing yet. The waiter that this post
+ * admits skips it, or the next post does.
  *
  * Three kinds of post look for waiters afterwards, and so touch the memory after the move: a post of ARRAY_WORDS
- * permits or more; a post that moves E beyond an orphan, if it is of several permits or has done SKIPS skips; and while
- * `pending` says that a process waits for idleness, also after its death.
+ * permits or more; a post that moves E beyond an orphan, if it is of several permits or has done SKIPS skips; and every
+ * post while `pending` says that a process waits for idleness, even if that process is dead.
  */
 #include "calls/post.h"
 
@@ -92,7 +92,7 @@ make_quiet(struct tsem *sem, const struct view *view)
 		return false;
 	if (rc < 0 || LOAD_SEQ(&sem->segment.header->tickets) == view->tickets)
 		return true;
-	/* The arrival may have found G watched, and sleep. Another post may have enabled it since and found no sleeper. */
+	/* The arrival may have found G watched, and sleep. Another post may have read NONE and enabled it. */
 	if (!watch_grants(sem))
 		return false;
 	const struct grant since = {.moved = true, .from = view->limit, .to = enabled_limit(sem)};
@@ -181,17 +181,21 @@ is_orphan_next(const struct view *view)
 	return (view->pending & PENDING_ORPHANS) != 0 && counter_diff(view->limit, counter_value(view->pending)) >= 0;
 }
 
-/* 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EBADMSG. */
+/*
+ * 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EAGAIN: orphans were counted that had
+ * not arrived by then. -EBADMSG.
+ */
 static int
 check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
 {
 	int64_t anonymous;
 	/* E - T after the post, once the orphans are skipped: they give their permits back. */
 	int64_t after = view->room + (int64_t)count;
-	if (sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0)
-		after += count_orphaned(sem, view->tickets);
+	const bool has_orphans = sem->max != 0 && (view->pending & PENDING_ORPHANS) != 0;
+	if (has_orphans)
+		after += count_orphaned(sem);
 	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
-		return -EOVERFLOW;
+		return has_orphans && LOAD_SEQ(&sem->segment.header->tickets) != view->tickets ? -EAGAIN : -EOVERFLOW;
 	if (!bounded)
 		return 0;
 	if (!anonymous_count(sem, view->grants, view->tickets, &anonymous))
@@ -213,6 +217,8 @@ post_until_done(struct tsem *sem, uint32_t count, bool bounded, uint32_t *previo
 		}
 		const int64_t available = view.room > 0 ? view.room : 0;
 		const int rc = check_limits(sem, &view, count, bounded);
+		if (rc == -EAGAIN)
+			continue;
 		if (rc < 0)
 			return rc;
 		const enum step step = attempt(sem, &view, count);

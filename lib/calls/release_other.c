@@ -8,24 +8,17 @@
 #include "recovery/recover_front.h"
 #include "system/identity.h"
 
-void
-release_other_finish(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t releasing)
-{
-	struct record *record = &sem->segment.records[index];
-	struct grant grant;
-	if (release_for_owner(sem, index, record, releasing, &grant))
-		record_free_for(sem, index, record, owner);
-	grant_notify(sem, &grant);
-}
-
 bool
 release_other(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t state)
 {
 	struct record *record = &sem->segment.records[index];
 	const uint64_t releasing = state_next(state, STATE_RELEASING, state_value(state));
+	struct grant grant;
 	if (!CAS_SEQ(&record->state, state, releasing))
 		return false;
-	release_other_finish(sem, index, owner, releasing);
+	if (release_for_owner(sem, index, record, releasing, &grant))
+		record_free_for(sem, index, record, owner);
+	grant_notify(sem, &grant);
 	return true;
 }
 

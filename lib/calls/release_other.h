@@ -11,9 +11,6 @@
  */
 bool release_other(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t state);
 
-/* The same for a record that is RELEASING already. */
-void release_other_finish(struct tsem *sem, uint32_t index, uint64_t owner, uint64_t releasing);
-
 /* tsem_release() of a hold that was lent. -EPERM: this process has not lent it. */
 int release_loan(struct hold *hold);
 

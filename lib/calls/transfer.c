@@ -168,13 +168,7 @@ tsem_adopt(tsem_hold *out)
 		hold->state = state_adopted(state);
 		return 0;
 	}
-	/* The recovering process leaves the release that it began to the new owner. */
-	state = LOAD_ACQ(&record->state);
-	if (state_kind(state) == STATE_RELEASING && state_value(state) == hold_ticket(hold))
-		release_other_finish(sem, hold->record, own, state);
-	else
-		record_free_for(sem, hold->record, record, own);
-	return -EPERM;
+	return -EPERM; /* the next look completes the release, and the record comes back when this process ends */
 }
 
 /* Whether the owner is a child of this process that has ended. A parent can tell even without /proc. */

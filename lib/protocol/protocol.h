@@ -4,9 +4,9 @@
  * loses nor doubles a permit. The fast path (fast.h) makes the same stores, and no other file changes the two counters.
  * layout.h explains the words; r is the record, t its ticket, a and b its phases.
  *
- * 1. A hold, by its stores to T, G and the state; 4 f and 7 f go to `since` and `gen`. s: slow path only, f: fast path
- *    only. The last column says what another process does if it finds the owner dead after this store and
- *    before the next one (recover_record.c).
+ * 1. A hold, by its stores. They go to T, G and the state; row 4 goes to `since`, and row 7 f to `gen`. s: slow path
+ *    only, f: fast path only. The last column says what another process does if it finds the owner dead after this
+ *    store and before the next one (recover_record.c).
  *
  *        store                            the segment then                          recovery
  *   ---  -------------------------------  ----------------------------------------  -----------------------------------
@@ -33,7 +33,7 @@
  *    finish arrival  If T = {c, (r, phase)}, state[r] is CLAIMED with a == phase, and T is *still the same word*:
  *                    CAS state[r] -> QUEUED(c - count).
  *                    Without the second look at T, a tag that was read two uses ago would count for this use.
- *                    Without the phase, the last use's tag would, if it is still in T.
+ *                    Without the phase, the last use's tag would count while it is in T.
  *    release         state[r] = RELEASING(t); reads G {g, x}, then state[r]. If x is not (r, b) and state[r] is still
  *                    RELEASING(t), G has not been moved for this release: CAS G {g, x} -> {g + count, (r, b)} after
  *                    finishing x. Otherwise G has been moved. A release that was begun is never taken back.
@@ -110,7 +110,7 @@ enabled_limit(const struct tsem *sem)
 
 /*
  * E - T: the permits that are available, or if negative, that are missing. T is read first: the result is lower than
- * the number at that instant only if C falls meanwhile. Later moves of T and G make it too high or too low.
+ * the number at that read only if C falls meanwhile. A later move of T makes it too high, one of G too low.
  */
 static inline int64_t
 available_permits(const struct tsem *sem)
@@ -168,8 +168,8 @@ int advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count);
 
 /* What a move of G did: the waiters to wake. */
 struct grant {
-	bool moved;    /* by this process */
-	uint64_t from; /* E before and after, for C as it is after the move */
+	bool moved;    /* false: no waiter to wake */
+	uint64_t from; /* E before and after; from move_grants(), both with the C after the move */
 	uint64_t to;
 };
 

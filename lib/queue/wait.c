@@ -24,7 +24,7 @@ next_report(const struct tsem_wait *options, uint64_t now)
 	return options->every_ms != 0 ? now + options->every_ms * NS_PER_MS : next_multiple(now, REPORT_EVERY);
 }
 
-/* True: the function ends the wait. */
+/* True: options->progress() ends the wait. */
 static bool
 report_progress(struct tsem *sem, const struct waiter *waiter)
 {
@@ -37,7 +37,7 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 
 /*
  * The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. In
- * a burst, records are claimed in the order of arrival, so the loop runs down.
+ * a burst, records are claimed in the order of arrival, so the loop begins with the last.
  */
 static uint32_t
 count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
@@ -135,8 +135,8 @@ wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struc
 }
 
 /*
- * Clears SLEEPERS if the word shows that the waiter slept there alone. A post cannot: it must not touch the word after
- * it has moved G.
+ * Clears SLEEPERS if the word shows that the waiter slept there alone. Most posts cannot: they must not touch the
+ * word after the move of G.
  */
 static void
 retract(const struct sleeper *sleeper)

@@ -61,8 +61,8 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * Unsigned: a place before `from` wraps round, and is too large. In a long queue, the only branch here that
-		 * depends on data is mostly not taken, and so predicted well.
+		 * Unsigned: a place before `from` wraps round, above even NO_PLACE - from. In a long queue, the only branch
+		 * here that depends on data is mostly not taken, and so predicted well.
 		 */
 		if (place - from < places[0] - from)
 			replace_last(places, PLACES_MAX, place);
@@ -161,15 +161,14 @@ note_orphan(struct tsem *sem, uint64_t ticket)
 }
 
 int64_t
-count_orphaned(struct tsem *sem, uint64_t tickets)
+count_orphaned(struct tsem *sem)
 {
 	int64_t permits = 0;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
 		const uint64_t owner = LOAD_ACQ(&record->owner);
 		const uint64_t state = LOAD_ACQ(&record->state);
-		if (is_orphan(owner, state) && state_kind(state) == STATE_QUEUED
-		    && counter_diff(state_value(state), counter_value(tickets)) < 0)
+		if (is_orphan(owner, state) && state_kind(state) == STATE_QUEUED)
 			permits += LOAD_ACQ(&record->count);
 	}
 	return permits;

@@ -18,8 +18,8 @@ void note_orphan(struct tsem *sem, uint64_t ticket);
 /* Skips orphans that E has come to. One load if there are none. */
 void skip_orphans(struct tsem *sem);
 
-/* The permits of all orphans that had arrived when T was `tickets`. */
-int64_t count_orphaned(struct tsem *sem, uint64_t tickets);
+/* The permits of all orphans. */
+int64_t count_orphaned(struct tsem *sem);
 
 /*
  * What every process does after it has moved E: wakes the waiters that the grant enabled, skips the orphans that E has

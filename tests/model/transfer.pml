@@ -121,8 +121,8 @@ byte forked_record;
 short forked_ticket;
 
 /*
- * tsem_adopt() by a child of process `parent`. `ok`: the hold is its own now. A release that a recoverer began for the
- * dead parent, and that it leaves because the owner has changed, is finished here.
+ * tsem_adopt() by a child of process `parent`. `ok`: the hold is its own now. If not, a release that a recoverer has
+ * begun for the dead parent is finished by any process.
  */
 inline adopt(n, parent)
 {
@@ -145,17 +145,7 @@ inline adopt(n, parent)
 			OR_DIE
 			:: CAS_WORKS(state[r], rel_state, state_adopted(rel_state),
 			             note_admission(ticket, n); ok = true)
-			:: CAS_FAILS(state[r], rel_state, rel_state = state_next(rel_state, STATE_RELEASING, ticket));
-				if
-				OR_DIE
-#ifdef MUTANT_ADOPT_LEAVES_RELEASE
-				:: d_step { true -> skip }
-#else
-				:: state[r] == rel_state -> finish_foreign(r, owner_process(me))
-				:: d_step { state[r] != rel_state -> skip };
-					STEP(CAS(owner[r], owner_process(me), 0))
-#endif
-				fi
+			:: CAS_FAILS(state[r], rel_state, skip)
 			fi
 #endif
 		:: CAS_FAILS(owner[r], owner_process(parent), skip)

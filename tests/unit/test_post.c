@@ -160,19 +160,19 @@ TEST_HELD(an_orphan_that_is_next_stays_until_the_next_post)
 	assert_int_equal(available_permits(sem), 1);
 }
 
-int64_t __real_count_orphaned(struct tsem *s, uint64_t tickets);
-int64_t __wrap_count_orphaned(struct tsem *s, uint64_t tickets);
+int64_t __real_count_orphaned(struct tsem *s);
+int64_t __wrap_count_orphaned(struct tsem *s);
 static bool waiter_gives_up;
 
 int64_t
-__wrap_count_orphaned(struct tsem *s, uint64_t tickets)
+__wrap_count_orphaned(struct tsem *s)
 {
 	if (waiter_gives_up) {
 		waiter_gives_up = false;
 		set_counters(s, 5, 0);
 		put_record(s, 3, owner_orphan(3), STATE_QUEUED, 0, 3, 2);
 	}
-	return __real_count_orphaned(s, tickets);
+	return __real_count_orphaned(s);
 }
 
 /* The permits that an orphan waits for will be available when it is skipped. */
