@@ -13,8 +13,8 @@
 /* ---- acquire ---- */
 
 /*
- * After a recovery, mostly only one holder is told of it. Relaxed: recovery sets the flag before it moves G, and a
- * caller that got these permits has read G after that, or the HELD of a setter that had.
+ * After a recovery, mostly only one holder is told of it. Relaxed: recovery sets the flag before it moves G. The
+ * caller that got these permits has read that G, or the HELD of a setter that has read it.
  */
 static inline bool
 consume_abandonment(struct tsem *sem)

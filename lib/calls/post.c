@@ -33,18 +33,19 @@
  * do. A removal, and a process that clears a bit of `pending`, need not: the post that has read the old value does no
  * harm.
  *
- * Beside a death, two accidents between the reads of a post and its move may delay a waiter until its next look.
+ * Beside a death, three accidents between the reads of a post and its move may delay a waiter until its next look.
  * Changes of G's tag may restore the value that the post has read: then it has judged by old values, and may exceed the
  * maximum. Or 4,096 tickets pass, and it overwrites the `posted` that another post has just written on the word for a
- * later ticket.
+ * later ticket. Or the post stands still between its write of `posted` and its move for longer than the pauses of a
+ * waiter that announces itself then, about 0.7 s in all.
  *
  * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
  * are to get. An orphan that the post itself makes the next one takes nothing yet. The waiter that this post
  * admits skips it, or the next post does.
  *
  * Three kinds of post look for waiters afterwards, and so touch the memory after the move: a post of ARRAY_WORDS
- * permits or more; a post that moves E beyond an orphan, if it is of several permits or has done SKIPS skips; and every
- * post while `pending` says that a process waits for idleness, even if that process is dead.
+ * permits or more; a post that moves E beyond an orphan (a post of one permit does so only after SKIPS skips); and
+ * every post while `pending` says that a process waits for idleness, even if that process is dead.
  */
 #include "calls/post.h"
 
@@ -182,8 +183,8 @@ is_orphan_next(const struct view *view)
 }
 
 /*
- * 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EAGAIN: orphans were counted that had
- * not arrived by then. -EBADMSG.
+ * 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EAGAIN: T has moved, so orphans may
+ * have been counted that had not arrived by then. -EBADMSG.
  */
 static int
 check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)

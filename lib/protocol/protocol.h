@@ -109,8 +109,9 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. T is read first: the result is lower than
- * the number at that read only if C falls meanwhile. A later move of T makes it too high, one of G too low.
+ * E - T: the permits that are available, or if negative, that are missing. T is read first, so the result is below the
+ * number at that moment only if C falls before it is read. After the call, a move of T makes the result too high, and a
+ * move of G makes it too low.
  */
 static inline int64_t
 available_permits(const struct tsem *sem)

@@ -36,8 +36,8 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 }
 
 /*
- * The waiters behind this one, up to `most`. A dead one counts until it is recovered, one that gave up does not. In
- * a burst, records are claimed in the order of arrival, so the loop begins with the last.
+ * The waiters behind this one that are QUEUED, up to `most`. A dead one of these counts until it is recovered, one that
+ * gave up does not. In a burst, records are claimed in the order of arrival, so the loop begins with the last.
  */
 static uint32_t
 count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
@@ -66,7 +66,10 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 	return SLOW_TICK * (line / (SLOW_LINE + 1) + 1);
 }
 
-/* -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, give_up() keeps an enabled ticket. */
+/*
+ * -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, the caller keeps an enabled ticket, unless the semaphore
+ * is removed by then.
+ */
 static int
 has_ended(const struct tsem *sem, const struct waiter *waiter)
 {
@@ -135,8 +138,8 @@ wait_posted(const struct waiter *waiter, uint32_t announced, uint64_t now, struc
 }
 
 /*
- * Clears SLEEPERS if the word shows that the waiter slept there alone. Most posts cannot: they must not touch the
- * word after the move of G.
+ * Clears SLEEPERS if the word shows that the waiter slept there alone. Most posts cannot clear it, because they must
+ * not touch the word after the move of G.
  */
 static void
 retract(const struct sleeper *sleeper)

@@ -49,7 +49,7 @@ replace_last(uint64_t *heap, size_t n, uint64_t place)
 	heap[at] = place;
 }
 
-/* Collects the earliest places at or after `from`, in order, followed by NO_PLACE. */
+/* Collects the earliest PLACES_MAX places at or after `from`, in order; NO_PLACE fills the rest. */
 static void
 collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places[PLACES_MAX])
 {
@@ -61,8 +61,8 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * Unsigned: a place before `from` wraps round, above even NO_PLACE - from. In a long queue, the only branch
-		 * here that depends on data is mostly not taken, and so predicted well.
+		 * Unsigned: for a place before `from` the difference wraps round, exceeds NO_PLACE - from, and is never less.
+		 * In a long queue, the only branch here that depends on data is mostly not taken, and so predicted well.
 		 */
 		if (place - from < places[0] - from)
 			replace_last(places, PLACES_MAX, place);
@@ -86,9 +86,10 @@ skip(struct tsem *sem, uint32_t index, uint64_t ticket, uint32_t *permits)
 		return false;
 	recover_record(sem, index, permits);
 
+	const uint32_t count = LOAD_ACQ(&record->count); /* before the state: otherwise it could be that of the next use */
 	const uint64_t state = LOAD_ACQ(&record->state);
 	const bool still_there = state_kind(state) == STATE_QUEUED && state_value(state) == ticket;
-	return !still_there || is_enabled(sem, ticket, LOAD_ACQ(&record->count));
+	return !still_there || is_enabled(sem, ticket, count);
 }
 
 /* A declared waiter is an orphan even before its owner has noticed. */
