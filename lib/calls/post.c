@@ -40,8 +40,8 @@
  * waiter that announces itself then, about 0.7 s in all.
  *
  * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
- * are to get. An orphan that the post itself makes the next one takes nothing yet. The waiter that this post
- * admits skips it, or the next post does.
+ * are to get. An orphan that the post itself makes the next one takes nothing yet. The waiter that this post admits
+ * skips it, or the next post does.
  *
  * Three kinds of post look for waiters afterwards, and so touch the memory after the move: a post of ARRAY_WORDS
  * permits or more; a post that moves E beyond an orphan (a post of one permit does so only after SKIPS skips); and

@@ -9,7 +9,6 @@
 #include "protocol/protocol.h"
 #include "records/owner.h"
 #include "records/presence.h"
-#include "records/record.h"
 #include "system/find_process.h"
 #include "system/identity.h"
 #include "system/proc.h"

@@ -65,18 +65,12 @@ inline release_foreign(n, q)
 			rel_state = state_next(rc_state, STATE_RELEASING, state_value(rc_state));
 			state[front_index] = rel_state
 		};
-		finish_foreign(front_index, rc_owner)
+		release_for_owner(front_index, rel_state);
+		STEP(CAS(owner[front_index], rc_owner, 0));
+		grant_notify();
+		rel_state = 0
 	:: d_step { !is_still_held -> ok = false }
 	fi
-}
-
-/* From RELEASING, which is rel_state, to the end. */
-inline finish_foreign(index, its_owner)
-{
-	release_for_owner(index, rel_state);
-	STEP(CAS(owner[index], its_owner, 0));
-	grant_notify();
-	rel_state = 0
 }
 
 inline release_for(n, q)
