@@ -23,7 +23,7 @@ CONFIGURATIONS = [
     "look", "look-dead", "look-dies", "look-leaves",
 ]
 
-# Each of these needs more than 3.5 GiB, and some minutes. The first two reach the limit of 7 GiB before they end.
+# Each of these needs more than 3.5 GiB, and some minutes.
 FULL = ["quit-and-release", "setters-any", "tries", "claims", "cached-closed"]
 
 # The name of a promise in the model -> what a broken one means.

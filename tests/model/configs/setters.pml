@@ -6,9 +6,9 @@
 #define ARRAY_WORDS 4
 #define SETTER
 #define ORPHANS
+#define WITHOUT_POSTS
 #ifndef AT_ANY_MOMENT
 #define BEGINS(me) (me == 1 || stores > 0)
-#define WITHOUT_POSTS
 #endif
 #include "../tsem.pml"
 
