@@ -5,12 +5,12 @@
  * allows after sem_wait(). What a release does after it has moved G, a post does before, and G's tag says beforehand
  * whether anything has to be done:
  *
- *   NONE            No process watches the counters, and none sleeps that a post has to wake, unless a post is, or has
- *                   died, in make_quiet(). The post moves G and is over.
+ *   NONE            No process watches the counters, and apart from the accidents below, none sleeps that a post has to
+ *                   wake. The post moves G and is over.
  *   WATCHED         A process may sleep or watch. The post advances the words of the tickets that it will enable,
- *                   writes `posted` on them, and remembers on which of them a waiter sleeps. It moves G,
+ *                   writes `posted` on them, and remembers on which of them a waiter may sleep. It moves G,
  *                   and then wakes these waiters by address alone, as glibc's sem_post() does.
- *   a record's      The last move that left a tag was a release. The post gives G one of the others first, unless it
+ *   a record's      The last move that left a tag was a release. The post makes it NONE or WATCHED first, unless it
  *                   looks for waiters afterwards.
  *
  * A waiter announces itself on its word, makes G watched, reads E, and sleeps on the value that it has left in the
@@ -23,29 +23,35 @@
  *   - If it makes G watched after the post has read NONE, the post's compare-and-swap fails.
  *
  * A release that moves G leaves its own tag there and looks for sleepers afterwards. So this tag says nothing, and the
- * next waiter that is about to sleep, or the next post, replaces it.
+ * next waiter that is about to sleep replaces it, or the next post that does not look afterwards.
  *
- * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: an
- * arrival between the two reads may have found G watched, and sleep.
+ * Only a post makes G's tag NONE again. It does so when T is not ahead of E, and reads T once more afterwards: a waiter
+ * that came between the two reads may have found WATCHED, and may sleep.
  *
  * After its change, a setter, a process that notes an orphan, or one that waits for idleness calls bump_grants(), which
  * gives G the next of the three WATCHED values. One lowering of the capacity calls it twice, so two values would not
  * do. A removal, and a process that clears a bit of `pending`, need not: the post that has read the old value does no
  * harm.
  *
- * Beside a death, three accidents between the reads of a post and its move may delay a waiter until its next look.
- * Changes of G's tag may restore the value that the post has read: then it has judged by old values, and may exceed the
- * maximum. Or 4,096 tickets pass, and it overwrites the `posted` that another post has just written on the word for a
- * later ticket. Or the post stands still between its write of `posted` and its move for longer than the pauses of a
- * waiter that announces itself then, about 0.7 s in all.
+ * Beside a death, these accidents may delay a waiter until its next look:
+ *
+ *   - A post stands still in make_quiet() before its second read of T.
+ *   - A setter stands still between its store of a lower C and its first bump_grants().
+ *   - A post stands still between its write of `posted` and its move for longer than the pauses of a waiter that
+ *     announces itself then, about 0.7 s in all.
+ *   - Between the reads of a post and its move, 4,096 tickets pass. It then overwrites the `posted` that another post
+ *     has just written on the word for a later ticket.
+ *   - Between the reads of a post and its move, changes of G's tag restore the value that it has read. It has then
+ *     judged by old values, and may also exceed the maximum.
  *
  * An orphan that is next in the queue is skipped before the post: it would take the permits that the waiters behind it
- * are to get. An orphan that the post itself makes the next one takes nothing yet. The waiter that this post admits
- * skips it, or the next post does.
+ * are to get. An orphan that becomes the next one by the post itself takes nothing yet. The waiter that this post
+ * admits skips it, or the next post does.
  *
  * Three kinds of post look for waiters afterwards, and so touch the memory after the move: a post of ARRAY_WORDS
- * permits or more; a post that moves E beyond an orphan (a post of one permit does so only after SKIPS skips); and
- * every post while `pending` says that a process waits for idleness, even if that process is dead.
+ * permits or more; a post that moves E beyond an orphan (a post of one permit does so only after SKIPS skips); and a
+ * post while `pending` says that a process waits for idleness, even if that process is dead. fast_post() looks for
+ * none: it moves G only if it has read NONE.
  */
 #include "calls/post.h"
 
@@ -60,7 +66,7 @@
 
 /*
  * What a post reads, G first: if another process changes one of the other words and then G, the post reads that change,
- * or its swap fails.
+ * or its swap fails, unless the tag was restored (see above).
  */
 struct view {
 	uint64_t grants;
@@ -84,6 +90,13 @@ look_around(const struct tsem *sem)
 	return view;
 }
 
+static bool
+has_moved(const struct tsem *sem, const struct view *view)
+{
+	const struct header *header = sem->segment.header;
+	return LOAD_SEQ(&header->tickets) != view->tickets || LOAD_SEQ(&header->grants) != view->grants;
+}
+
 /* Makes G's tag NONE, because T was not ahead of E. False: a record cannot be mapped. */
 static bool
 make_quiet(struct tsem *sem, const struct view *view)
@@ -102,8 +115,8 @@ make_quiet(struct tsem *sem, const struct view *view)
 }
 
 /*
- * Advances the words and writes `posted` on them. `sleepers`: the bit of ticket E + i is set if a waiter sleeps on its
- * word. False: G has changed, so the move would fail.
+ * Advances the words and writes `posted` on them. `sleepers`: the bit of ticket E + i is set if a waiter may sleep on
+ * its word. False: G has changed, so the move would fail.
  */
 static bool
 announce_post(struct tsem *sem, const struct view *view, uint32_t count, uint64_t sleepers[ARRAY_WORDS / 64])
@@ -183,8 +196,8 @@ is_orphan_next(const struct view *view)
 }
 
 /*
- * 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EAGAIN: T has moved, so orphans may
- * have been counted that had not arrived by then. -EBADMSG.
+ * 0: the post may move G from view->grants. -EOVERFLOW: it would exceed a limit. -EAGAIN: T or G has moved, so the
+ * orphans that were counted may not be those of the view. -EBADMSG.
  */
 static int
 check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bounded)
@@ -196,7 +209,7 @@ check_limits(struct tsem *sem, const struct view *view, uint32_t count, bool bou
 	if (has_orphans)
 		after += count_orphaned(sem);
 	if (after > COUNTER_DRIFT || (sem->max != 0 && after > (int64_t)sem->max))
-		return has_orphans && LOAD_SEQ(&sem->segment.header->tickets) != view->tickets ? -EAGAIN : -EOVERFLOW;
+		return has_orphans && has_moved(sem, view) ? -EAGAIN : -EOVERFLOW;
 	if (!bounded)
 		return 0;
 	if (!anonymous_count(sem, view->grants, view->tickets, &anonymous))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The moves of T and G on the slow path; and why an acquire or a release that SIGKILL ends at any instruction neither
- * loses nor doubles a permit. The fast path (fast.h) makes the same stores, and no other file changes the two counters.
- * layout.h explains the words; r is the record, t its ticket, a and b its phases.
+ * loses nor doubles a permit. The fast path (fast.h) makes the same stores. Only it, this file and protocol.c change
+ * the two counters. layout.h explains the words; r is the record, t its ticket, a and b its phases.
  *
  * 1. A hold, by its stores. They go to T, G and the state; row 4 goes to `since`, and row 7 f to `gen`. s: slow path
  *    only, f: fast path only. The last column says what another process does if it finds the owner dead after this
@@ -48,19 +48,20 @@
  *
  *    - Recovery, once the owner is certainly dead. It reads the state after it knows of the death, and then the owner
  *      again: so the state is the last one that this owner wrote, or one that another process made of it.
- *    - While the owner lives: any process that finishes a tag (QUEUED, IDLE), or goes on with a release (G, IDLE); a
- *      setter that lowers C and admits a ticket (HELD); a process that cancels a wait (QUEUED, CANCELLED); a process
- *      that releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold,
+ *    - While the owner lives, these write: a process that finishes a tag (QUEUED, IDLE), or goes on with a release (G,
+ *      IDLE); a setter that lowers C and admits a ticket (HELD); one that cancels a wait (QUEUED, CANCELLED); one that
+ *      releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold,
  *      which its parent must not use meanwhile.
  *    - If a user has declared a living owner dead (named_owner.c): the declaring process releases its hold, and any
  *      process skips its ticket. A plain store of this owner may then return the permits a second time: see
  *      tsem_recover_owner() in tsem(3). The record stays the owner's.
  *
- * 4. The owner's plain stores: 0, 3, 5, 7 s and 8, and IDLE if it takes no ticket. What another process writes between
- *    the owner's load and its store is lost. That does no harm, unless a user has declared the owner dead (section 3):
+ * 4. Rows 0, 3, 5, 7 s and 8, and IDLE without a ticket, are plain stores of the owner. What another process writes
+ *    between the owner's load and its store is lost. That does no harm, unless a user has declared the owner dead
+ *    (section 3):
  *
  *    - 0, and IDLE without a ticket: no process writes.
- *    - 3 over QUEUED, or over the same HELD. (On the slow path it is a compare-and-swap: queue_become().)
+ *    - 3 replaces QUEUED or an equal HELD. (On the slow path it is a compare-and-swap: queue_become().)
  *    - 5: no process but an adopting child, or one that declares this owner dead, writes the HELD record of a living
  *      owner that is not HANDED.
  *    - 7 s and 8 over the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if its
@@ -109,9 +110,9 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. T is read first, so the result is below the
- * number at that moment only if C falls before it is read. After the call, a move of T makes the result too high, and a
- * move of G makes it too low.
+ * E - T: the permits that are available, or if negative, that are missing. T is read first. The result is below E - T as
+ * of that read only if C falls before C is read. After the call, a move of T makes the result too high, and a move of G
+ * makes it too low.
  */
 static inline int64_t
 available_permits(const struct tsem *sem)
@@ -170,7 +171,7 @@ int advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count);
 /* What a move of G did: the waiters to wake. */
 struct grant {
 	bool moved;    /* false: no waiter to wake */
-	uint64_t from; /* E before and after; from move_grants(), both with the C after the move */
+	uint64_t from; /* E before and after; move_grants() adds the C after the move to both */
 	uint64_t to;
 };
 
@@ -228,15 +229,16 @@ post_grants(struct tsem *sem, uint64_t grants, uint32_t count)
 int retag_grants(struct tsem *sem, uint64_t grants, uint64_t tag);
 
 /*
- * Makes G's tag one of the WATCHED values, so that posts look for sleepers until no process waits. A caller that is
- * about to sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
+ * Makes G's tag one of the WATCHED values, so that posts look for sleepers until one of them finds no waiter. A caller
+ * that is about to sleep has moved T before, and reads E afterwards. False: as for MOVE_STUCK.
  */
 bool watch_grants(struct tsem *sem);
 
 /*
- * Changes G's tag, so that a post that has already read the segment fails in its compare-and-swap and reads again. The
- * caller has changed a word that posts read. If a record cannot be mapped, nothing changes. A post then replaces that
- * record's tag, and reads again, unless it looks for waiters afterwards (post.c).
+ * Changes G's tag, so that a post that has already read the segment fails in its compare-and-swap and reads again,
+ * unless other changes restore the tag (post.c). The caller has changed a word that posts read. If a record cannot be
+ * mapped, nothing changes. A post then replaces that record's tag, and reads again, unless it looks for waiters
+ * afterwards (post.c).
  */
 void bump_grants(struct tsem *sem);
 

@@ -15,7 +15,7 @@
 
 #define REPORT_EVERY (800 * NS_PER_MS) /* as tsem(3) says */
 
-/* If every_ms is 0, all waiters report at the same moments. */
+/* If every_ms is 0, all waiters of a time namespace report at the same moments. */
 static uint64_t
 next_report(const struct tsem_wait *options, uint64_t now)
 {
@@ -37,7 +37,7 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 
 /*
  * The waiters behind this one that are QUEUED, up to `most`. A dead one of these counts until it is recovered, one that
- * gave up does not. In a burst, records are claimed in the order of arrival, so the loop begins with the last.
+ * gave up does not. In a burst, records are mostly claimed in the order of arrival, so the loop begins with the last.
  */
 static uint32_t
 count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
@@ -54,7 +54,7 @@ count_behind(struct tsem *sem, const struct waiter *waiter, uint32_t most)
 	return n;
 }
 
-/* This waiter looks at each multiple of the result: see look.h. */
+/* The waiter looks for dead owners at the multiples of this period: see look.h. */
 static uint64_t
 look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 {
@@ -67,8 +67,8 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 }
 
 /*
- * -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, the caller keeps an enabled ticket, unless the semaphore
- * is removed by then.
+ * -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, the caller keeps its ticket if that is enabled and the
+ * semaphore is not removed.
  */
 static int
 has_ended(const struct tsem *sem, const struct waiter *waiter)

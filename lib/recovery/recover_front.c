@@ -61,7 +61,7 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * Unsigned: for a place before `from` the difference wraps round, exceeds NO_PLACE - from, and is never less.
+		 * The difference is unsigned: before `from` it wraps round and exceeds NO_PLACE - from, so the test fails.
 		 * In a long queue, the only branch here that depends on data is mostly not taken, and so predicted well.
 		 */
 		if (place - from < places[0] - from)

@@ -162,17 +162,25 @@ TEST_HELD(an_orphan_that_is_next_stays_until_the_next_post)
 
 int64_t __real_count_orphaned(struct tsem *s);
 int64_t __wrap_count_orphaned(struct tsem *s);
-static bool waiter_gives_up;
+static enum { NOTHING, A_WAITER_GIVES_UP, AN_ORPHAN_IS_SKIPPED } happens;
 
 int64_t
 __wrap_count_orphaned(struct tsem *s)
 {
-	if (waiter_gives_up) {
-		waiter_gives_up = false;
+	if (happens == A_WAITER_GIVES_UP) {
 		set_counters(s, 5, 0);
 		put_record(s, 3, owner_orphan(3), STATE_QUEUED, 0, 3, 2);
 	}
-	return __real_count_orphaned(s);
+	if (happens == AN_ORPHAN_IS_SKIPPED) /* and a process claims its record between the reads of state and count */
+		put_record(s, 1, owner_orphan(1), STATE_QUEUED, 0, 1, 4);
+	const int64_t permits = __real_count_orphaned(s);
+	if (happens == AN_ORPHAN_IS_SKIPPED) {
+		set_counters(s, 3, 2);
+		put_record(s, 0, UNUSED_PROCESS, STATE_IDLE, 0, 0, 1);
+		put_record(s, 1, UNUSED_PROCESS, STATE_CLAIMED, 0, 0, 4);
+	}
+	happens = NOTHING;
+	return permits;
 }
 
 /* The permits that an orphan waits for will be available when it is skipped. */
@@ -186,8 +194,22 @@ TEST_HELD(orphans_in_the_queue_do_not_count_against_the_maximum)
 	note_orphan(limited, 1);
 	assert_int_equal(tsem_post(limited, 3, NULL), -EOVERFLOW);
 	assert_int_equal(grants_of(limited), 0);
-	waiter_gives_up = true; /* it arrived after the post had read T */
+	happens = A_WAITER_GIVES_UP; /* it arrived after the post had read T */
 	assert_int_equal(tsem_post(limited, 2, NULL), 0);
+	assert_int_equal(stat_of(limited).available, 1);
+	tsem_close(limited);
+}
+
+TEST_HELD(an_orphan_that_is_skipped_meanwhile_does_not_count_by_the_next_use_of_its_record)
+{
+	tsem *limited = new_semaphore(0, 1);
+	set_counters(limited, 3, 0);
+	put_record(limited, 0, UNUSED_PROCESS, STATE_QUEUED, 0, 0, 1);
+	put_record(limited, 1, owner_orphan(1), STATE_QUEUED, 0, 1, 1);
+	put_record(limited, 2, owner_orphan(2), STATE_QUEUED, 0, 2, 1);
+	note_orphan(limited, 1);
+	happens = AN_ORPHAN_IS_SKIPPED;
+	assert_int_equal(tsem_post(limited, 1, NULL), 0);
 	assert_int_equal(stat_of(limited).available, 1);
 	tsem_close(limited);
 }
