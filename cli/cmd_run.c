@@ -35,7 +35,7 @@ set_environment(const struct options *o, const char *name, const struct holds *h
 		const size_t has = tsem_hold_slots(&holds->all[i], slots + n, room);
 		n += has < room ? has : room;
 	}
-	command_set_permits(name, o->count, slots, n);
+	command_set_permits(o, name, o->count, slots, n);
 	command_set_recovered(is_recovered(holds));
 }
 
@@ -120,11 +120,22 @@ die_of_jobserver(const struct options *o, int error)
 	    o->jobserver_style == JOBSERVER_FIFO ? "/dev/pts" : "/proc");
 }
 
+/* Becomes the command: then this process, which owns the holds, gives them back by its end. */
+static int
+execute_here(const struct options *o, struct group *group, const struct holds *holds, char **command)
+{
+	execvp(command[0], command);
+	const int error = errno;
+	return command_not_executed(o, command[0], error, give_back(group, holds, false, true) ? o->name : NULL);
+}
+
 static int
 run_with(const struct options *o, struct group *group, const struct request *request, char **command)
 {
 	const struct holds holds = {.all = request->holds, .n = granted(request)};
 	set_environment(o, request->any ? group->names[request->which] : o->name, &holds);
+	if (o->no_fork)
+		return execute_here(o, group, &holds, command);
 	struct jobserver jobserver;
 	if (o->jobserver) {
 		const int rc = jobserver_open(&jobserver, o->name, group->sems[0], o->jobserver_style);
@@ -145,7 +156,7 @@ run_with(const struct options *o, struct group *group, const struct request *req
 static int
 become_command(const struct options *o, struct group *group, const struct ancestor_hold *hold, char **command)
 {
-	command_set_permits(o->name, hold->count, hold->slots, hold->slots_n);
+	command_set_permits(o, o->name, hold->count, hold->slots, hold->slots_n);
 	if (o->verbose && hold->pid == getpid())
 		complain(o->name, "process %d runs the command under its own permits (--nested)", (int)getpid());
 	else if (o->verbose)
@@ -195,6 +206,15 @@ check_nested(const struct options *o)
 }
 
 static void
+check_no_fork(const struct options *o)
+{
+	if (o->jobserver)
+		die(o->name, "-F and --jobserver exclude each other (a jobserver needs a process beside the command)");
+	if (o->on_recovered != NULL)
+		die(o->name, "-F and --on-recovered exclude each other (a command that ends looks like one that died)");
+}
+
+static void
 prepare_jobserver(const struct options *o)
 {
 	const char *outer = getenv("TSEM_JOBSERVER");
@@ -215,6 +235,8 @@ cmd_run(const struct options *o)
 	char **command = command_words(o);
 	if (o->nested)
 		check_nested(o);
+	if (o->no_fork)
+		check_no_fork(o);
 	if (o->jobserver)
 		prepare_jobserver(o);
 	return acquire_and_run(o, command);

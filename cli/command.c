@@ -34,9 +34,12 @@ command_words(const struct options *o)
 
 /* ---- its environment ---- */
 
-/* TSEM_SLOTS lists the slots of all holds, such as "0,3". */
+/*
+ * TSEM_SLOTS lists the slots of all holds, such as "0,3". `variable`, if not NULL, is the same, and empty if there are
+ * none: a command that uses all cards unless it is told which ones must not use the cards of others.
+ */
 static void
-set_slots(const uint32_t *slots, size_t n)
+set_slots(const uint32_t *slots, size_t n, const char *variable)
 {
 	static char text[TSEM_SLOTS_MAX * 5];
 	size_t length = 0;
@@ -44,6 +47,8 @@ set_slots(const uint32_t *slots, size_t n)
 	unsetenv("TSEM_SLOTS");
 	for (size_t i = 0; i < n && length + 6 < sizeof(text); i++)
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u", length > 0 ? "," : "", slots[i]);
+	if (variable != NULL)
+		setenv(variable, text, 1);
 	if (length == 0)
 		return;
 	setenv("TSEM_SLOTS", text, 1);
@@ -52,13 +57,13 @@ set_slots(const uint32_t *slots, size_t n)
 }
 
 void
-command_set_permits(const char *name, uint64_t count, const uint32_t *slots, size_t n)
+command_set_permits(const struct options *o, const char *name, uint64_t count, const uint32_t *slots, size_t n)
 {
 	char text[24];
 	snprintf(text, sizeof(text), "%" PRIu64, count);
 	setenv("TSEM_NAME", name, 1);
 	setenv("TSEM_COUNT", text, 1);
-	set_slots(slots, n);
+	set_slots(slots, n, o->slot_env);
 }
 
 void

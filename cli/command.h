@@ -13,8 +13,8 @@
 /* What to execute. Dies if the user has given no command, or two. */
 char **command_words(const struct options *o);
 
-/* Sets TSEM_NAME, TSEM_COUNT, and TSEM_SLOT and TSEM_SLOTS, which lists the slots of all holds. */
-void command_set_permits(const char *name, uint64_t count, const uint32_t *slots, size_t n);
+/* Sets TSEM_NAME, TSEM_COUNT, TSEM_SLOT, TSEM_SLOTS, which lists the slots of all holds, and the variable of o->slot_env. */
+void command_set_permits(const struct options *o, const char *name, uint64_t count, const uint32_t *slots, size_t n);
 
 void command_set_recovered(bool recovered);
 

@@ -17,6 +17,7 @@
 #define DELAY_MIN_NS UINT64_C(10000000)
 #define TTL_MAX_NS (UINT64_C(86400) * NS_PER_SECOND)
 #define GROUP_MAX (UINT32_MAX - 1) /* the highest number stands for no group */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 enum {
 	TTL_S = 30,
@@ -149,6 +150,14 @@ parse_style(const struct option_row *row, const char *value)
 }
 
 static void
+parse_variable(const struct option_row *row, const char *value)
+{
+	const bool known = strspn(value, LETTERS "0123456789_") == strlen(value) && strspn(value, LETTERS "_") > 0;
+	require_parsed(known ? PARSED : PARSE_NOT_A_NUMBER, row, value, "letters, digits and '_', not a digit first");
+	given.slot_env = value;
+}
+
+static void
 parse_ttl(const struct option_row *row, const char *value)
 {
 	uint64_t ns = 0;
@@ -259,8 +268,12 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_RUN, .local = true, .flag = &given.any},
 	{.name = "nested", .help = "use the permits of an ancestor that holds enough of them",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.nested},
+	{.letter = 'F', .name = "no-fork", .help = "become the command, whose end gives the permits back",
+	 .verbs = VERB_RUN, .local = true, .flag = &given.no_fork},
 	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if an earlier holder died",
 	 .verbs = VERB_RUN, .local = true, .text = &given.on_recovered},
+	{.name = "slot-env", .argument = "VAR", .help = "put the slots into VAR as well, such as CUDA_VISIBLE_DEVICES",
+	 .verbs = VERB_RUN, .parse = parse_variable},
 	{.name = "ttl", .argument = "DUR", .help = "on etcd: lifetime of the hold without contact, default 30s",
 	 .verbs = VERB_RUN, .remote = true, .parse = parse_ttl},
 	{.name = "on-lost", .argument = "ACTION", .help = "on etcd, if the hold is lost: stop (default), ignore, or a signal",

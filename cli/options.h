@@ -62,8 +62,10 @@ struct options {
 
 	bool any;
 	bool nested;
+	bool no_fork;
 	const char *shell_command;
 	const char *on_recovered;
+	const char *slot_env;
 	uint32_t ttl_s; /* of the lease on a store */
 	int on_lost;    /* an enum on_lost, or a signal */
 	bool jobserver;

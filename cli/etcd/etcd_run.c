@@ -36,7 +36,7 @@ prepare(const void *arg)
 	const struct run *run = arg;
 	const struct granted *grant = &run->keeper.ledger->grant;
 	char text[24];
-	command_set_permits(run->o->name, run->o->count, grant->slots, grant->slots_n);
+	command_set_permits(run->o, run->o->name, run->o->count, grant->slots, grant->slots_n);
 	command_set_recovered(grant->recovered);
 	snprintf(text, sizeof(text), "%" PRId64, grant->fence);
 	setenv("TSEM_FENCE", text, 1);

@@ -82,6 +82,14 @@ each_verb() {
 
 # ---- names ----
 
+@test "bad input: impossible names of a variable" {
+  local name
+  for name in '' 9 9a CARD=1 'CARD 1' CARD-1 Ä $'CARD\n'; do
+    refuses "^$SEM: --slot-env '.*letters" run -j 1 "$SEM" --slot-env "$name" touch ran
+  done
+  [[ ! -e ran ]]
+}
+
 @test "bad input: impossible names" {
   local name verb
   for name in '' . .. .hidden -dash a/b /abs ../up 'a b' ä $'a\nb' 'a*' a:b a,b 'a%' a@b '~'; do

@@ -44,6 +44,23 @@ load helper
   expect_at_rest 4
 }
 
+@test "slots: --slot-env puts them into a variable of any name" {
+  tsem create -j 4 "$SEM"
+  hold
+  attempt tsem run --slot-env CARD "$SEM" sh -c 'echo "$TSEM_SLOT $CARD"'
+  expect_out '1 1'
+  attempt tsem run --slot-env CARD -k 2 "$SEM" sh -c 'echo "$CARD"'
+  expect_out 1,2
+  attempt tsem run --slot-env CARD "$SEM" tsem run --nested --slot-env INNER "$SEM" sh -c 'echo "$CARD $INNER"'
+  expect_out '1 1'
+}
+
+@test "slots: the variable of --slot-env is empty if no slot is left" {
+  tsem create -j 1025 "$SEM"
+  attempt env CARD=7 tsem run -k 1024 "$SEM" tsem run --slot-env CARD "$SEM" sh -c 'echo "${TSEM_SLOT-none} ${CARD-none}"'
+  expect_out 'none '
+}
+
 @test "slots: the variables of a surrounding run are not passed on" {
   tsem create "$SEM"
   attempt env TSEM_RECOVERED=1 TSEM_SLOT=7 TSEM_SLOTS=7,8 tsem run "$SEM" sh -c 'echo "${TSEM_RECOVERED-none} $TSEM_SLOT $TSEM_SLOTS"'

@@ -44,6 +44,16 @@ kill_inside() {
 
 # ---- a container is killed ----
 
+@test "containers: with run -F, the command has the lock" {
+  need_own_pids
+  tsem create "$SEM"
+  hold_in_container tsem run -F "$SEM" sleep 1000
+  expect_none_available
+  expect_none_available own-pids
+  kill_container
+  expect_recovered own-pids
+}
+
 @test "containers: tsem run in a killed container gives its permit to a waiter in another one, ten times of ten" {
   need_own_pids
   tsem create "$SEM"

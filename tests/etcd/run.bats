@@ -13,11 +13,11 @@ place_of() {
 
 @test "etcd run: the command holds while it runs, and no longer" {
   prepare 2
-  attempt tsem run "$SEM" -- sh -c 'tsem show -J "$TSEM_NAME"; echo "$TSEM_COUNT $TSEM_SLOT $TSEM_SLOTS ${TSEM_RECOVERED-no}" >&2; exit 3'
+  attempt tsem run --slot-env CARD "$SEM" -- sh -c 'tsem show -J "$TSEM_NAME"; echo "$TSEM_COUNT $TSEM_SLOT $TSEM_SLOTS $CARD ${TSEM_RECOVERED-no}" >&2; exit 3'
   expect_status 3
-  expect_err '1 0 0 no'
+  expect_err '1 0 0 0 no'
   expect_equal 'the holder' "$(jq -r '.holders[] | [.host, .count, .slot, .command | tostring] | join(" ")' <<<"$OUT")" \
-    "$(uname -n) 1 0 sh -c tsem show -J \"\$TSEM_NAME\"; echo \"\$TSEM_COUNT \$TSEM_SLOT \$TSEM_SLOTS \${TSEM_RECOVERED-no}\" >&2; exit 3"
+    "$(uname -n) 1 0 sh -c tsem show -J \"\$TSEM_NAME\"; echo \"\$TSEM_COUNT \$TSEM_SLOT \$TSEM_SLOTS \$CARD \${TSEM_RECOVERED-no}\" >&2; exit 3"
   expect_at_rest 2
   hold
   local lease
