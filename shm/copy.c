@@ -155,6 +155,17 @@ segment_copy(const struct segment *segment, struct segment *copy)
 	return rc;
 }
 
+bool
+segment_word_is(const struct segment *segment, const _Atomic uint32_t *word, uint32_t value)
+{
+	const bool is_copy = segment->embedded && segment->fd >= 0;
+	const size_t offset = (size_t)((const char *)word - (const char *)segment->header);
+	_Atomic uint32_t now;
+	if (is_copy)
+		return read_part(segment, &now, sizeof(now), sizeof(now), offset) >= 0 && LOAD_RLX(&now) == value;
+	return LOAD_SEQ(word) == value;
+}
+
 void
 segment_free_copy(struct segment *copy)
 {

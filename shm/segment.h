@@ -54,6 +54,9 @@ void segment_detach(struct segment *segment);
  */
 int segment_copy(const struct segment *segment, struct segment *copy);
 
+/* Whether the word of the header is `value` now. Of a copy that has the file's descriptor, the file decides. */
+bool segment_word_is(const struct segment *segment, const _Atomic uint32_t *word, uint32_t value);
+
 void segment_free_copy(struct segment *copy);
 
 /*

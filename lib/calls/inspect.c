@@ -52,8 +52,8 @@ source_end(struct source *source)
 _Static_assert(TSEM_HISTOGRAM_BINS == HISTOGRAM_BINS, "one histogram is copied into the other");
 
 /*
- * The tickets count what was posted beyond the capacity. The capacity counts what waiters in front have given up, which
- * the tickets count until the queue has skipped them.
+ * E - T counts permits that were posted beyond C as free, and C - held does not. Orphans in front use permits of E - T
+ * until they are skipped, and none of C - held.
  */
 static int64_t
 free_at_front(const struct census *census, uint64_t held)
@@ -72,7 +72,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 	const struct counters *c = &census->c;
 	const int64_t room = counter_diff(c->limit, counter_value(c->tickets));
 	const int64_t out = counter_diff(counter_value(c->tickets), counter_value(c->grants));
-	/* Permits posted beyond those taken hide as many that are held. */
+	/* Each permit posted beyond those taken makes `out` one too low. */
 	const int64_t taken = out - (int64_t)census->queued;
 	const struct statistics *statistics = &header->statistics;
 	struct tsem_stat stat = {
@@ -105,7 +105,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 	extensible_write(theirs, &stat, sizeof(stat));
 }
 
-/* The part of a stat that can fail. Fills in nothing. */
+/* A part of a stat that can fail, before anything is filled in. */
 static int
 begin_stat(const struct tsem *sem, const struct tsem_stat *stat, struct stat *st)
 {
@@ -144,9 +144,19 @@ _Static_assert((int)TSEM_DEAD == (int)LIVENESS_DEAD, "owner_liveness() is cast")
 _Static_assert((int)TSEM_ALIVE == (int)LIVENESS_ALIVE, "owner_liveness() is cast");
 _Static_assert((int)TSEM_UNKNOWN == (int)LIVENESS_UNKNOWN, "owner_liveness() is cast");
 
+/* DEAD means certainly dead: what the record says of the owner's start may be that of its next use. */
+static enum tsem_alive
+judge(const struct tsem *sem, const struct sighting *s)
+{
+	const struct record *record = &sem->segment.records[s->index];
+	const enum liveness liveness = owner_liveness(sem, record, s->owner);
+	const bool has_changed = liveness == LIVENESS_DEAD && LOAD_ACQ(&record->owner) != s->owner;
+	return has_changed ? TSEM_UNKNOWN : (enum tsem_alive)liveness;
+}
+
 /*
- * Judges the owner only now: that needs system calls, and a caller that stops after the holders does not pay for the
- * waiters.
+ * Judges the owner only now: that needs system calls, and a caller that stops after the holders does not pay for more
+ * than one waiter.
  */
 static struct tsem_owner
 describe(const struct tsem *sem, const struct sighting *s)
@@ -158,7 +168,7 @@ describe(const struct tsem *sem, const struct sighting *s)
 		.pid = (pid_t)owner_pid(s->owner),
 		.uid = s->uid,
 		.count = s->count,
-		.alive = (enum tsem_alive)owner_liveness(sem, &sem->segment.records[s->index], s->owner),
+		.alive = judge(sem, s),
 		.owned = s->use != USE_TAKE,
 		.handed_over = owner_kind(s->owner) == OWNER_KIND_HANDED,
 		.foreign_pid = our_pid_ns == 0 || s->pid_ns != our_pid_ns,
@@ -189,7 +199,7 @@ static int
 call_each(struct tsem *sem, const struct census *census, tsem_owner_fn *each, void *arg)
 {
 	NO_CANCELLATION;
-	uint64_t slots[SLOTS_MAX]; /* of one moment, so that no two owners have the same one */
+	uint64_t slots[SLOTS_MAX]; /* read once, so that no two owners have the same one */
 	uint32_t own[SLOTS_MAX];
 	struct inner_processes inner = {0};
 	bool inner_is_read = false;
@@ -223,7 +233,7 @@ inspect_all(struct tsem *sem, const struct stat *st, struct tsem_stat *stat, tse
 {
 	struct census census = {.seen = NULL};
 	uint32_t limit = record_limit(sem);
-	do { /* again if the table has grown since: the new records may not have had room */
+	do { /* again if the table has grown: `seen` may be too small */
 		free(census.seen);
 		census.room = limit;
 		census.seen = calloc(census.room + 1, sizeof(*census.seen));

@@ -80,7 +80,7 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 	rc = finish_handle(sem, name, segment_attach(name, how, &sem->segment), &sem);
 	if (rc < 0)
 		return rc;
-	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* the name is about to go, or was restored */
+	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* the name has gone meanwhile, or was restored */
 		tsem_close(sem);
 		return -EIDRM;
 	}
@@ -202,7 +202,7 @@ tsem_set_access(tsem *sem, mode_t mode, gid_t group)
 size_t
 tsem_size_at(uint32_t participants)
 {
-	/* Threads that do nothing at present may have cached as many records again. */
+	/* Idle threads may keep as many cached records as participants use. */
 	const size_t records = participants < RECORDS_MAX / 2 ? (size_t)participants * 2 : RECORDS_MAX;
 	return RECORDS_OFFSET + (records > 0 ? records : 2) * sizeof(struct record);
 }

@@ -156,7 +156,7 @@ presence_judge(const struct tsem *sem, const struct record *record, uint64_t own
 		const int taken = lock_is_taken(&sem->segment, owner_unlocked(owner));
 		if (taken != 0)
 			return taken < 0 ? LIVENESS_UNKNOWN : LIVENESS_ALIVE;
-		if (LOAD_SEQ(&header->unlocks) == unlocks)
+		if (segment_word_is(&sem->segment, &header->unlocks, unlocks))
 			return LIVENESS_DEAD;
 	}
 	return LIVENESS_UNKNOWN;

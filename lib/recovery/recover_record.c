@@ -14,12 +14,12 @@ struct subject {
 	struct record *record;
 	uint64_t owner;
 	bool dead;       /* the owner, certainly: the record is freed at the end */
-	uint64_t forced; /* the ticket for which a user has said so; or NO_TICKET */
+	uint64_t forced; /* the ticket whose owner a user calls dead; or NO_TICKET */
 };
 
 #define NO_TICKET UINT64_MAX
 
-/* A CLAIMED record of a dead owner has its ticket if T says so. Otherwise it never will have one. */
+/* A CLAIMED record of a dead owner has its ticket if T says so; or if another process has just finished the arrival. */
 static void
 recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_t state)
 {
@@ -31,7 +31,8 @@ recover_claimed(struct tsem *sem, uint32_t index, struct record *record, uint64_
 }
 
 /*
- * A command that ended by itself has abandoned nothing, even if this process sees its end before its `tsem run` does.
+ * A command that ends by itself abandons nothing, even if its `tsem run` has not noticed the end yet. If that is dead,
+ * or in another namespace, no process can tell, and the command counts as killed.
  */
 static bool
 ended_in_order(const struct record *record, uint64_t owner)
@@ -49,20 +50,23 @@ begin_release(struct tsem *sem, const struct subject *subject, uint64_t state, u
 	struct record *record = subject->record;
 	const uint64_t ticket = state_value(state);
 	/*
-	 * A remover has all permits, or waits for them, from before unlink() until it has marked the semaphore. If it was
-	 * killed in between, the mark must be there before these permits move. A remover marks it before its places become
-	 * orphans.
+	 * From before unlink() until it has marked the semaphore, a remover has all permits that it found, or waits for
+	 * them (by force, if there are records). If it was killed in between, the mark must be there before these permits
+	 * move. Orphans need no look: a remover that gives up a place has marked the semaphore, if it has unlinked it.
 	 */
 	if (owner_kind(subject->owner) == OWNER_KIND_ORPHAN)
 		held = false;
 	else
 		removal_notice(sem);
 	/*
-	 * A `tsem run` gives the permits back before it reaps its command. So if it has reaped the command before the look
-	 * at its end, the state has changed by now.
+	 * A `tsem run` gives the permits back before it reaps its command. So if has_exited() has found no zombie for that
+	 * reason, the state has changed.
 	 */
 	const bool abandoned = held && !ended_in_order(record, subject->owner) && LOAD_SEQ(&record->state) == state;
-	/* Before G moves, so that the holder that gets these permits sees it. A taker leaves nothing half-done behind. */
+	/*
+	 * Before G moves, so that a holder that is admitted after the death sees it, at the latest the one that gets these
+	 * permits. Two recoverers may set it for one death. A taker leaves nothing half-done behind.
+	 */
 	if (abandoned && LOAD_ACQ(&record->use) != USE_TAKE)
 		STORE_SEQ(&sem->segment.header->abandoned, 1);
 	if (!CAS_SEQ(&record->state, state, state_next(state, STATE_RELEASING, ticket)))
@@ -143,7 +147,7 @@ recover_record(struct tsem *sem, uint32_t index, uint32_t *permits)
 		return;
 
 	const enum liveness liveness = owner_liveness(sem, record, owner);
-	/* This process cannot judge its own namespace, perhaps for lack of a descriptor: its look counts for no other. */
+	/* It cannot judge a process of its namespace, perhaps for lack of a descriptor: no other relies on its look. */
 	if (liveness == LIVENESS_UNKNOWN && owner_is_in_our_namespace(record))
 		STORE_RLX(&sem->unsure, true);
 	const struct subject subject = {

@@ -34,7 +34,7 @@ int fail_if_removed(struct tsem *sem, int rc);
 int removal_unlink(const char *name, struct tsem *sem);
 
 /*
- * Unlinks a name that leads to a segment marked as removed: its remover died, or the name was restored. -ENOENT: the
+ * Unlinks a name that leads to a segment marked as removed: the name was restored, or is another link. -ENOENT: the
  * name is free. `flags` as in tsem_open().
  */
 int removal_unlink_leftover(const char *name, unsigned flags);

@@ -11,11 +11,11 @@
 #include "system/proc.h"
 
 struct identity_cache *_Atomic identity_trusted_cache;
-static struct identity_cache *_Atomic page; /* the cache, also where the kernel does not clear it in a child */
+static struct identity_cache *_Atomic page; /* the same page, but set even if no fork clears it */
 
 /*
- * Emulators invent the content of /proc/self/stat: QEMU's user mode shows a start time that no other process sees, and
- * no threads. They do not touch the line of the first thread. A failure here is better than a wrong start time.
+ * Reads the line of the first thread, because emulators invent that of the process: QEMU's user mode shows a start time
+ * there that no other process sees. In a foreign /proc the thread has another number, and only the process is found.
  */
 uint64_t
 own_start_read(int64_t offset)
@@ -23,7 +23,7 @@ own_start_read(int64_t offset)
 	char pid[12];
 	struct process_stat stat;
 	pid_to_text(getpid(), pid);
-	if (!process_stat_read("self", NULL, &stat) || (stat.threads == 0 && !process_stat_read("self", pid, &stat)))
+	if (!process_stat_read("self", proc_is_ours() ? pid : NULL, &stat))
 		return 0;
 	return start_since_boot(stat.start, offset);
 }
@@ -36,7 +36,8 @@ is_short_of_descriptors(void)
 
 /*
  * Two processes of the same pid must not have the same owner word. Where the namespace is not known, the kernel's
- * random bytes tell them apart: those of the last exec(), so that a process has the same number all the time.
+ * random bytes of the last exec() tell most of them apart, and a process has the same number until it executes another
+ * program.
  */
 static uint32_t
 namespace_number(uint32_t pid_ns)
@@ -52,7 +53,7 @@ identity_read(struct identity *identity)
 {
 	const int saved = errno;
 	int rc = 0;
-	/* An identity without a part that a later call can read would differ from that call's, so this fails. */
+	/* For lack of a descriptor it fails: a later call may read what this one cannot, and get another identity. */
 	errno = 0;
 	identity->boot_offset = boot_offset_read();
 	if (identity->boot_offset == BOOT_OFFSET_UNKNOWN && is_short_of_descriptors())
@@ -72,7 +73,7 @@ identity_read(struct identity *identity)
 }
 
 /*
- * Tries advice that does not exist first: QEMU's user mode (at least 7.2) accepts every advice and ignores it.
+ * Tries advice that does not exist first: QEMU's user mode (at least 7.2) accepts unknown advice and ignores it.
  * BoringSSL's fork_detect.c makes the same test.
  */
 bool
@@ -89,7 +90,7 @@ create_page(void)
 		return NULL;
 	const bool cleared_by_fork = clear_on_fork(memory, PAGE_BYTES);
 
-	/* Sequentially consistent, though release and acquire would do: it happens once in a process. */
+	/* Sequentially consistent, though release and acquire would do: it happens a few times in a process at most. */
 	struct identity_cache *expected = NULL;
 	if (!atomic_compare_exchange_strong(&page, &expected, memory)) {
 		munmap(memory, PAGE_BYTES);
@@ -101,7 +102,10 @@ create_page(void)
 	return memory;
 }
 
-/* Returns the page in `filled`, and fills it if this process has not done so. Returns 0 or a negative errno. */
+/*
+ * Returns the page in `filled`, and fills it if this process has not done so. Returns 0 or a negative errno. Where no
+ * fork clears the page, a descendant with the same pid in another PID namespace keeps the wrong identity.
+ */
 static int
 fill_page(struct identity_cache **filled)
 {
@@ -164,12 +168,14 @@ identity_has_one_pid(void)
 	struct identity_cache *cache;
 	if (fill_page(&cache) < 0)
 		return false;
-	/* Relaxed: the word depends on no other, and every thread stores the same value. */
-	if (LOAD_RLX(&cache->one_pid) == UNKNOWN) {
+	/* Relaxed: the word depends on no other. A thread that fills the page may make it UNKNOWN again. */
+	uint32_t one_pid = LOAD_RLX(&cache->one_pid);
+	if (one_pid == UNKNOWN) {
 		struct process_pids pids;
 		if (!process_pids_read("self", &pids))
 			return false;
-		STORE_RLX(&cache->one_pid, pids.count == 1 ? YES : NO);
+		one_pid = pids.count == 1 ? YES : NO;
+		STORE_RLX(&cache->one_pid, one_pid);
 	}
-	return LOAD_RLX(&cache->one_pid) == YES;
+	return one_pid == YES;
 }

@@ -16,14 +16,7 @@
 bool
 proc_is_trustworthy(void)
 {
-	char link[16];
-	char self[12];
-	ssize_t length = readlink("/proc/self", link, sizeof(link) - 1);
-	if (length <= 0)
-		return false;
-	link[length] = '\0';
-	pid_to_text(getpid(), self);
-	return strcmp(link, self) == 0 && identity_has_one_pid();
+	return proc_is_ours() && identity_has_one_pid();
 }
 
 /* Reads this process's own start last: it does not match if the process has entered another time namespace since. */

@@ -10,14 +10,14 @@
 #include "system/liveness.h"
 #include "tsem.h"
 
-/* On a 32-bit system SYS_futex takes 32-bit times, and struct __kernel_timespec has 64-bit ones. */
+/* On most 32-bit systems SYS_futex takes 32-bit times, and struct __kernel_timespec has 64-bit ones. */
 #if defined(SYS_futex_time64) && (!defined(SYS_futex) || (__LONG_MAX__ == 0x7fffffffL))
 #define FUTEX_CALL SYS_futex_time64
 #else
 #define FUTEX_CALL SYS_futex
 #endif
 
-#define FIRST_WORD_SLEEP (5 * NS_PER_MS) /* bounds the delay of a wake of another word: see futex_sleep_any() */
+#define FIRST_WORD_SLEEP (5 * NS_PER_MS) /* a wake of any other word is noticed after this: see futex_sleep_any() */
 
 static uint64_t
 monotonic_now(void)
@@ -36,7 +36,7 @@ coarse_now(void)
 }
 
 #ifdef __GLIBC__
-#define CHEAPEST_SECOND time /* one load in glibc */
+#define CHEAPEST_SECOND time /* in glibc a read of a word that the kernel keeps, where it does */
 #else
 static time_t
 coarse_second(time_t *unused)
@@ -74,7 +74,7 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 			.flags = FUTEX_32,
 		};
 	long rc = syscall(SYS_futex_waitv, waiters, n, 0, until == NS_FOREVER ? NULL : &ts, CLOCK_MONOTONIC);
-	if (rc >= 0 || (errno != ENOSYS && errno != EPERM))
+	if (rc >= 0 || errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT)
 		return rc < 0 ? -errno : 0;
 #else
 	(void)n;
@@ -98,7 +98,7 @@ pause_in_loop(void)
 #endif
 }
 
-/* The section makes the table read-only: see platform.h. */
+/* With RELRO, the section makes the table read-only: see platform.h. */
 __attribute__((section(".data.rel.ro"))) struct platform platform = {
 	.now = monotonic_now,
 	.coarse_now = coarse_now,

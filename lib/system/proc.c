@@ -13,6 +13,19 @@
 #include "layout.h"
 #include "system/clock.h"
 
+bool
+proc_is_ours(void)
+{
+	char link[16];
+	char self[12];
+	const ssize_t length = readlink("/proc/self", link, sizeof(link) - 1);
+	if (length <= 0)
+		return false;
+	link[length] = '\0';
+	pid_to_text(getpid(), self);
+	return strcmp(link, self) == 0;
+}
+
 void
 pid_to_text(pid_t pid, char text[12])
 {

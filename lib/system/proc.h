@@ -63,6 +63,9 @@ uint64_t start_since_boot(uint64_t start, int64_t offset);
  */
 bool is_same_start(uint64_t a, uint64_t b);
 
+/* Whether /proc gives this process the number that getpid() does. */
+bool proc_is_ours(void);
+
 /* Writes `pid` in decimal. snprintf() is not async-signal-safe. */
 void pid_to_text(pid_t pid, char text[12]);
 

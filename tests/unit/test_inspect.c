@@ -46,3 +46,57 @@ TEST_BETWEEN(NULL, tear_down, the_list_has_a_holder_whose_record_came_after_the_
 	assert_int_equal(stat.held, last + 1);
 	assert_int_equal(listed, last + 1);
 }
+
+static int
+store_liveness(const struct tsem_owner *owner, void *arg)
+{
+	*(enum tsem_alive *)arg = owner->alive;
+	return 0;
+}
+
+static enum tsem_alive
+liveness_seen_by(tsem *handle)
+{
+	enum tsem_alive alive = TSEM_ALIVE;
+	assert_int_equal(tsem_owners(handle, store_liveness, &alive), 0);
+	return alive;
+}
+
+static void
+another_owns_the_record(void)
+{
+	put_record(sem, RECORD, owner_process(1, 1), STATE_HELD, 0, 100 + COUNT, COUNT);
+}
+
+TEST_RECOVERY(an_owner_is_not_dead_by_what_the_next_one_has_written)
+{
+	put_the_record(UNUSED_PROCESS, STATE_HELD, 100);
+	assert_int_equal(liveness_seen_by(sem), TSEM_DEAD);
+	during_judgement = another_owns_the_record;
+	assert_int_equal(liveness_seen_by(sem), TSEM_UNKNOWN);
+}
+
+static bool closes;
+
+static int
+owner_may_close(const struct process_id *owner)
+{
+	(void)owner;
+	if (closes)
+		ADD_SEQ(&sem->segment.header->unlocks, 1);
+	return LIVENESS_UNKNOWN;
+}
+
+/* No process has the lock of this owner. */
+TEST_RECOVERY(an_owner_that_closes_behind_the_copy_is_not_dead)
+{
+	tsem *reader;
+	assert_int_equal(tsem_open(sem_name, TSEM_READ_ONLY, &reader), 0);
+	platform.judge = owner_may_close;
+	put_the_record(UNUSED_PROCESS | OWNER_LOCKED, STATE_HELD, 100);
+	closes = false;
+	assert_int_equal(liveness_seen_by(reader), TSEM_DEAD);
+	closes = true;
+	assert_int_equal(liveness_seen_by(reader), TSEM_UNKNOWN);
+	tsem_close(reader);
+}
