@@ -39,8 +39,10 @@ cmd_acquire(const struct options *o)
 		die(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
 	if (rc < 0)
 		die_error(o->name, rc);
+	struct options own = *o;
 	tsem *sem = open_existing(o);
-	const int status = acquire_for(sem, o, &owner);
+	resolve_count(&own, sem);
+	const int status = acquire_for(sem, &own, &owner);
 	tsem_close(sem);
 	return status;
 }

@@ -169,13 +169,16 @@ become_command(const struct options *o, struct group *group, const struct ancest
 
 /* If the semaphore is removed during the wait, -j creates it again. */
 static int
-acquire_and_run(const struct options *o, char **command)
+acquire_and_run(const struct options *given, char **command)
 {
 	for (;;) {
+		struct options own = *given;
+		const struct options *o = &own;
 		struct group group;
 		struct ancestor_hold ancestor;
 		tsem_hold holds[TSEM_SEMAPHORES_MAX];
 		group_open(o, &group);
+		resolve_count(&own, group.sems[0]);
 		if (o->nested && ancestors_find(group.sems[0], 0, o->count, &ancestor))
 			return become_command(o, &group, &ancestor, command);
 		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
@@ -237,6 +240,8 @@ cmd_run(const struct options *o)
 		check_nested(o);
 	if (o->no_fork)
 		check_no_fork(o);
+	if (o->max_waiting != 0 && strchr(o->name, ',') != NULL)
+		die(o->name, "--max-waiting needs a single semaphore (give one name)");
 	if (o->jobserver)
 		prepare_jobserver(o);
 	return acquire_and_run(o, command);

@@ -63,6 +63,15 @@ parse_u32(const struct option_row *row, const char *value)
 	*row->number = (uint32_t)number;
 }
 
+static void
+parse_count(const struct option_row *row, const char *value)
+{
+	uint64_t count = 0;
+	if (strcmp(value, "all") != 0)
+		require_parsed(parse_number(value, 1, UINT32_MAX, &count), row, value, "1 to 4294967295, or all");
+	given.count = (uint32_t)count;
+}
+
 static enum parsed
 parse_percentage(const char *value, size_t length, uint64_t *permits)
 {
@@ -227,10 +236,12 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .local = true, .parse = parse_group},
 	{.name = "exist-ok", .help = "accept one that exists with this number of permits",
 	 .verbs = VERB_CREATE, .flag = &given.exist_ok},
-	{.letter = 'k', .name = "count", .argument = "K", .help = "permits that this command needs, default 1",
-	 .verbs = VERB_RUN, .number = &given.count, .min = 1, .max = UINT32_MAX},
+	{.letter = 'k', .name = "count", .argument = "K", .help = "permits that this command needs, or all, default 1",
+	 .verbs = VERB_RUN, .parse = parse_count},
+	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, or all, default 1",
+	 .verbs = VERB_ACQUIRE, .parse = parse_count},
 	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, default 1",
-	 .verbs = VERB_TAKE | VERB_POST | VERB_ACQUIRE, .number = &given.count, .min = 1, .max = UINT32_MAX},
+	 .verbs = VERB_TAKE | VERB_POST, .number = &given.count, .min = 1, .max = UINT32_MAX},
 	{.name = "holders", .help = "wait only until there are no holders",
 	 .verbs = VERB_WAIT, .flag = &given.holders},
 	{.letter = 'p', .name = "previous", .help = "print the number of permits available before the post",
@@ -262,6 +273,9 @@ const struct option_row option_rows[] = {
 	{.letter = 'w', .name = "timeout", .argument = "DUR",
 	 .help = "wait at most this long: seconds, or with ms, s, m, h, d",
 	 .verbs = WAITING_VERBS, .parse = parse_timeout},
+	{.name = "max-waiting", .argument = "N", .help = "do not wait if N processes wait already: exit with status 75",
+	 .verbs = VERB_RUN | VERB_TAKE | VERB_ACQUIRE, .local = true, .number = &given.max_waiting, .min = 1,
+	 .max = UINT32_MAX},
 	{.letter = 'E', .name = "conflict-exit-code", .argument = "N", .help = "exit status instead of 75",
 	 .verbs = WAITING_VERBS, .number = &given.conflict_status, .max = STATUS_MAX},
 	{.name = "any", .help = "hold one permit of the semaphore that grants it first",
@@ -361,12 +375,12 @@ describe_options_to_getopt(struct parser *parser)
 }
 
 static const struct option_row *
-find_row(int code)
+find_row(const struct verb *verb, int code)
 {
 	const struct option_row *row = option_rows;
 	if (code >= FIRST_CODE)
 		return row + (code - FIRST_CODE);
-	while (row->letter != code)
+	while (row->letter != code || !verb_accepts(verb, row))
 		row++;
 	return row;
 }
@@ -398,7 +412,7 @@ parse_options(struct parser *parser)
 			return;
 		if (code == '?' || code == ':')
 			die_of_option(parser, code);
-		set_option(find_row(code), optarg);
+		set_option(find_row(parser->verb, code), optarg);
 	}
 }
 
@@ -441,6 +455,8 @@ check_options_for_store(void)
 {
 	char option[OPTION_TEXT_MAX];
 	const struct option_row *row = given.remote ? local_row : remote_row;
+	if (given.remote && given.count == 0)
+		die(given.name, "-k all does not work for a semaphore on etcd (use -k with a number)");
 	if (row == NULL)
 		return;
 	option_to_text(row, option);

@@ -46,12 +46,13 @@ struct options {
 	bool exist_ok;
 	bool exact;
 
-	uint32_t count;
+	uint32_t count;  /* 0: all */
 	uint32_t owner;  /* 0: not given */
 	uint32_t pid_ns; /* that of the owner; 0: not given */
 	bool nonblock;
 	bool has_timeout;
 	struct timespec deadline; /* the timeout counts from when it is parsed */
+	uint32_t max_waiting;     /* 0: no limit */
 	uint32_t conflict_status;
 	bool quiet;
 	bool verbose;

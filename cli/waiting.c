@@ -104,6 +104,21 @@ open_for_use(const struct options *o, bool *created)
 	return sem;
 }
 
+void
+resolve_count(struct options *o, tsem *sem)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	if (o->count != 0)
+		return;
+	const int rc = tsem_stat(sem, &stat);
+	if (rc < 0)
+		die_error(o->name, rc);
+	if (stat.capacity == 0)
+		die(o->name, "-k all is no permit, because the capacity is 0 (use -k with a number, or 'tsem set -j N %s')",
+		    o->name);
+	o->count = stat.capacity;
+}
+
 /* ---- the wait ---- */
 
 static int
@@ -137,6 +152,7 @@ wait_with_line(const struct options *o, struct request *request)
 		.progress = progress,
 		.arg = &local,
 		.every_ms = waiting_line_every_ms(&local.line),
+		.max_waiting = o->max_waiting,
 	};
 	int rc;
 	do {
@@ -220,6 +236,8 @@ status_of_wait(const struct options *o, const struct request *request, int error
 		/* The reason for the end of a wait has been printed with it. */
 		if (o->verbose && o->nonblock)
 			local_line_explain(o, request->sems, request->n, false, -EAGAIN);
+		else if (o->verbose && error == -EAGAIN)
+			complain(o->name, "as many wait already as --max-waiting %" PRIu32 " allows", o->max_waiting);
 		return (int)o->conflict_status;
 	case -EINVAL:
 		die_of_count(o, request);

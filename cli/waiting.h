@@ -11,6 +11,9 @@
 /* Opens o->name. With -j, creates it if it does not exist; `created`: this call has created it. */
 tsem *open_for_use(const struct options *o, bool *created);
 
+/* Makes -k all the number of permits that the capacity is now. */
+void resolve_count(struct options *o, tsem *sem);
+
 /* Opens o->name. */
 tsem *open_existing(const struct options *o);
 

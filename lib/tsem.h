@@ -68,8 +68,9 @@ typedef struct tsem_process {
 #define TSEM_GROUP 128U   /* tsem_create: the file gets the group of the configuration */
 #define TSEM_BOUNDED 64U  /* tsem_create: posts only give back what was taken, so no post raises the limit */
 
-/* Flag of struct tsem_wait and of tsem_wait_idle(). */
+/* Flags of struct tsem_wait; the first is one of tsem_wait_idle(), too. */
 #define TSEM_INTERRUPTIBLE 256U /* a signal handler that ran ends the wait with EINTR */
+#define TSEM_ALL 512U           /* tsem_acquire_wait with count 0: as many permits as the capacity is now */
 
 #define TSEM_HOLDERS 16U   /* tsem_wait_idle: wait for holders only, not for waiters */
 #define TSEM_ABANDONED 32U /* tsem_reap: the owner did not end in order */
@@ -92,11 +93,12 @@ struct tsem_config {
 struct tsem_wait {
 	size_t size;                     /* sizeof(struct tsem_wait) */
 	const struct timespec *deadline; /* of CLOCK_MONOTONIC; NULL: none */
-	unsigned flags;                  /* TSEM_INTERRUPTIBLE */
+	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_ALL */
 	/* Called during the wait with the place in the queue, 1 is next; not 0 ends the wait with ECANCELED. */
 	int (*progress)(void *arg, uint32_t position);
-	void *arg;         /* for progress */
-	uint32_t every_ms; /* between two calls of progress; 0: 800 ms, and the place is given as 0 */
+	void *arg;            /* for progress */
+	uint32_t every_ms;    /* between two calls of progress; 0: 800 ms, and the place is given as 0 */
+	uint32_t max_waiting; /* fail with EAGAIN if so many live waiters are in the queue; 0: no limit */
 };
 
 /* ---- creating, opening, removing ---- */

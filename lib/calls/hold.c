@@ -73,7 +73,13 @@ tsem_acquire_wait(tsem *sem, uint32_t count, const struct tsem_wait *wait, tsem_
 {
 	struct tsem_wait options;
 	int rc = queue_options(wait, &options);
-	return rc < 0 ? rc : acquire_slow(sem, count, &options, hold);
+	if (rc < 0)
+		return rc;
+	if ((options.flags & TSEM_ALL) != 0 && count == 0) {
+		count = LOAD_RLX(&sem->segment.header->capacity);
+		options.flags &= ~TSEM_ALL;
+	}
+	return acquire_slow(sem, count, &options, hold);
 }
 
 int

@@ -148,6 +148,8 @@ tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 	int rc = check(sems, n);
 	if (rc == 0)
 		rc = queue_options(wait, &options);
+	if (rc == 0 && options.max_waiting != 0)
+		rc = -EINVAL;
 	if (rc < 0)
 		return rc;
 	struct tsem_wait silent = options;

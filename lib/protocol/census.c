@@ -5,9 +5,9 @@
 
 /* ---- the counters ---- */
 
-/* T, G and C of one instant: G and C are read again after T. */
-static struct counters
-read_counters(const struct tsem *sem)
+/* G and C are read again after T. */
+struct counters
+census_counters(const struct tsem *sem)
 {
 	const struct header *header = sem->segment.header;
 	struct counters c = {0};
@@ -62,12 +62,13 @@ role_of(const struct sighting *s, bool queued, const struct counters *c)
 	                                                                                                  : ROLE_NONE;
 }
 
-/* What the record was at the instant of `c`. A record that keeps changing while it is read has no role. */
-static struct sighting
-sight(const struct record *record, uint32_t index, const struct counters *c)
+struct sighting
+census_sight(const struct record *record, uint32_t index, const struct counters *c)
 {
 	enum { COPIES_MAX = 16 };
 	struct sighting s = {.index = index};
+	if (LOAD_ACQ(&record->owner) == 0) /* most are free, and a quick pass is more likely to see nothing move */
+		return s;
 	for (int copies = 0; !copy_record(record, &s); copies++) {
 		if (copies == COPIES_MAX)
 			return s;
@@ -112,11 +113,9 @@ take_census(struct tsem *sem, struct census *census)
 	const struct record *record;
 	uint32_t read = 0;
 	do {
-		*census = (struct census){.c = read_counters(sem), .seen = census->seen, .room = census->room};
+		*census = (struct census){.c = census_counters(sem), .seen = census->seen, .room = census->room};
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
-			if (LOAD_ACQ(&record->owner) == 0) /* most are free, and a quick pass is more likely to see nothing move */
-				continue;
-			const struct sighting s = sight(record, i, &census->c);
+			const struct sighting s = census_sight(record, i, &census->c);
 			count_sighting(census, &s);
 		}
 	} while (!counters_are_unchanged(sem, &census->c) && read < RECORDS_READ_MAX);
@@ -125,11 +124,11 @@ take_census(struct tsem *sem, struct census *census)
 uint32_t
 census_position(struct tsem *sem, uint64_t ticket)
 {
-	const struct counters c = read_counters(sem);
+	const struct counters c = census_counters(sem);
 	uint32_t position = 1;
 	const struct record *record;
 	FOR_EACH_RECORD(sem, i, record) {
-		const struct sighting s = sight(record, i, &c);
+		const struct sighting s = census_sight(record, i, &c);
 		position += s.role == ROLE_WAITER && counter_diff(s.ticket, ticket) < 0;
 	}
 	return position;
@@ -149,10 +148,10 @@ census_is_idle(struct tsem *sem, bool holders_only)
 	const struct record *record;
 	uint32_t read = 0;
 	while (read < RECORDS_READ_MAX) {
-		const struct counters c = read_counters(sem);
+		const struct counters c = census_counters(sem);
 		int64_t out = counter_diff(counter_value(c.tickets), counter_value(c.grants));
 		for (uint32_t i = 0; (record = record_at(sem, i)) != NULL; i++, read++) {
-			const struct sighting s = sight(record, i, &c);
+			const struct sighting s = census_sight(record, i, &c);
 			if (s.role == ROLE_HOLDER || (s.role == ROLE_WAITER && !holders_only))
 				return false;
 			if (s.role == ROLE_WAITER || s.role == ROLE_ORPHAN)

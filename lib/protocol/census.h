@@ -49,6 +49,12 @@ struct census {
  */
 void take_census(struct tsem *sem, struct census *census);
 
+/* T, G and C of one instant. */
+struct counters census_counters(const struct tsem *sem);
+
+/* What the record was at the instant of `c`. A record that keeps changing while it is read has no role. */
+struct sighting census_sight(const struct record *record, uint32_t index, const struct counters *c);
+
 /* The position of `ticket` in the queue, from 1. Waiters in front of it count, live or dead; orphans do not. */
 uint32_t census_position(struct tsem *sem, uint64_t ticket);
 

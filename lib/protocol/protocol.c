@@ -29,6 +29,8 @@ arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uin
 		/* T before E: a setter that lowers C relies on this CAS to fail if T moved since E was read. */
 		const uint64_t tickets = LOAD_SEQ(&header->tickets);
 		const uint64_t at = counter_value(tickets);
+		if (arrival == ARRIVE_IF_UNMOVED && tickets != *ticket)
+			return -EAGAIN;
 		const int64_t room = counter_diff(enabled_limit(sem), at);
 		if (room < (int64_t)count) {
 			if (arrival == ARRIVE_IF_ENABLED)

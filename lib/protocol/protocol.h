@@ -154,8 +154,8 @@ is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
  */
 bool finish_arrival(struct tsem *sem, uint64_t tickets);
 
-/* Whether to take a ticket only if it is enabled at once. */
-enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED };
+/* Whether to take a ticket only if it is enabled at once, or only if T is still what `*ticket` says. */
+enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED, ARRIVE_IF_UNMOVED };
 
 /* Takes `count` tickets for the CLAIMED record of `tag`, or for no record (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG. */
 int arrive(struct tsem *sem, uint64_t tag, uint32_t count, enum arrival arrival, uint64_t *ticket);

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
+#include "protocol/census.h"
 #include "protocol/protocol.h"
+#include "records/owner.h"
 #include "recovery/recover.h"
 #include "recovery/recover_front.h"
 #include "recovery/removal.h"
@@ -158,18 +160,49 @@ queue_mark_queued(const struct queue_place *place)
 
 /* ---- the ticket ---- */
 
+/*
+ * Whether so many live processes wait. Stores the T for which this is true: while T stands still, no process arrives,
+ * so all that wait in the end have been seen, and all that have been seen waited in the beginning.
+ */
+static bool
+is_line_full(struct tsem *sem, uint32_t most, uint64_t *tickets)
+{
+	const struct counters c = census_counters(sem);
+	const struct record *record;
+	uint32_t n = 0;
+	FOR_EACH_RECORD(sem, i, record) {
+		const struct sighting s = census_sight(record, i, &c);
+		n += n < most && s.role == ROLE_WAITER && owner_liveness(sem, record, s.owner) != LIVENESS_DEAD;
+	}
+	*tickets = c.tickets;
+	return n == most && LOAD_SEQ(&sem->segment.header->tickets) == c.tickets;
+}
+
+/* As arrive(), and -EAGAIN also if the options limit the line and it is full. */
+static int
+arrive_if_allowed(struct queue_place *place, uint64_t tag, enum arrival how)
+{
+	struct waiter *waiter = &place->waiter;
+	const uint32_t most = how == ARRIVE_IN_LINE && waiter->options != NULL ? waiter->options->max_waiting : 0;
+	int rc = -EAGAIN;
+	for (int retries = 0; most > 0 && rc == -EAGAIN && retries < RETRIES_MAX; retries++) {
+		if (is_line_full(place->sem, most, &waiter->ticket))
+			return -EAGAIN;
+		rc = arrive(place->sem, tag, waiter->count, ARRIVE_IF_UNMOVED, &waiter->ticket);
+	}
+	return most > 0 ? rc : arrive(place->sem, tag, waiter->count, how, &waiter->ticket);
+}
+
 int
 queue_take_ticket(struct queue_place *place, enum arrival how)
 {
-	struct tsem *sem = place->sem;
-	struct waiter *waiter = &place->waiter;
-	waiter->record = place->claim.record;
-	const uint64_t tag = tag_make(place->claim.index, state_arrival_phase(LOAD_RLX(&waiter->record->state)));
-	int rc = arrive(sem, tag, waiter->count, how, &waiter->ticket);
-	if (rc == -EAGAIN && recover_before_failing(sem))
-		rc = arrive(sem, tag, waiter->count, how, &waiter->ticket);
+	place->waiter.record = place->claim.record;
+	const uint64_t tag = tag_make(place->claim.index, state_arrival_phase(LOAD_RLX(&place->claim.record->state)));
+	int rc = arrive_if_allowed(place, tag, how);
+	if (rc == -EAGAIN && recover_before_failing(place->sem))
+		rc = arrive_if_allowed(place, tag, how);
 	if (rc < 0)
-		record_unclaim(sem, &place->claim);
+		record_unclaim(place->sem, &place->claim);
 	return rc;
 }
 
@@ -187,7 +220,7 @@ queue_join(struct queue_place *place)
 	int rc = queue_claim(place);
 	if (rc == 0)
 		rc = queue_take_ticket(place, waits ? ARRIVE_IN_LINE : ARRIVE_IF_ENABLED);
-	return rc == -EAGAIN ? -EINVAL : rc;
+	return rc == -EAGAIN && !waits ? -EINVAL : rc;
 }
 
 /* For an enabled ticket: 0, or -EIDRM if the semaphore is removed; then the ticket is given up. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 /* ---- counts and order ---- */
@@ -141,6 +142,104 @@ TEST(progress_gives_up)
 	assert_int_equal(tsem_take_wait(sem, 1, &options), -ECANCELED);
 	assert_int_equal(tsem_post(sem, 1, NULL), 0);
 	assert_int_equal(stat_of(sem).available, 1);
+	tsem_close(sem);
+}
+
+/* ---- at most so many waiters ---- */
+
+static atomic_uint *refused; /* shared with the children */
+static uint32_t max_waiting;
+
+static int
+hold_unless_full(void *sem)
+{
+	const struct tsem_wait options = {.size = sizeof(options), .max_waiting = max_waiting};
+	tsem_hold hold;
+	const int rc = tsem_acquire_wait(sem, 1, &options, &hold);
+	if (rc != -EAGAIN)
+		return rc == 0 ? stay_until_killed(NULL) : -rc;
+	atomic_fetch_add(refused, 1);
+	return EAGAIN;
+}
+
+TEST(of_many_that_come_at_once_as_many_wait_as_may)
+{
+	enum { CHILDREN = 40, PERMITS = 2, MAX_WAITING = 3, ROUNDS = 5 };
+	tsem *sem = new_semaphore(PERMITS, 0);
+	refused = shared_memory(sizeof(*refused));
+	max_waiting = MAX_WAITING;
+	for (size_t round = 0; round < ROUNDS; round++) {
+		pid_t children[CHILDREN];
+		atomic_store(refused, 0);
+		for (size_t i = 0; i < CHILDREN; i++)
+			children[i] = start_child(hold_unless_full, sem);
+		EVENTUALLY(atomic_load(refused) == CHILDREN - PERMITS - MAX_WAITING);
+		EVENTUALLY(stat_of(sem).held == PERMITS && stat_of(sem).waiting == MAX_WAITING);
+		for (size_t i = 0; i < CHILDREN; i++)
+			kill_child(children[i]);
+		assert_int_equal(tsem_recover(sem, NULL), 0);
+		expect_at_rest(sem, PERMITS);
+	}
+	tsem_close(sem);
+}
+
+TEST(a_full_queue_refuses_every_kind_of_waiter_with_a_maximum)
+{
+	tsem *sem = new_semaphore(1, 0);
+	tsem *other = new_semaphore(1, 0);
+	const struct tsem_wait one = {.size = sizeof(one), .max_waiting = 1};
+	tsem_hold hold, mine, both[2];
+	size_t which;
+	assert_int_equal(tsem_acquire_wait(sem, 1, &one, &hold), 0);
+	const pid_t waiter = start_child(acquire_one, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &one, &mine), -EAGAIN);
+	assert_int_equal(tsem_take_wait(sem, 1, &one), -EAGAIN);
+	assert_int_equal(tsem_post_and_take_wait(other, sem, &one), -EAGAIN);
+	assert_int_equal(tsem_acquire_all((tsem *const[]){sem, other}, 2, &one, both), -EAGAIN);
+	assert_int_equal(tsem_acquire_any((tsem *const[]){sem, other}, 2, &one, &mine, &which), -EINVAL);
+	expect_at_rest(other, 1);
+	assert_int_equal(stat_of(sem).waiting, 1);
+
+	/* A waiter that is stopped waits, and one that is dead and recovered does not. */
+	kill(waiter, SIGSTOP);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &one, &mine), -EAGAIN);
+	kill_child(waiter);
+	assert_int_equal(tsem_recover(sem, NULL), 0);
+	max_waiting = 1;
+	const pid_t next = start_child(hold_unless_full, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &one, &mine), -EAGAIN);
+	assert_int_equal(tsem_release(&hold), 0);
+	EVENTUALLY(stat_of(sem).held == 1 && stat_of(sem).waiting == 0);
+	kill_child(next);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &one, &mine), 0);
+	tsem_close(sem);
+	tsem_close(other);
+}
+
+/* ---- as many permits as there are ---- */
+
+TEST(all_permits_are_as_many_as_the_capacity)
+{
+	tsem *sem = new_semaphore(3, 0);
+	const struct timespec past = {0};
+	const struct tsem_wait all = {.size = sizeof(all), .flags = TSEM_ALL, .deadline = &past};
+	tsem_hold hold, mine;
+	assert_int_equal(tsem_acquire_wait(sem, 0, &all, &hold), 0);
+	assert_int_equal(stat_of(sem).held, 3);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_set(sem, 5), 0);
+	assert_int_equal(tsem_acquire_wait(sem, 0, &all, &hold), 0);
+	assert_int_equal(stat_of(sem).held, 5);
+	assert_int_equal(tsem_acquire_wait(sem, 0, &all, &mine), -ETIMEDOUT);
+	assert_int_equal(tsem_release(&hold), 0);
+
+	assert_int_equal(tsem_acquire_wait(sem, 1, &all, &mine), -EINVAL);
+	assert_int_equal(tsem_take_wait(sem, 0, &all), -EINVAL);
+	assert_int_equal(tsem_acquire_all((tsem *const[]){sem}, 1, &all, &mine), -EINVAL);
+	assert_int_equal(tsem_set(sem, 0), 0);
+	assert_int_equal(tsem_acquire_wait(sem, 0, &all, &mine), -EINVAL);
 	tsem_close(sem);
 }
 

@@ -116,7 +116,8 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
     attempt tsem "$verb" --help
     expect_match "help of $verb" "$OUT" "  $line"
   done <<<'run -j, --permits N +permits that the semaphore has, or N% of the processors
-    run -k, --count K +permits that this command needs, default 1
+    run -k, --count K +permits that this command needs, or all, default 1
+    acquire -k, --count K +number of permits, or all, default 1
     create -j, --permits N +number of permits, or N% of the processors, default 1
     create -m, --mode MODE +permissions in octal, default 0600
     set -j, --permits N +the new capacity, or N% of the processors

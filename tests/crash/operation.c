@@ -183,6 +183,13 @@ acquire_too_late(struct executor *executor)
 }
 
 static int
+acquire_unless_full(struct executor *executor)
+{
+	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &long_ago, .max_waiting = 1};
+	return tsem_acquire_wait(executor->sem, executor->count, &wait, &executor->hold);
+}
+
+static int
 acquire_with_timeout(struct executor *executor)
 {
 	struct timespec soon;
@@ -296,6 +303,7 @@ const struct operation operations[] = {
 	{"acquire", 0, 0, true, 0, 0, warm_up_anyway, acquire, give_back},
 	{"acquire-spin", NEEDS_FULL, 0, true, 0, 0, warm_up_spinning, acquire, give_back},
 	{"acquire-late", NEEDS_FULL, 0, true, -ETIMEDOUT, 0, warm_up_anyway, acquire_too_late, give_back},
+	{"acquire-few", NEEDS_FULL, 0, true, -ETIMEDOUT, -EAGAIN, warm_up_anyway, acquire_unless_full, give_back},
 	{"acquire-soon", NEEDS_FULL | CLOCK_JUMPS, 0, true, -ETIMEDOUT, 0, warm_up_anyway, acquire_with_timeout, give_back},
 	{"acquire-cancel", NEEDS_FULL | CLOCK_JUMPS, 0, true, -ECANCELED, 0, warm_up_anyway, acquire_cancelled, give_back},
 	{"try", 0, 0, true, 0, -EAGAIN, warm_up_anyway, try_acquire, give_back},

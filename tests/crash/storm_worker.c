@@ -171,7 +171,7 @@ acquire_randomly(tsem *sem, uint32_t count, tsem_hold *hold)
 	struct timespec deadline;
 	struct tsem_wait wait = {.size = sizeof(wait)};
 	const unsigned how = below(&state, 8);
-	call(count, how > 3);
+	call(count, how > 4);
 	if (how == 0) {
 		const int rc = tsem_try_acquire(sem, count, hold);
 		expect(rc, -EAGAIN, "try");
@@ -194,8 +194,10 @@ acquire_randomly(tsem *sem, uint32_t count, tsem_hold *hold)
 		wait.arg = &calls;
 		wait.every_ms = 5;
 	}
+	if (how == 4)
+		wait.max_waiting = 1 + below(&state, 8);
 	const int rc = tsem_acquire_wait(sem, count, &wait, hold);
-	expect(rc, how == 3 ? -ECANCELED : 0, "acquire");
+	expect(rc, how == 3 ? -ECANCELED : how == 4 ? -EAGAIN : 0, "acquire");
 	atomic_fetch_add(&storm->cancels, rc == -ECANCELED);
 	return rc;
 }

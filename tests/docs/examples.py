@@ -24,7 +24,7 @@ import tempfile
 import time
 
 DEADLINE = float(os.environ.get("DEADLINE", "40"))
-STAND_INS = "flac large small server backup train rsync make-report scp job upgrade cargo measure".split()
+STAND_INS = "flac large small server backup train rsync make-report scp job upgrade cargo measure update-mirror search reindex".split()
 
 
 # ---- finding the examples ----

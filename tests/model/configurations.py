@@ -20,6 +20,7 @@ CONFIGURATIONS = [
     "slots", "abandoned",
     "locked", "locked-closed", "locked-adopt",
     "declared", "declared-taker", "declared-stopped",
+    "limited", "limited-quit", "limited-dies",
     "look", "look-dead", "look-dies", "look-leaves",
 ]
 
@@ -34,6 +35,8 @@ PROPERTIES = {
     "claimed_was_idle": "claimed while in use",
     "limit_kept": "posted beyond what was taken",
     "refused_rightly": "post refused in error",
+    "as_many_wait_as_may": "more wait than may",
+    "the_line_was_full": "waiter refused in error",
     "there_was_room": "no room on the fast path",
     "no_wakeup_lost": "lost wake-up",
     "sleepers_announced": "asleep unannounced",
@@ -130,6 +133,9 @@ MUTANTS = {
     "ABANDONED_AFTER_STATE": "abandoned",
     "ABANDONED_AFTER_G": "abandoned",
     "HANDED_OVER_BEFORE_ABANDONED": "abandoned",
+    # At most so many waiters (lib/queue/queue.c).
+    "LIMIT_WITHOUT_COMPARING": "limited",
+    "LIMIT_WITHOUT_SECOND_LOOK": "limited-quit",
     # Presence locks (lib/records/presence.c).
     "LOCKED_AFTER_CLAIM": "locked",
     "UNKNOWN_IS_DEAD": "locked",

@@ -71,6 +71,14 @@ bool over;          /* the last checks are done: processes that rightly sleep en
 #define FORGET_BOUND_LOCALS
 #endif
 
+#ifdef MAX_WAITING
+#define LIMIT_LOCALS ; byte lm_limit; byte lm_i; byte lm_n; bool lm_was_full
+#define FORGET_LIMIT_LOCALS ; lm_limit = 0; lm_i = 0; lm_n = 0; lm_was_full = false
+#else
+#define LIMIT_LOCALS
+#define FORGET_LIMIT_LOCALS
+#endif
+
 /*
  * What a process remembers between steps, by the function that uses it. All is cleared when it is no longer needed and
  * when the process dies, so that states do not differ by dead values. front_state is a record's state, or in the
@@ -87,7 +95,7 @@ bool over;          /* the last checks are done: processes that rightly sleep en
 	short rc_owner; short rc_state; short rc_tickets; bool rc_dead; \
 	byte re_i; byte stage; byte front_index; short front_pending; short front_state; byte passing; int places; \
 	short po_grants; byte po_tickets; byte po_capacity; short po_pending; byte po_sleepers; \
-	byte first_half; short seen; bool polls SETTER_LOCALS CACHE_LOCALS NOTIFY_LOCALS BOUND_LOCALS
+	byte first_half; short seen; bool polls SETTER_LOCALS CACHE_LOCALS NOTIFY_LOCALS BOUND_LOCALS LIMIT_LOCALS
 
 #define FORGET \
 	r = 0; ticket = 0; ok = 0; ar_tickets = 0; fa_state = 0; fa_count = 0; rel_state = 0; \
@@ -95,7 +103,8 @@ bool over;          /* the last checks are done: processes that rightly sleep en
 	wk_i = 0; wk_bits = 0; wk_waiting = 0; wk_seen = 0; rc_owner = 0; rc_state = 0; rc_tickets = 0; rc_dead = 0; \
 	re_i = 0; stage = 0; front_index = 0; front_pending = 0; front_state = 0; passing = 0; places = 0; \
 	po_grants = 0; po_tickets = 0; po_capacity = 0; po_pending = 0; po_sleepers = 0; \
-	first_half = 0; seen = 0; polls = 0 FORGET_SETTER_LOCALS FORGET_CACHE_LOCALS FORGET_NOTIFY_LOCALS FORGET_BOUND_LOCALS
+	first_half = 0; seen = 0; polls = 0 FORGET_SETTER_LOCALS FORGET_CACHE_LOCALS FORGET_NOTIFY_LOCALS \
+	FORGET_BOUND_LOCALS FORGET_LIMIT_LOCALS
 
 inline die()
 {

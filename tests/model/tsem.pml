@@ -27,6 +27,9 @@
 #include "record.pml"
 #include "queue.pml"
 #include "hold.pml"
+#ifdef MAX_WAITING
+#include "limit.pml"
+#endif
 #include "take.pml"
 #ifdef IDLERS
 #include "idle.pml"
@@ -107,6 +110,22 @@
 		acquire(n, true); \
 		END \
 	}
+
+#ifdef MAX_WAITING
+/* Acquires unless so many wait, and releases; with `quits` it may give up waiting. */
+#define LIMITED(name, n, quits) \
+	proctype name(byte me) \
+	{ \
+		LOCALS; \
+		BEGINS(me); \
+		acquire_unless_full(n, quits); \
+		if \
+		:: ok -> release(n) \
+		:: else \
+		fi; \
+		END \
+	}
+#endif
 
 /* Acquires, and holds to the end. */
 #define KEEPER(name, n) \
