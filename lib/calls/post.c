@@ -35,12 +35,12 @@
  *
  * Beside a death, these accidents may delay a waiter until its next look:
  *
- *   - A post stands still in make_quiet() before its second read of T.
+ *   - A post stands still in make_quiet() after its write of NONE, or between its move and its wake-up.
  *   - A setter stands still between its store of a lower C and its first bump_grants().
  *   - A post stands still between its write of `posted` and its move for longer than the pauses of a waiter that
  *     announces itself then, about 0.7 s in all.
- *   - Between the reads of a post and its move, 4,096 tickets pass. It then overwrites the `posted` that another post
- *     has just written on the word for a later ticket.
+ *   - 4,096 tickets pass between the reads of a post and its write of `posted`. That write then replaces what another
+ *     post has just written on the word for a later ticket.
  *   - Between the reads of a post and its move, changes of G's tag restore the value that it has read. It has then
  *     judged by old values, and may also exceed the maximum.
  *

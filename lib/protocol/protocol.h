@@ -20,8 +20,8 @@
  *   4 f  since = now                      as 3; `since` is only shown               as 3
  *   5    state = RELEASING(t)             RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
  *   6    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
- *   7 f  gen = the next generation        as 6                                      as 6: both generations make an IDLE
- *                                                                                   that can be freed
+ *   7 f  gen = the next generation        as 6                                      as 6: an IDLE with either generation
+ *                                                                                   can be freed
  *   7 s  state = IDLE, phases flipped     IDLE                                      freed, at the latest as in 0
  *   8    state = CLAIMED; f: flips a, b   as 0                                      as 0
  *
@@ -50,11 +50,11 @@
  *      again: so the state is the last one that this owner wrote, or one that another process made of it.
  *    - While the owner lives, these write: a process that finishes a tag (QUEUED, IDLE), or goes on with a release (G,
  *      IDLE); a setter that lowers C and admits a ticket (HELD); one that cancels a wait (QUEUED, CANCELLED); one that
- *      releases a hold that was handed over (RELEASING), whose owner writes nothing; a child that adopts the hold,
- *      which its parent must not use meanwhile.
+ *      releases a hold that was handed over, whose owner writes nothing (RELEASING, and frees the record); a child that
+ *      adopts the hold, which its parent must not use meanwhile.
  *    - If a user has declared a living owner dead (named_owner.c): the declaring process releases its hold, and any
  *      process skips its ticket. A plain store of this owner may then return the permits a second time: see
- *      tsem_recover_owner() in tsem(3). The record stays the owner's.
+ *      tsem_recover_owner() in tsem(3). The record stays the owner's, unless the hold was handed over.
  *
  * 4. Rows 0, 3, 5, 7 s and 8, and IDLE without a ticket, are plain stores of the owner. What another process writes
  *    between the owner's load and its store is lost. That does no harm, unless a user has declared the owner dead
@@ -64,8 +64,8 @@
  *    - 3 replaces QUEUED or an equal HELD. (On the slow path it is a compare-and-swap: queue_become().)
  *    - 5: no process but an adopting child, or one that declares this owner dead, writes the HELD record of a living
  *      owner that is not HANDED.
- *    - 7 s and 8 over the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if its
- *      owner is dead or HANDED, and such an owner makes no store.
+ *    - 7 s and 8 replace the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if
+ *      its owner is dead or HANDED, and such an owner makes no store.
  *
  * 5. A release, and a change of C, loses no wake-up while its process lives, because of two pairs of sequentially
  *    consistent accesses. In each pair, both sides write before they read (Dekker). If the waker dies between its move
@@ -98,7 +98,7 @@ enum { RETRIES_MAX = 1 << 20 };
 
 /*
  * E: ticket t of a waiter for n permits is enabled once E - t >= n. A process reads G before C. A setter stores the
- * lower C before it reads G. So a process that reads the old C has read G before the setter did (set.c).
+ * lower C before it reads G. So a process that reads C from before that store has read G before the setter did (set.c).
  */
 static inline uint64_t
 enabled_limit(const struct tsem *sem)
@@ -110,9 +110,9 @@ enabled_limit(const struct tsem *sem)
 }
 
 /*
- * E - T: the permits that are available, or if negative, that are missing. T is read first. The result is below E - T as
- * of that read only if C falls before C is read. After the call, a move of T makes the result too high, and a move of G
- * makes it too low.
+ * E - T: the permits that are available, or if negative, that are missing. T is read first. The result is too low for
+ * that moment only if C falls between the reads of T and C. After the call, a move of T makes the result too high, and
+ * a move of G makes it too low.
  */
 static inline int64_t
 available_permits(const struct tsem *sem)
@@ -138,7 +138,8 @@ is_replaceable(uint64_t tag, uint64_t mine)
 }
 
 /*
- * Whether T, read as `tickets`, was moved last for record `index`, which is CLAIMED in `state`: then it has its ticket.
+ * Whether T, read as `tickets`, was moved last for record `index`, which is CLAIMED in `state`. If T is read after the
+ * state, or is still `tickets` then, the record has its ticket.
  */
 static inline bool
 is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
@@ -175,7 +176,10 @@ struct grant {
 	uint64_t to;
 };
 
-/* Whether G, read as `grants`, already includes the permits of record `index`, RELEASING in `state`. */
+/*
+ * Whether G, read as `grants`, was moved last for record `index`, RELEASING in `state`. True: it includes the permits.
+ * False: it does not, if the state was read after G.
+ */
 static inline bool
 is_last_release(uint64_t grants, uint32_t index, uint64_t state)
 {
@@ -236,9 +240,9 @@ bool watch_grants(struct tsem *sem);
 
 /*
  * Changes G's tag, so that a post that has already read the segment fails in its compare-and-swap and reads again,
- * unless other changes restore the tag (post.c). The caller has changed a word that posts read. If a record cannot be
- * mapped, nothing changes. A post then replaces that record's tag, and reads again, unless it looks for waiters
- * afterwards (post.c).
+ * unless other changes restore the tag (post.c). The caller has changed a word that posts read. If the caller cannot
+ * map the tag's record, nothing changes. A post that does not look for waiters afterwards replaces that tag and reads
+ * again.
  */
 void bump_grants(struct tsem *sem);
 

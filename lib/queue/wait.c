@@ -150,8 +150,8 @@ retract(const struct sleeper *sleeper)
 	const uint32_t seen = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
 	/*
-	 * The sequence number advances, too. Otherwise a waker that is about to clear the bits would mistake a later
-	 * announcement for this one.
+	 * The sequence number advances, too. Otherwise a waker of a word that was `posted` before could clear the bits of a
+	 * later announcement.
 	 */
 	if (only_ours && (seen == announced || seen == word_posted(announced, last)))
 		CAS_SEQ32(word, seen, word_next_sequence(seen) & ~WORD_SLEEPERS);

@@ -61,7 +61,7 @@ collect_places(struct tsem *sem, uint64_t origin, uint64_t from, uint64_t places
 		const uint64_t none = 0 - (uint64_t)(state_kind(state) != STATE_QUEUED); /* makes it NO_PLACE unless QUEUED */
 		const uint64_t place = place_make(state_value(state), origin, i) | none;
 		/*
-		 * The difference is unsigned: before `from` it wraps round and exceeds NO_PLACE - from, so the test fails.
+		 * For a place before `from`, the unsigned difference wraps, exceeds NO_PLACE - from, and fails the test.
 		 * In a long queue, the only branch here that depends on data is mostly not taken, and so predicted well.
 		 */
 		if (place - from < places[0] - from)
@@ -100,8 +100,8 @@ is_orphan(uint64_t owner, uint64_t state)
 }
 
 /*
- * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also goes on with the skips
- * of orphans that another process has begun.
+ * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also goes on with the skips that
+ * another process has begun. Nothing tells the skip of a declared waiter from a release, so it goes on with these, too.
  */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
@@ -113,12 +113,11 @@ renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)
 	FOR_EACH_RECORD(sem, i, record) {
 		const uint64_t owner = LOAD_ACQ(&record->owner);
 		const uint64_t state = LOAD_ACQ(&record->state);
-		if (!is_orphan(owner, state))
-			continue;
-		if (state_kind(state) != STATE_QUEUED) {
+		const bool orphan = is_orphan(owner, state);
+		if (state_kind(state) == STATE_RELEASING || (orphan && state_kind(state) != STATE_QUEUED))
 			recover_record(sem, i, NULL);
+		if (!orphan || state_kind(state) != STATE_QUEUED)
 			continue;
-		}
 		const int64_t distance = counter_diff(state_value(state), origin);
 		if (distance < lowest)
 			lowest = distance;

@@ -184,8 +184,8 @@ inline go_on_after(next)
 }
 
 /*
- * Stores the lowest orphaned ticket in the hint, unless another process has noted one meanwhile. Recovers orphans that
- * are not QUEUED any more.
+ * Stores the lowest orphaned ticket in the hint, unless another process has noted one meanwhile. Recovers orphans and
+ * declared waiters that are not QUEUED any more.
  */
 #ifdef ORPHANS
 #ifdef MUTANT_PENDING_WITHOUT_VERSION
@@ -194,8 +194,9 @@ inline go_on_after(next)
 #define renewed_pending \
 	CAS(pending, front_pending, pending_next(front_pending, (front_state == 0 -> 0 : 1), front_state & 15))
 #endif
-#ifdef DECLARES
-#define is_orphan(i) (owner_is_orphan(owner[i]) || state_is_declared(state[i]))
+#ifdef DECLARES /* without it, the skip of an orphan shows in the owner */
+#define is_orphan(i) \
+	(owner_is_orphan(owner[i]) || state_is_declared(state[i]) || state_kind(state[i]) == STATE_RELEASING)
 #else
 #define is_orphan(i) owner_is_orphan(owner[i])
 #endif

@@ -213,6 +213,18 @@ TEST_RECOVERY(many_orphans_are_skipped_at_once)
 	assert_int_equal(LOAD_SEQ(&sem->segment.header->pending) & PENDING_ORPHANS, 0);
 }
 
+/* The process that declared the owner dead has died with the skip begun. The owner lives. */
+TEST_RECOVERY(the_skip_of_a_declared_waiter_is_completed)
+{
+	unused_process_is_alive = true;
+	put_the_record(UNUSED_PROCESS, STATE_RELEASING, 100);
+	note_orphan(sem, 100);
+	skip_orphans(sem);
+	assert_int_equal(grants_of(sem), 100 + COUNT);
+	assert_int_equal(state_kind(state_of(sem, RECORD)), STATE_IDLE);
+	assert_int_equal(owner_of_the_record(), UNUSED_PROCESS);
+}
+
 TEST_RECOVERY(a_handed_over_hold_of_a_dead_process_is_recovered)
 {
 	put_the_record(owner_handed(UNUSED_PID, 100), STATE_HELD, 100);
