@@ -98,7 +98,7 @@ struct tsem_wait {
 	int (*progress)(void *arg, uint32_t position);
 	void *arg;            /* for progress */
 	uint32_t every_ms;    /* between two calls of progress; 0: 800 ms, and the place is given as 0 */
-	uint32_t max_waiting; /* fail with EAGAIN if so many live waiters are in the queue; 0: no limit */
+	uint32_t max_waiting; /* the call fails with EAGAIN if this many live processes wait already; 0: no limit */
 };
 
 /* ---- creating, opening, removing ---- */

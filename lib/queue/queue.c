@@ -161,8 +161,8 @@ queue_mark_queued(const struct queue_place *place)
 /* ---- the ticket ---- */
 
 /*
- * Whether so many live processes wait. Stores the T for which this is true: while T stands still, no process arrives,
- * so all that wait in the end have been seen, and all that have been seen waited in the beginning.
+ * True: `most` live processes wait, as of the T that this function stores. While T stands still, no process arrives, so
+ * each process that waits in the end has been seen, and each that has been seen waited in the beginning.
  */
 static bool
 is_line_full(struct tsem *sem, uint32_t most, uint64_t *tickets)
@@ -184,13 +184,15 @@ arrive_if_allowed(struct queue_place *place, uint64_t tag, enum arrival how)
 {
 	struct waiter *waiter = &place->waiter;
 	const uint32_t most = how == ARRIVE_IN_LINE && waiter->options != NULL ? waiter->options->max_waiting : 0;
+	if (most == 0)
+		return arrive(place->sem, tag, waiter->count, how, &waiter->ticket);
 	int rc = -EAGAIN;
-	for (int retries = 0; most > 0 && rc == -EAGAIN && retries < RETRIES_MAX; retries++) {
+	for (int retries = 0; rc == -EAGAIN && retries < RETRIES_MAX; retries++) {
 		if (is_line_full(place->sem, most, &waiter->ticket))
 			return -EAGAIN;
 		rc = arrive(place->sem, tag, waiter->count, ARRIVE_IF_UNMOVED, &waiter->ticket);
 	}
-	return most > 0 ? rc : arrive(place->sem, tag, waiter->count, how, &waiter->ticket);
+	return rc;
 }
 
 int

@@ -145,7 +145,7 @@ TEST(progress_gives_up)
 	tsem_close(sem);
 }
 
-/* ---- at most so many waiters ---- */
+/* ---- max_waiting ---- */
 
 static atomic_uint *refused; /* shared with the children */
 static uint32_t max_waiting;
@@ -218,7 +218,7 @@ TEST(a_full_queue_refuses_every_kind_of_waiter_with_a_maximum)
 	tsem_close(other);
 }
 
-/* ---- as many permits as there are ---- */
+/* ---- TSEM_ALL ---- */
 
 TEST(all_permits_are_as_many_as_the_capacity)
 {

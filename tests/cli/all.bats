@@ -6,7 +6,7 @@ load helper
   tsem create -j 3 "$SEM"
   hold
   local reader=$PID
-  enqueue tsem run -k all "$SEM" sh -c 'tsem show -J "$SEM" | jq -r .held >held; echo "$TSEM_COUNT $TSEM_SLOTS" >said; sleep 0.2'
+  enqueue tsem run -k all "$SEM" sh -c 'tsem show -J "$SEM" | jq -r .held >held; echo "$TSEM_COUNT $TSEM_SLOTS" >said'
   local writer=$PID
   attempt tsem run -n "$SEM" true
   expect_silence 75

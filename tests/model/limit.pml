@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lib/queue/queue.c, in configurations that define MAX_WAITING: a process that does not wait if so many wait already. */
+/* lib/queue/queue.c, in configurations that define MAX_WAITING: a process does not wait if so many others do. */
 
 /* ---- the witness ---- */
 

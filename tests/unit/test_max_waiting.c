@@ -2,7 +2,7 @@
 /* A limit on the number of waiters, while others come and go between the look at the queue and the arrival. */
 #include "fixture.h"
 
-/* Waiters W and X for one permit each, whose owners are not this process. E is 103. */
+/* The records of W, X and Y, which want one permit each, and are not this process. E is 103. */
 enum { W = 0, X = 1, Y = 2, LIMIT = 103 };
 
 static void
