@@ -20,8 +20,8 @@
  *   4 f  since = now                      as 3; `since` is only shown               as 3
  *   5    state = RELEASING(t)             RELEASING; G's tag is not (r, b)          moves G, IDLE, freed
  *   6    G += count, tag (r, b)           RELEASING; G's tag is (r, b): unfinished  finishes the release: IDLE, freed
- *   7 f  gen = the next generation        as 6                                      as 6: an IDLE with either generation
- *                                                                                   can be freed
+ *   7 f  gen = the next generation        as 6                                      as 6: either generation makes an
+ *                                                                                   IDLE that can be freed
  *   7 s  state = IDLE, phases flipped     IDLE                                      freed, at the latest as in 0
  *   8    state = CLAIMED; f: flips a, b   as 0                                      as 0
  *
@@ -67,9 +67,9 @@
  *    - 7 s and 8 replace the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if
  *      its owner is dead or HANDED, and such an owner makes no store.
  *
- * 5. A release, and a change of C, loses no wake-up while its process lives, because of two pairs of sequentially
- *    consistent accesses. In each pair, both sides write before they read (Dekker). If the waker dies between its move
- *    and its wake-up, the next look wakes the waiter (look.h).
+ * 5. A release, and a change of C, loses no wake-up while its process lives, unless several setters act at once
+ *    (set.c), because of two pairs of sequentially consistent accesses. In each pair, both sides write before they read
+ *    (Dekker). If the waker dies between its move and its wake-up, the next look wakes the waiter (look.h).
  *
  *    - An arrival moves T and then reads E. A release moves G and then reads T.
  *    - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c,
@@ -111,7 +111,7 @@ enabled_limit(const struct tsem *sem)
 
 /*
  * E - T: the permits that are available, or if negative, that are missing. T is read first. The result is too low for
- * that moment only if C falls between the reads of T and C. After the call, a move of T makes the result too high, and
+ * the moment of that read only if C falls before C is read. After the call, a move of T makes the result too high, and
  * a move of G makes it too low.
  */
 static inline int64_t
@@ -177,8 +177,8 @@ struct grant {
 };
 
 /*
- * Whether G, read as `grants`, was moved last for record `index`, RELEASING in `state`. True: it includes the permits.
- * False: it does not, if the state was read after G.
+ * Whether the tag of G, read as `grants`, is that of record `index`, RELEASING in `state`. True: it includes the
+ * permits, if G is still `grants` after the read of the state. False: it does not, if the state was read after G.
  */
 static inline bool
 is_last_release(uint64_t grants, uint32_t index, uint64_t state)

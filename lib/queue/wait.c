@@ -67,8 +67,8 @@ look_period(struct tsem *sem, const struct waiter *waiter, uint64_t waited)
 }
 
 /*
- * -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, the caller keeps its ticket if that is enabled and the
- * semaphore is not removed.
+ * -EIDRM or -ECANCELED: the wait is to end. After -ECANCELED, the caller keeps its ticket if that is enabled, the
+ * semaphore is not removed, and nobody has declared the caller dead.
  */
 static int
 has_ended(const struct tsem *sem, const struct waiter *waiter)
@@ -149,12 +149,10 @@ retract(const struct sleeper *sleeper)
 	const uint32_t announced = sleeper->announced;
 	const uint32_t seen = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
-	/*
-	 * The sequence number advances, too. Otherwise a waker of a word that was `posted` before could clear the bits of a
-	 * later announcement.
-	 */
-	if (only_ours && (seen == announced || seen == word_posted(announced, last)))
-		CAS_SEQ32(word, seen, word_next_sequence(seen) & ~WORD_SLEEPERS);
+	/* If the word was `posted` for this ticket already, a waker that has cleared the bits leaves what a post would. */
+	const bool posted = !word_is_posted(announced, last) && seen == word_posted(announced, last);
+	if (only_ours && (seen == announced || posted))
+		CAS_SEQ32(word, seen, seen & ~WORD_SLEEPERS);
 }
 
 /* Announces and checks each waiter. `*wake_at`: when the first of them has to wake up by itself. */

@@ -101,7 +101,7 @@ is_orphan(uint64_t owner, uint64_t state)
 
 /*
  * Stores the lowest orphaned ticket in `pending`, unless that has changed meanwhile. Also goes on with the skips that
- * another process has begun. Nothing tells the skip of a declared waiter from a release, so it goes on with these, too.
+ * another process has begun. The skip of a declared waiter looks like a release, so it goes on with releases, too.
  */
 static void
 renew_orphan_hint(struct tsem *sem, uint64_t pending, uint64_t origin)

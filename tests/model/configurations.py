@@ -107,7 +107,6 @@ MUTANTS = {
     "TAG_OF_RELEASE_SAYS_QUIET": "wake",
     "QUIET_WITHOUT_SECOND_LOOK": "post",
     "RETRACTED_WITHOUT_COMPARING": "one-word",
-    "RETRACTED_UNDER_THE_SAME_NUMBER": "two-waits",
     "BOUND_IGNORES_ARRIVALS": "bounded",
     "BOUND_COUNTS_LATER_TICKETS": "bounded",
     "BOUND_IGNORES_RELEASES": "bounded",

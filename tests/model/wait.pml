@@ -76,21 +76,17 @@
 /* The look at the word and the swap are one step: the swap fails if the word has changed. */
 #define is_only_ours(n) \
 	((seen & WORD_SLEEPER_BITS) == WORD_SLEEPERS \
-	 && (array[sleep_word(n)] == seen || array[sleep_word(n)] == word_posted(seen, sleeps_on(n))))
+	 && (array[sleep_word(n)] == seen \
+	     || (!word_is_posted(seen, sleeps_on(n)) && array[sleep_word(n)] == word_posted(seen, sleeps_on(n)))))
 #ifdef MUTANT_RETRACTED_WITHOUT_COMPARING
 #define may_retract(n) (seen != 0)
 #else
 #define may_retract(n) is_only_ours(n)
 #endif
-#ifdef MUTANT_RETRACTED_UNDER_THE_SAME_NUMBER
-#define word_retracted(w) ((w) & ~WORD_SLEEPERS)
-#else
-#define word_retracted(w) (word_next_sequence(w) & ~WORD_SLEEPERS)
-#endif
 #define retract(n) \
 	STEP(if \
 	     :: may_retract(n) -> \
-		     array[sleep_word(n)] = word_retracted(array[sleep_word(n)]); \
+		     array[sleep_word(n)] = array[sleep_word(n)] & ~WORD_SLEEPERS; \
 		     check_word(sleep_word(n)) \
 	     :: else \
 	     fi)

@@ -112,6 +112,23 @@ TEST_HELD(a_sleeper_watches_G_and_retracts_its_announcement)
 	assert_int_equal(grants_of(sem), 2);
 }
 
+/* A release has woken this waiter and cleared its bit, and another waiter has announced itself on the same word. */
+static void
+peer_releases_and_another_waits(void)
+{
+	_Atomic uint32_t *word = word_of(1);
+	assert_true(post_grants(sem, LOAD_SEQ(&sem->segment.header->grants), 1));
+	STORE_SEQ(word, word_next_sequence(LOAD_SEQ(word)));
+}
+
+TEST_HELD(the_announcement_of_another_waiter_is_not_retracted)
+{
+	STORE_SEQ(word_of(1), word_posted(0, 1)); /* by a post that has not moved G */
+	fake.peer = peer_releases_and_another_waits;
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	assert_int_equal(LOAD_SEQ(word_of(1)) & WORD_SLEEPER_BITS, WORD_SLEEPERS);
+}
+
 TEST_HELD(each_change_of_the_capacity_and_each_wait_for_idleness_changes_G)
 {
 	uint64_t before = tag_of_G();
