@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ancestors.h"
+#include "background.h"
 #include "cmd.h"
 #include "command.h"
 #include "group.h"
@@ -72,7 +73,7 @@ status_of_child(const struct options *o, const char *command, const struct spawn
 		die(o->name, "the command of --on-recovered failed (the main command was not run)");
 	if (spawned->exec_error != 0)
 		return command_not_executed(o, command, spawned->exec_error, removed ? o->name : NULL);
-	return command_status(end);
+	return command_status(o, end);
 }
 
 /*
@@ -167,6 +168,15 @@ become_command(const struct options *o, struct group *group, const struct ancest
 	return command_not_executed(o, command[0], errno, NULL);
 }
 
+static tsem_hold *
+allocate_holds(const struct options *o, size_t n)
+{
+	tsem_hold *holds = calloc(n, sizeof(*holds));
+	if (holds == NULL)
+		die_error(o->name, -ENOMEM);
+	return holds;
+}
+
 /* If the semaphore is removed during the wait, -j creates it again. */
 static int
 acquire_and_run(const struct options *given, char **command)
@@ -175,12 +185,12 @@ acquire_and_run(const struct options *given, char **command)
 		struct options own = *given;
 		const struct options *o = &own;
 		struct group group;
-		struct ancestor_hold ancestor;
-		tsem_hold holds[TSEM_SEMAPHORES_MAX];
+		static struct ancestor_hold ancestor; /* not on the stack, whose pages each waiting job has of its own */
 		group_open(o, &group);
 		resolve_count(&own, group.sems[0]);
 		if (o->nested && ancestors_find(group.sems[0], 0, o->count, &ancestor))
 			return become_command(o, &group, &ancestor, command);
+		tsem_hold *holds = allocate_holds(o, group.n);
 		struct request request = {.n = group.n, .sems = group.sems, .any = o->any, .holds = holds};
 		const int rc = wait_for_permits(o, &request);
 		const bool again = rc == -EIDRM && o->has_permits;
@@ -188,9 +198,12 @@ acquire_and_run(const struct options *given, char **command)
 			group_remove_created(&group);
 		int status = EXIT_DONE;
 		if (rc == 0)
+			background_handed_in(o);
+		if (rc == 0)
 			status = run_with(o, &group, &request, command);
 		else if (!again)
 			status = status_of_wait(o, &request, rc);
+		free(holds);
 		group_close(&group);
 		if (!again)
 			return status;
@@ -206,6 +219,19 @@ check_nested(const struct options *o)
 		die(o->name, "--nested and --any exclude each other (use one of them)");
 	if (o->jobserver)
 		die(o->name, "--nested and --jobserver exclude each other (a jobserver needs a permit of its own)");
+}
+
+static void
+check_background(const struct options *o)
+{
+	if (!o->background)
+		die(o->name, "--log needs --bg (without it, redirect the output of the command)");
+	if (strchr(o->name, ',') != NULL)
+		die(o->name, "--bg needs a single semaphore (give one name)");
+	if (o->no_fork)
+		die(o->name, "--bg and -F exclude each other (a process has to wait for the end of the command)");
+	if (o->nested)
+		die(o->name, "--bg and --nested exclude each other (the holder may end before the command does)");
 }
 
 static void
@@ -240,9 +266,11 @@ cmd_run(const struct options *o)
 		check_nested(o);
 	if (o->no_fork)
 		check_no_fork(o);
+	if (o->background || o->log != NULL)
+		check_background(o);
 	if (o->max_waiting != 0 && strchr(o->name, ',') != NULL)
 		die(o->name, "--max-waiting needs a single semaphore (give one name)");
 	if (o->jobserver)
 		prepare_jobserver(o);
-	return acquire_and_run(o, command);
+	return o->background ? background_start(o, acquire_and_run, command) : acquire_and_run(o, command);
 }

@@ -89,11 +89,12 @@ die_as_command(int number)
 }
 
 int
-command_status(const siginfo_t *end)
+command_status(const struct options *o, const siginfo_t *end)
 {
 	if (end->si_code == CLD_EXITED)
 		return end->si_status;
-	die_as_command(end->si_status);
+	if (!o->background)
+		die_as_command(end->si_status);
 	return EXIT_SIGNAL_BASE + end->si_status;
 }
 

@@ -18,8 +18,8 @@ void command_set_permits(const struct options *o, const char *name, uint64_t cou
 
 void command_set_recovered(bool recovered);
 
-/* The exit status after its end. Dies of an interactive signal as the command did. */
-int command_status(const siginfo_t *end);
+/* The exit status after its end. Dies of an interactive signal as the command did, unless that is a background job. */
+int command_status(const struct options *o, const siginfo_t *end);
 
 /*
  * Says that exec has failed. Returns the exit status. `forgotten`: the semaphore was made for this command only, so its

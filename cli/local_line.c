@@ -77,8 +77,10 @@ local_line_begin(struct local_line *local, tsem *const sems[], size_t n, const s
 	*local = (struct local_line){.sems = sems};
 	if (idle && !o->quiet)
 		self_wait_report_idle(sems[0], o);
-	local->looked = o->quiet || idle || self_wait_report(sems, n, o, false);
-	local->looked_for_cycle = o->quiet || idle || o->any;
+	/* A background job keeps no process from its end: nobody waits for it. */
+	const bool unneeded = o->quiet || idle || o->background;
+	local->looked = unneeded || self_wait_report(sems, n, o, false);
+	local->looked_for_cycle = unneeded || o->any;
 	waiting_line_begin(&local->line, &source, n, o, idle);
 }
 

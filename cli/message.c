@@ -41,6 +41,24 @@ append_printable(char *line, size_t *length, const char *text)
 	}
 }
 
+static int message_fd = STDERR_FILENO;
+
+void
+message_keep_stderr(void)
+{
+	const int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd >= 0)
+		message_fd = fd;
+}
+
+void
+message_use_stderr(void)
+{
+	if (message_fd != STDERR_FILENO)
+		close(message_fd);
+	message_fd = STDERR_FILENO;
+}
+
 void
 write_stderr(const char *bytes, size_t length)
 {
@@ -53,7 +71,7 @@ write_stderr(const char *bytes, size_t length)
 	sigprocmask(SIG_BLOCK, &pipe, &old);
 	sigpending(&pending);
 	/* A single write keeps the lines of jobs that share a terminal or a log apart. */
-	if (write(STDERR_FILENO, bytes, length) < 0 && errno == EPIPE && sigismember(&pending, SIGPIPE) != 1)
+	if (write(message_fd, bytes, length) < 0 && errno == EPIPE && sigismember(&pending, SIGPIPE) != 1)
 		sigtimedwait(&pipe, NULL, &at_once);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }

@@ -44,6 +44,13 @@ bool is_for_owner(const char *name, int error);
 /* The semaphore belongs to another user; only that user and root can do `what`. */
 _Noreturn void die_of_owner(const char *name, const char *what);
 
+/*
+ * From now on, messages go to what standard error is now, whatever it becomes; after message_use_stderr(), to standard
+ * error again.
+ */
+void message_keep_stderr(void);
+void message_use_stderr(void);
+
 /* Writes to stderr without dying of SIGPIPE: a process that has just taken a permit would take it along. */
 void write_stderr(const char *bytes, size_t length);
 

@@ -60,10 +60,13 @@ struct options {
 	bool print_previous;
 	bool force;
 	bool holders;
+	bool job_status; /* wait for the background jobs of this session */
 
 	bool any;
 	bool nested;
 	bool no_fork;
+	bool background;
+	const char *log; /* of a background job; NULL: none */
 	const char *shell_command;
 	const char *on_recovered;
 	const char *slot_env;

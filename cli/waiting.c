@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "background.h"
 #include "local_line.h"
 #include "message.h"
 #include "termination.h"
@@ -136,7 +137,9 @@ wait_in_queue(const struct options *o, struct request *r, const struct tsem_wait
 static int
 progress(void *arg, uint32_t position)
 {
-	local_line_renew(arg, position);
+	struct local_line *local = arg;
+	background_handed_in(local->line.o);
+	local_line_renew(local, position);
 	return termination_signal();
 }
 
@@ -148,7 +151,7 @@ wait_with_line(const struct options *o, struct request *request)
 	const struct tsem_wait wait = {
 		.size = sizeof(wait),
 		.deadline = o->has_timeout ? &o->deadline : NULL,
-		.flags = TSEM_INTERRUPTIBLE,
+		.flags = TSEM_INTERRUPTIBLE | (o->background ? TSEM_QUEUED : 0),
 		.progress = progress,
 		.arg = &local,
 		.every_ms = waiting_line_every_ms(&local.line),
@@ -208,6 +211,8 @@ wait_for_permits(const struct options *o, struct request *request)
 		return rc;
 	if (rc == 0)
 		undo_wait(o, request);
+	if (o->background)
+		background_exit(EXIT_SIGNAL_BASE + termination_signal());
 	die_of_signal(termination_signal());
 	return rc;
 }

@@ -71,6 +71,7 @@ typedef struct tsem_process {
 /* Flags of struct tsem_wait; the first is one of tsem_wait_idle(), too. */
 #define TSEM_INTERRUPTIBLE 256U /* a signal handler that ran ends the wait with EINTR */
 #define TSEM_ALL 512U           /* tsem_acquire_wait with count 0: as many permits as the capacity is now */
+#define TSEM_QUEUED 1024U       /* progress is also called as soon as the caller is in the queue, before it sleeps */
 
 #define TSEM_HOLDERS 16U   /* tsem_wait_idle: wait for holders only, not for waiters */
 #define TSEM_ABANDONED 32U /* tsem_reap: the owner did not end in order */
@@ -93,7 +94,7 @@ struct tsem_config {
 struct tsem_wait {
 	size_t size;                     /* sizeof(struct tsem_wait) */
 	const struct timespec *deadline; /* of CLOCK_MONOTONIC; NULL: none */
-	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_ALL */
+	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_ALL, TSEM_QUEUED */
 	/* Called during the wait with the place in the queue, 1 is next; not 0 ends the wait with ECANCELED. */
 	int (*progress)(void *arg, uint32_t position);
 	void *arg;            /* for progress */

@@ -185,7 +185,7 @@ status_of_run(const struct run *run, const char *command, const siginfo_t *end)
 	const int error = run->command->exec_error;
 	if (run->keeper.ledger->lost != LOSS_NONE && run->o->on_lost == LOST_STOP)
 		return EXIT_TSEM_FAILED;
-	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(end);
+	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(run->o, end);
 }
 
 /*

@@ -71,7 +71,8 @@ queue_check(const struct queue_place *place)
 	const struct tsem *sem = place->sem;
 	const uint32_t count = place->waiter.count;
 	const struct tsem_wait *options = place->waiter.options;
-	if (options != NULL && ((options->flags & ~TSEM_INTERRUPTIBLE) != 0 || !queue_is_deadline(options->deadline)))
+	if (options != NULL
+	    && ((options->flags & ~(TSEM_INTERRUPTIBLE | TSEM_QUEUED)) != 0 || !queue_is_deadline(options->deadline)))
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;

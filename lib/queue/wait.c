@@ -24,6 +24,12 @@ next_report(const struct tsem_wait *options, uint64_t now)
 	return options->every_ms != 0 ? now + options->every_ms * NS_PER_MS : next_multiple(now, REPORT_EVERY);
 }
 
+static uint64_t
+first_report(const struct tsem_wait *options, uint64_t now)
+{
+	return options->progress != NULL && (options->flags & TSEM_QUEUED) != 0 ? now : next_report(options, now);
+}
+
 /* True: options->progress() ends the wait. */
 static bool
 report_progress(struct tsem *sem, const struct waiter *waiter)
@@ -201,7 +207,7 @@ wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 {
 	bool woken = false;
 	for (struct sleeper *s = sleepers; s < sleepers + n; s++)
-		s->timers = (struct timers){.began = *now, .progress = next_report(s->waiter->options, *now)};
+		s->timers = (struct timers){.began = *now, .progress = first_report(s->waiter->options, *now)};
 	while ((*which = wait_find_enabled(sleepers, n)) == n) {
 		uint64_t wake_at;
 		int rc = prepare(sleepers, n, *now, woken, &wake_at);

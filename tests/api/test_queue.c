@@ -218,6 +218,37 @@ TEST(a_full_queue_refuses_every_kind_of_waiter_with_a_maximum)
 	tsem_close(other);
 }
 
+/* ---- TSEM_QUEUED ---- */
+
+static int
+stop_in_queue(void *arg, uint32_t position)
+{
+	assert_int_equal(position, 1);
+	assert_int_equal(stat_of(arg).waiting, 1);
+	return 1;
+}
+
+TEST(progress_is_called_as_soon_as_the_caller_is_in_the_queue)
+{
+	tsem *sem = new_semaphore(1, 0);
+	const struct tsem_wait queued = {
+		.size = sizeof(queued),
+		.flags = TSEM_QUEUED,
+		.progress = stop_in_queue,
+		.arg = sem,
+		.every_ms = UINT32_MAX,
+	};
+	const struct tsem_wait without = {.size = sizeof(without), .flags = TSEM_QUEUED};
+	tsem_hold hold, mine;
+	assert_int_equal(tsem_acquire_wait(sem, 1, &queued, &hold), 0); /* at once, so it is not called */
+	assert_int_equal(tsem_acquire_wait(sem, 1, &queued, &mine), -ECANCELED);
+	assert_int_equal(tsem_acquire_any((tsem *const[]){sem}, 1, &queued, &mine, &(size_t){0}), -ECANCELED);
+	assert_int_equal(tsem_release(&hold), 0);
+	assert_int_equal(tsem_acquire_wait(sem, 1, &without, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	tsem_close(sem);
+}
+
 /* ---- TSEM_ALL ---- */
 
 TEST(all_permits_are_as_many_as_the_capacity)

@@ -46,7 +46,7 @@ end_all() {
     mapfile -t pids < <(env -u SEM grep -lsxzF "SEM=$SEM" /proc/[0-9]*/environ | tr -cd '0-9\n')
     ((${#pids[@]} > 0)) || break
   done
-  rm -rf "$FILE"*
+  rm -rf "$FILE"* /dev/shm/tsem-jobs.*."$SEM"*
   wait
 }
 

@@ -155,6 +155,7 @@ static const struct known_call known_calls[] = {
 	{CALL(read), 0, {EIO}},
 	{CALL(pread64), 0, {EIO, EINTR}},
 	{CALL(write), 0, {EIO, ENOSPC}},
+	{CALL(pwrite64), 0, {EIO, ENOSPC}},
 	{CALL(writev), 0, {EIO, ENOSPC}},
 	{CALL(close), 0, {0}},
 	{CALL(mmap), 0, {ENOMEM}},
@@ -192,6 +193,9 @@ static const struct known_call known_calls[] = {
 	{CALL(getdents64), 0, {EIO, ENOMEM}},
 	{CALL(ioctl), 0, {EIO}},
 	{CALL(pipe2), 0, {EMFILE, ENFILE}},
+	{CALL(socketpair), 0, {EMFILE, ENFILE}},
+	{CALL(sendto), 0, {0}},
+	{CALL(dup3), 0, {0}},
 	{CALL(fcntl), 0, {EMFILE}},
 	{CALL(signalfd4), 0, {EMFILE, ENOMEM}},
 	{CALL(eventfd2), 0, {EMFILE, ENOMEM}},
@@ -211,6 +215,8 @@ static const struct known_call known_calls[] = {
 	{CALL(getpid), 0, {0}},
 	{CALL(getppid), 0, {0}},
 	{CALL(gettid), 0, {0}},
+	{CALL(getsid), 0, {0}},
+	{CALL(setsid), 0, {0}},
 	{CALL(getuid), 0, {0}},
 	{CALL(geteuid), 0, {0}},
 	{CALL(exit), 0, {0}},
@@ -232,6 +238,7 @@ static const struct known_call known_calls[] = {
 	{CALL(vfork), 0, {EAGAIN, ENOMEM}},
 	{CALL(poll), 0, {EINTR}},
 	{CALL(pipe), 0, {EMFILE, ENFILE}},
+	{CALL(dup2), 0, {0}},
 #endif
 };
 /* clang-format on */

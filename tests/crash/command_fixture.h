@@ -19,6 +19,7 @@ enum {
 	LINKED = 1 << 9,       /* files without a name cannot be made */
 	FREE = 1 << 10,        /* the command never has a permit, and no process holds one: a try succeeds at any time */
 	CONTAINED = 1 << 12,   /* the command is in a PID namespace of its own, whose processes other commands cannot see */
+	BACKGROUND = 1 << 13,  /* the first process that the command starts runs the program, and is to succeed */
 	MAY_FAIL = 1 << 11,    /* if a call fails, the status may be 75: the death of the holder is not noticed */
 };
 

@@ -2,9 +2,11 @@
 /* What must hold when the command has ended or died. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "command_run.h"
 #include "rest.h"
@@ -102,6 +104,7 @@ may_exit_with(const struct run *run, int status)
 		return true;
 	switch (run->point->action) {
 	case ACTION_KILL_CHILD:
+		return runs && status == (has(run, BACKGROUND) ? EXIT_TSEM_FAILED : EXIT_SIGNAL_BASE + number);
 	case ACTION_TERM:
 	case ACTION_INT:
 	case ACTION_HUP:
@@ -359,6 +362,43 @@ create_another(struct run *run)
 		run_fault(run, "the next 'tsem create' fails");
 }
 
+/* The file of the jobs that `tsem run --bg` has handed in. */
+static bool
+is_of_jobs(const char *name)
+{
+	static const char prefix[] = "tsem-jobs.";
+	return strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/* A background job that was started, and that nothing has happened to, succeeds, whatever happens to its caller. */
+static void
+check_job(struct run *run)
+{
+	const struct point *point = run->point;
+	const bool spared = point->action != ACTION_KILL_CHILD && point->action != ACTION_KILL_BOTH
+	                    && (point->action != ACTION_ERROR || point->role != ROLE_CHILD);
+	char text[256] = "no file";
+	int pid = 0;
+	int status = -1;
+	if (!has(run, BACKGROUND) || !run->fixture.tools->alone || !spared || run->removed
+	    || run->fixture.processes.pid[ROLE_CHILD] == 0)
+		return;
+	DIR *directory = opendir("/dev/shm");
+	const struct dirent *entry;
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		const int fd = is_of_jobs(entry->d_name) ? openat(dirfd(directory), entry->d_name, O_RDONLY | O_CLOEXEC) : -1;
+		if (fd < 0)
+			continue;
+		read_text(fd, text, sizeof(text));
+		close(fd);
+		sscanf(text, "%d %d", &pid, &status);
+	}
+	if (directory != NULL)
+		closedir(directory);
+	if (pid != run->fixture.processes.pid[ROLE_CHILD] || status != 7)
+		run_fault(run, "the job has not exited with 7: %s", text);
+}
+
 /* No other file is left. */
 static void
 check_files(struct run *run, bool exists)
@@ -373,7 +413,7 @@ check_files(struct run *run, bool exists)
 			strncmp(name, "tsem.", 5) == 0
 			&& ((strcmp(name + 5, name_of(run, 0)) == 0 && (exists || run->point->situation->effect == EFFECT_REMOVES))
 		        || (strcmp(name + 5, name_of(run, 1)) == 0 && has(run, SECOND)));
-		if (!is_own && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+		if (!is_own && !(has(run, BACKGROUND) && is_of_jobs(name)) && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
 			run_fault(run, "a file is left: /dev/shm/%s", name);
 	}
 	if (directory != NULL)
@@ -425,5 +465,6 @@ invariants_check_end(struct run *run)
 	check_balance(run, name_of(run, 1), 0, 0);
 	if (has(run, LINKED))
 		create_another(run);
+	check_job(run);
 	check_files(run, exists);
 }

@@ -47,6 +47,12 @@ add_member(struct processes *processes, pid_t pid)
 }
 
 static void
+resume(const struct member *member, int number)
+{
+	ptrace(PTRACE_SYSCALL, member->pid, NULL, (void *)(long)number);
+}
+
+static void
 remove_member(struct processes *processes, struct member *member, int status)
 {
 	for (unsigned role = 0; role < ROLES; role++) {
@@ -56,12 +62,12 @@ remove_member(struct processes *processes, struct member *member, int status)
 		}
 	}
 	*member = processes->members[--processes->n];
-}
-
-static void
-resume(const struct member *member, int number)
-{
-	ptrace(PTRACE_SYSCALL, member->pid, NULL, (void *)(long)number);
+	/* The stop of the process that has died, which would have let its child go on, comes no more. */
+	for (size_t i = 0; i < processes->n; i++) {
+		if (!processes->members[i].known)
+			resume(&processes->members[i], 0);
+		processes->members[i].known = true;
+	}
 }
 
 /* Called at the parent's stop for a fork, vfork or clone; the new member may have stopped before. */
@@ -72,7 +78,7 @@ note_new_member(struct processes *processes, const struct member *parent, bool i
 	if (ptrace(PTRACE_GETEVENTMSG, parent->pid, NULL, &pid) != 0 || pid == 0)
 		return;
 	struct member *member = find_member(processes, (pid_t)pid);
-	const bool waits = member != NULL;
+	const bool waits = member != NULL && !member->known;
 	if (member == NULL)
 		member = add_member(processes, (pid_t)pid);
 	member->known = true;

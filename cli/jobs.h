@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The jobs that were handed in by `run --bg`, for `wait --status`: a file beside the semaphores for each user, PID
+ * namespace, session and name. It has a line for each job, "PID STATUS", in the order in which they were handed in.
+ * Each job keeps a shared flock() on the file while it lives, so an exclusive lock means that all jobs have ended,
+ * however. `wait --status` removes the file; a file whose session has ended is removed by the user's next `run --bg`.
+ */
+#ifndef TSEM_CLI_JOBS_H
+#define TSEM_CLI_JOBS_H
+
+#include <sys/types.h>
+#include <time.h>
+
+/*
+ * This process becomes a job of the session: `wait --status` waits for it from now on, and counts it once it is handed
+ * in. Both die of an error.
+ */
+void jobs_enter(const char *name, pid_t session);
+void jobs_hand_in(const char *name);
+
+/* The job that was handed in has ended. */
+void jobs_end(int status);
+
+/* Removes the files of the user's sessions that have ended, if their jobs have, too. */
+void jobs_remove_leftovers(void);
+
+/* Opens the file of this session's jobs: a descriptor, or -ENOENT if none were handed in. Dies of another error. */
+int jobs_open(const char *name);
+
+/*
+ * Waits until all jobs have ended: 0, -ETIMEDOUT, -EINTR or another error of flock(2). `deadline`: a time of
+ * CLOCK_MONOTONIC, or NULL. A deadline in the past only looks.
+ */
+int jobs_wait(int fd, const struct timespec *deadline);
+
+/* After jobs_wait(): the status of the first job that failed, or 0. Removes the file. */
+int jobs_collect(int fd, const char *name);
+
+#endif
