@@ -37,8 +37,8 @@
  *
  *   - A post stands still in make_quiet() after its write of NONE, or between its move and its wake-up.
  *   - A setter stands still between its store of a lower C and its first bump_grants().
- *   - A post stands still between its write of `posted` and its move for longer than the pauses of a waiter that
- *     announces itself then, at most 0.7 s in all.
+ *   - A post stands still between its write of `posted` and its move for longer than the pauses (at most 0.7 s in all)
+ *     of a waiter that announces itself then.
  *   - 4,096 tickets pass between the reads of a post and its write of `posted`. That write then replaces what another
  *     post has just written on the word for a later ticket.
  *   - Between the reads of a post and its move, changes of G's tag restore the value that it has read. It has then

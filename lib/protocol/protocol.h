@@ -67,9 +67,9 @@
  *    - 7 s and 8 replace the IDLE of a process that went on with the release. Recovery acts on an IDLE record only if
  *      its owner is dead or HANDED, and such an owner makes no store.
  *
- * 5. A release, and a change of C, loses no wake-up while its process lives, unless several setters act at once
- *    (set.c), because of two pairs of sequentially consistent accesses. In each pair, both sides write before they read
- *    (Dekker). If the waker dies between its move and its wake-up, the next look wakes the waiter (look.h).
+ * 5. A release, and a change of C, loses no wake-up while the process that moves G or stores C lives, unless several
+ *    setters act at once (set.c), because of two pairs of sequentially consistent accesses. In each pair, both sides
+ *    write before they read (Dekker). If that process dies before its wake-up, the next look wakes the waiter (look.h).
  *
  *    - An arrival moves T and then reads E. A release moves G and then reads T.
  *    - A waiter announces itself on its word and then reads E. A waker moves E and then reads the word (wait.c,
@@ -138,8 +138,8 @@ is_replaceable(uint64_t tag, uint64_t mine)
 }
 
 /*
- * Whether T, read as `tickets`, was moved last for record `index`, which is CLAIMED in `state`. If T is read after the
- * state, or is still `tickets` then, the record has its ticket.
+ * Whether T, read as `tickets`, was moved last for record `index`, which is CLAIMED in `state`. If T is `tickets` after
+ * the read of the state, the record has its ticket.
  */
 static inline bool
 is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
@@ -155,7 +155,7 @@ is_last_arrival(uint64_t tickets, uint32_t index, uint64_t state)
  */
 bool finish_arrival(struct tsem *sem, uint64_t tickets);
 
-/* Whether to take a ticket only if it is enabled at once, or only if T is still what `*ticket` says. */
+/* Take a ticket always, only if it is enabled at once, or only if T is still the word `*ticket`. */
 enum arrival { ARRIVE_IN_LINE, ARRIVE_IF_ENABLED, ARRIVE_IF_UNMOVED };
 
 /* Takes `count` tickets for the CLAIMED record of `tag`, or for no record (TAG_NONE). -EAGAIN, -EOVERFLOW, -EBADMSG. */
@@ -171,14 +171,14 @@ int advance_tickets(struct tsem *sem, uint64_t tickets, uint64_t count);
 
 /* What a move of G did: the waiters to wake. */
 struct grant {
-	bool moved;    /* false: no waiter to wake */
+	bool moved;    /* false: another process has moved it, and is to wake the waiters */
 	uint64_t from; /* E before and after; move_grants() adds the C after the move to both */
 	uint64_t to;
 };
 
 /*
- * Whether the tag of G, read as `grants`, is that of record `index`, RELEASING in `state`. True: it includes the
- * permits, if G is still `grants` after the read of the state. False: it does not, if the state was read after G.
+ * Whether the tag of G, read as `grants`, is that of record `index`, RELEASING in `state`. True: G has the permits, if
+ * it is still `grants` after the read of the state. False: G has not, if the state was read after it.
  */
 static inline bool
 is_last_release(uint64_t grants, uint32_t index, uint64_t state)
@@ -241,7 +241,7 @@ bool watch_grants(struct tsem *sem);
 /*
  * Changes G's tag, so that a post that has already read the segment fails in its compare-and-swap and reads again,
  * unless other changes restore the tag (post.c). The caller has changed a word that posts read. If the caller cannot
- * map the tag's record, nothing changes. A post that does not look for waiters afterwards replaces that tag and reads
+ * map the tag's record, the tag stays: a post that does not look for waiters afterwards replaces it anyway, and reads
  * again.
  */
 void bump_grants(struct tsem *sem);

@@ -155,7 +155,7 @@ retract(const struct sleeper *sleeper)
 	const uint32_t announced = sleeper->announced;
 	const uint32_t seen = LOAD_SEQ(word);
 	const bool only_ours = (announced & WORD_SLEEPER_BITS) == WORD_SLEEPERS;
-	/* If the word was `posted` for this ticket already, a waker that has cleared the bits leaves what a post would. */
+	/* If it was `posted` for this ticket already, a waker that clears the bits and then another waiter leave the same. */
 	const bool posted = !word_is_posted(announced, last) && seen == word_posted(announced, last);
 	if (only_ours && (seen == announced || posted))
 		CAS_SEQ32(word, seen, seen & ~WORD_SLEEPERS);
