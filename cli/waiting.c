@@ -200,11 +200,13 @@ int
 wait_for_permits(const struct options *o, struct request *request)
 {
 	struct termination termination;
-	if (o->nonblock)
-		return try(o, request);
+	/* Mostly there is nothing to wait for, so what belongs to a wait comes afterwards. */
+	int rc = o->nonblock || request->n == 1 ? try(o, request) : -EAGAIN;
+	if (o->nonblock || rc != -EAGAIN)
+		return rc;
 	/* A terminating waiter leaves the queue first, so that the other waiters need not find out that it is dead. */
 	termination_defer(&termination);
-	const int rc = wait_with_line(o, request);
+	rc = wait_with_line(o, request);
 	/* Before termination_signal() is read: a later signal must have its normal effect. */
 	termination_restore(&termination);
 	if (termination_signal() == 0)

@@ -86,6 +86,7 @@ copy_header(int fd, const struct header *header, const struct stat *st, struct s
 static int
 attach_file(int fd, bool writable, unsigned flags, struct segment *segment)
 {
+	enum { BLOCK_BYTES = 512 }; /* of st_blocks */
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return -errno;
@@ -108,7 +109,8 @@ attach_file(int fd, bool writable, unsigned flags, struct segment *segment)
 	 * Every process that maps the file may read the header, the array and the first records: a sparse file gets them
 	 * now.
 	 */
-	rc = file_allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
+	if ((off_t)st.st_blocks * BLOCK_BYTES < st.st_size)
+		rc = file_allocate(fd, st.st_size, 0, SEGMENT_BYTES_MIN);
 	return rc < 0 ? rc : file_map(fd, &st, segment);
 }
 

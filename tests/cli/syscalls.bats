@@ -53,3 +53,11 @@ same_for_any_number() {
 @test "syscalls: two holds at a time" {
   same_for_any_number acquire-twice
 }
+
+@test "syscalls: run does nothing for a wait if it need not wait" {
+  need_strace
+  tsem create "$SEM"
+  attempt strace -o trace -e trace=ioctl,fallocate,rt_sigaction tsem run "$SEM" true
+  expect_equal 'what it did' "$(grep -Ev 'SIGCHLD|exited' trace)" ''
+  grep -q SIGCHLD trace
+}

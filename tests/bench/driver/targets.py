@@ -56,6 +56,7 @@ TARGETS = (
            "", at_most=500),
     Target("recovery if only some waiters can judge, ms, the longest", "mixes", "each way", 0, "all mixes", "", at_most=500),
     Target("`tsem run` around true against flock", "wrapper", "around true", 0, "tsem run", "flock", at_most=1.0),
+    Target("`tsem run -F` around true against flock", "wrapper", "around true", 0, "tsem run -F", "flock", at_most=1.0),
     Target("`tsem run` around true against GNU sem", "wrapper", "around true", 0, "tsem run", "GNU sem", at_most=1 / 50),
     Target("draining queued jobs, ms each, the longest", "drain", "each queued job", 30, "tsem run", "", at_most=1.0),
     Target("bytes of a semaphore at rest", "memory", "at rest", 0, "tsem", "", at_most=32768),

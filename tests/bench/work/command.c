@@ -15,7 +15,9 @@ extern char **environ;
 
 const struct command all_commands[] = {
 	{.name = "tsem run", .words = {"tsem", "run", "%s", "--"}},
+	{.name = "tsem run -F", .dies = true, .words = {"tsem", "run", "-F", "%s", "--"}},
 	{.name = "flock", .words = {"flock", "%p"}},
+	{.name = "setlock", .words = {"setlock", "%p"}},
 	{.name = "GNU sem", .slow = true, .words = {"sem", "--will-cite", "--id", "bench", "-j1", "--fg"}},
 	{.name = NULL},
 };
@@ -45,6 +47,12 @@ commands_begin(const struct options *options)
 	setenv("PARALLEL_HOME", directory, 1);
 	setenv("TMPDIR", directory, 1);
 	run_and_forget((const char *const[]){"tsem", "create", semaphore, NULL});
+}
+
+void
+commands_recover(void)
+{
+	run_and_forget((const char *const[]){"tsem", "recover", semaphore, NULL});
 }
 
 void

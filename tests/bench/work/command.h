@@ -12,6 +12,7 @@ enum { WORDS_MAX = 12 };
 struct command {
 	const char *name;
 	bool slow;                    /* takes a tenth of a second or more: run less often */
+	bool dies;                    /* its end is the death of a holder */
 	const char *words[WORDS_MAX]; /* %s: the semaphore, %p: the lock file; the words of the job follow */
 };
 
@@ -20,6 +21,9 @@ extern const struct command all_commands[];
 /* A directory for the locks, and an environment that keeps all files of the commands in it. */
 void commands_begin(const struct options *options);
 void commands_end(void);
+
+/* Gives back what commands have held that have died. */
+void commands_recover(void);
 
 /* Whether the command is installed and wanted; prints a line if it is missing. */
 bool command_is_there(const struct command *command, const struct options *options);
