@@ -49,12 +49,11 @@ open_log(const struct options *o)
 {
 	char path[PATH_MAX];
 	expand(o, path);
-	/* To be read as well: see begin_line(). */
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);
-	if (fd < 0 && errno == EACCES)
-		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);
+	/* A FIFO without a reader is an error, instead of a wait for one. */
+	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (fd < 0)
 		die(o->name, "cannot write the log '%s': %s (nothing was handed in)", path, strerror(errno));
+	fcntl(fd, F_SETFL, O_APPEND);
 	return fd;
 }
 
@@ -64,8 +63,11 @@ begin_line(void)
 {
 	char last = '\n';
 	const off_t end = lseek(STDERR_FILENO, 0, SEEK_END);
-	if (end > 0 && pread(STDERR_FILENO, &last, 1, end - 1) == 1 && last != '\n')
+	const int fd = end > 0 ? open("/proc/self/fd/2", O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+	if (fd >= 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n')
 		write_stderr("\n", 1);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* ---- the process ---- */
@@ -87,9 +89,9 @@ end_job(void)
 		report(job.status);
 		return;
 	}
+	jobs_end(job.status); /* first: the log may be full */
 	begin_line();
 	complain(job.o->name, "job %d exited with status %d", (int)getpid(), job.status);
-	jobs_end(job.status);
 }
 
 /* Also opens those of the first three descriptors that are closed. */
@@ -155,8 +157,7 @@ background_start(const struct options *o, int (*run)(const struct options *o, ch
 	while (length < 0 && errno == EINTR);
 	if (length != 1)
 		die(o->name, "the job was killed before it was in the queue (hand it in again)");
-	if (status == EXIT_DONE)
-		jobs_remove_leftovers();
+	jobs_remove_leftovers();
 	return status;
 }
 
@@ -168,11 +169,11 @@ background_exit(int status)
 }
 
 void
-background_handed_in(const struct options *o)
+background_handed_in(void)
 {
 	if (job.report < 0)
 		return;
-	jobs_hand_in(o->name);
+	jobs_hand_in();
 	message_use_stderr();
 	report(EXIT_DONE);
 }

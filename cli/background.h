@@ -14,7 +14,7 @@
 int background_start(const struct options *o, int (*run)(const struct options *o, char **command), char **command);
 
 /* This process has its place in the queue, so the caller's process may go on. Does nothing without --bg. */
-void background_handed_in(const struct options *o);
+void background_handed_in(void);
 
 /* Ends this process, a job, with this status. */
 _Noreturn void background_exit(int status);

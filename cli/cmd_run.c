@@ -198,7 +198,7 @@ acquire_and_run(const struct options *given, char **command)
 			group_remove_created(&group);
 		int status = EXIT_DONE;
 		if (rc == 0)
-			background_handed_in(o);
+			background_handed_in();
 		if (rc == 0)
 			status = run_with(o, &group, &request, command);
 		else if (!again)

@@ -14,20 +14,12 @@ is_earlier(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Until the semaphore is idle, or with --status until the jobs have ended. */
-static int
-wait_until(tsem *sem, const struct options *o, int jobs, const struct timespec *deadline)
-{
-	if (o->job_status)
-		return jobs_wait(jobs, deadline);
-	return tsem_wait_idle(sem, TSEM_INTERRUPTIBLE | (o->holders ? TSEM_HOLDERS : 0), deadline);
-}
-
 /* The library does not tell of the progress of this wait, so it is done in parts. */
 static int
-wait_with_line(tsem *sem, const struct options *o, int jobs, const struct timespec *deadline)
+wait_with_line(tsem *sem, const struct options *o, const struct timespec *deadline)
 {
 	enum { PART_MS_MAX = 60 * 1000 };
+	const unsigned flags = TSEM_INTERRUPTIBLE | (o->holders ? TSEM_HOLDERS : 0);
 	struct local_line local;
 	struct termination termination;
 	local_line_begin(&local, &sem, 1, o, true);
@@ -40,7 +32,7 @@ wait_with_line(tsem *sem, const struct options *o, int jobs, const struct timesp
 	do {
 		const struct timespec end = to_timespec(monotonic_ns() + part_ns);
 		is_last = deadline != NULL && !is_earlier(&end, deadline);
-		rc = wait_until(sem, o, jobs, is_last ? deadline : &end);
+		rc = tsem_wait_idle(sem, flags, is_last ? deadline : &end);
 		if (rc == -ETIMEDOUT && !is_last)
 			local_line_renew(&local, 0);
 	} while (termination_signal() == 0 && ((rc == -ETIMEDOUT && !is_last) || rc == -EINTR));
@@ -53,13 +45,35 @@ wait_with_line(tsem *sem, const struct options *o, int jobs, const struct timesp
 }
 
 static int
-try(tsem *sem, const struct options *o, int jobs)
+try(tsem *sem, const struct options *o)
 {
 	static const struct timespec past;
-	const int rc = wait_until(sem, o, jobs, &past);
+	const int rc = tsem_wait_idle(sem, o->holders ? TSEM_HOLDERS : 0, &past);
 	if (rc == -ETIMEDOUT && o->verbose)
 		local_line_explain(o, &sem, 1, true, rc);
 	return rc;
+}
+
+/* Jobs have ended when their processes have, so the semaphore is of no interest, and may be gone. */
+static int
+wait_for_jobs(const struct options *o)
+{
+	static const struct timespec past;
+	const int jobs = jobs_open(o->name);
+	if (jobs < 0) {
+		tsem_close(open_existing(o));
+		return EXIT_DONE;
+	}
+	const int rc = jobs_wait(jobs, o->nonblock ? &past : o->has_timeout ? &o->deadline : NULL);
+	if (rc == 0)
+		return jobs_collect(jobs, o->name);
+	if (rc != -ETIMEDOUT)
+		die_error(o->name, rc);
+	int first = 0;
+	const size_t n = jobs_count_running(jobs, &first);
+	if (n > 0 && !o->quiet && (o->verbose || !o->nonblock))
+		complain(o->name, "%zu jobs of this session have not ended, the first is process %d", n, first);
+	return (int)o->conflict_status;
 }
 
 int
@@ -67,15 +81,14 @@ cmd_wait(const struct options *o)
 {
 	if (o->job_status && o->holders)
 		die(o->name, "--status and --holders exclude each other (use one of them)");
+	if (o->job_status)
+		return wait_for_jobs(o);
 	tsem *sem = open_existing(o);
-	const int jobs = o->job_status ? jobs_open(o->name) : -1;
-	int rc = 0;
-	if (jobs != -ENOENT)
-		rc = o->nonblock ? try(sem, o, jobs) : wait_with_line(sem, o, jobs, o->has_timeout ? &o->deadline : NULL);
+	const int rc = o->nonblock ? try(sem, o) : wait_with_line(sem, o, o->has_timeout ? &o->deadline : NULL);
 	tsem_close(sem);
 	if (rc == -ETIMEDOUT)
 		return (int)o->conflict_status;
 	if (rc < 0)
 		die_error(o->name, rc);
-	return jobs >= 0 ? jobs_collect(jobs, o->name) : EXIT_DONE;
+	return EXIT_DONE;
 }

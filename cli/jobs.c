@@ -4,51 +4,161 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "message.h"
 #include "monotonic.h"
+#include "tsem.h"
 
 #define DIRECTORY "/dev/shm"
-#define PREFIX "tsem-jobs."
 
 enum {
 	LINE_BYTES = 15, /* "PID STATUS\n", in columns of 10 and 3 */
 	STATUS_AT = 11,
-	PATH_BYTES = sizeof(DIRECTORY) + 2 * NAME_MAX,
+	NOT_HANDED_IN = '-', /* in place of the status */
+	RUNNING = ' ',
+	NAME_BYTES = NAME_MAX + 1,
+	PATH_BYTES = sizeof(DIRECTORY) + NAME_BYTES,
 };
 
 static int own_fd = -1;
 static off_t own_line;
 
-/* ---- the file ---- */
+/* ---- sessions ---- */
 
-/* What the files of this user's sessions begin with. A session's number means nothing in another PID namespace. */
+/*
+ * Numbers of processes, and of PID namespaces, come again. So a session is told apart by its leader; by the first
+ * process of the namespace if the leader is outside. 0: that process has ended.
+ */
+static uint64_t
+leader_of(pid_t session)
+{
+	tsem_process leader;
+	uint64_t all = 0;
+	if (tsem_find_process(session != 0 ? session : 1, &leader) < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(leader.private_words) / sizeof(leader.private_words[0]); i++)
+		all ^= leader.private_words[i];
+	return all;
+}
+
+static bool
+has_processes(pid_t session)
+{
+	bool found = false;
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	while (proc != NULL && !found && (entry = readdir(proc)) != NULL) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		found = pid > 0 && getsid(pid) == session;
+	}
+	if (proc != NULL)
+		closedir(proc);
+	return found;
+}
+
+/* ---- the names of the files ---- */
+
+/* What the names begin with in this PID namespace: the numbers of a session mean nothing in another one. */
 static void
-prefix(char text[NAME_MAX])
+put_prefix(char text[NAME_BYTES])
 {
 	struct stat ns = {.st_ino = 0};
 	stat("/proc/self/ns/pid", &ns);
-	snprintf(text, NAME_MAX, PREFIX "%u.%ju.", (unsigned)geteuid(), (uintmax_t)ns.st_ino);
+	snprintf(text, NAME_BYTES, "tsem-jobs.%x.%jx.", (unsigned)geteuid(), (uintmax_t)ns.st_ino);
 }
 
+/* Calls `act` for each file of this user whose name begins with `prefix`, until it returns true. */
 static void
-path_of(const char *name, pid_t session, char path[PATH_BYTES])
+for_each_file(const char *prefix, bool (*act)(int directory, const char *file, size_t prefix_length, void *arg),
+              void *arg)
 {
-	char begin[NAME_MAX];
-	prefix(begin);
-	snprintf(path, PATH_BYTES, DIRECTORY "/%s%d.%s", begin, (int)session, name);
+	const size_t length = strlen(prefix);
+	DIR *directory = opendir(DIRECTORY);
+	const struct dirent *entry;
+	struct stat st;
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strncmp(entry->d_name, prefix, length) == 0
+		    && fstatat(dirfd(directory), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_uid == geteuid()
+		    && act(dirfd(directory), entry->d_name, length, arg))
+			break;
+	}
+	if (directory != NULL)
+		closedir(directory);
 }
+
+struct wanted {
+	const char *name;
+	char file[NAME_BYTES];
+};
+
+static bool
+is_wanted(int directory, const char *file, size_t prefix_length, void *arg)
+{
+	struct wanted *wanted = arg;
+	const char *name = strchr(file + prefix_length, '.');
+	(void)directory;
+	if (name == NULL || strcmp(name + 1, wanted->name) != 0)
+		return false;
+	snprintf(wanted->file, sizeof(wanted->file), "%s", file);
+	return true;
+}
+
+/* If the leader of the session has ended, the file has its identity all the same. */
+static void
+put_path(const char *name, pid_t session, char path[PATH_BYTES])
+{
+	struct wanted wanted = {.name = name};
+	char prefix[NAME_BYTES];
+	const uint64_t leader = leader_of(session);
+	put_prefix(prefix);
+	const size_t length = strlen(prefix);
+	snprintf(prefix + length, sizeof(prefix) - length, "%x.", (unsigned)session);
+	if (leader == 0)
+		for_each_file(prefix, is_wanted, &wanted);
+	if (wanted.file[0] != '\0')
+		snprintf(path, PATH_BYTES, DIRECTORY "/%s", wanted.file);
+	else
+		snprintf(path, PATH_BYTES, DIRECTORY "/%.60s%" PRIx64 ".%s", prefix, leader, name);
+}
+
+/* ---- sessions that have ended ---- */
+
+static bool
+remove_leftover(int directory, const char *file, size_t prefix_length, void *arg)
+{
+	char *end;
+	const pid_t session = (pid_t)strtol(file + prefix_length, &end, 16);
+	const uint64_t leader = leader_of(session);
+	const bool lives = leader != 0 ? leader == strtoull(end + (*end != '\0'), NULL, 16) : has_processes(session);
+	(void)arg;
+	const int fd = lives ? -1 : openat(directory, file, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(directory, file, 0);
+	if (fd >= 0)
+		close(fd);
+	return false;
+}
+
+void
+jobs_remove_leftovers(void)
+{
+	char prefix[NAME_BYTES];
+	put_prefix(prefix);
+	for_each_file(prefix, remove_leftover, NULL);
+}
+
+/* ---- the file ---- */
 
 /* Opens the file; -ENOENT. Another user may have made one of that name. */
 static int
@@ -56,12 +166,16 @@ open_file(const char *name, const char *path, int flags)
 {
 	struct stat st;
 	const int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
-	if (fd < 0 && errno == ENOENT)
+	const int error = errno;
+	if (fd < 0 && error == ENOENT)
 		return -ENOENT;
+	if (fd < 0 && lstat(path, &st) != 0)
+		die(name, "cannot make '%s' for the jobs of this session: %s", path, strerror(error));
+	if ((fd >= 0 && fstat(fd, &st) != 0) || st.st_uid != geteuid() || !S_ISREG(st.st_mode))
+		die(name, "'%s' is in the way of the jobs of this session (let its owner or root remove it)", path);
 	if (fd < 0)
-		die(name, "cannot open '%s' for the jobs of this session: %s (remove that file)", path, strerror(errno));
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
-		die(name, "'%s', for the jobs of this session, belongs to another user (remove that file)", path);
+		die(name, "cannot open '%s' for the jobs of this session: %s", path, strerror(error));
+	fchmod(fd, 0600); /* whatever the umask is */
 	return fd;
 }
 
@@ -72,51 +186,13 @@ is_removed(int fd)
 	return fstat(fd, &st) == 0 && st.st_nlink == 0;
 }
 
-/* ---- sessions that have ended ---- */
-
-static bool
-session_lives(pid_t session)
-{
-	bool lives = getsid(session) == session;
-	DIR *proc = lives ? NULL : opendir("/proc");
-	const struct dirent *entry;
-	while (proc != NULL && !lives && (entry = readdir(proc)) != NULL) {
-		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		lives = pid > 0 && getsid(pid) == session;
-	}
-	if (proc != NULL)
-		closedir(proc);
-	return lives;
-}
-
-void
-jobs_remove_leftovers(void)
-{
-	char begin[NAME_MAX];
-	DIR *directory = opendir(DIRECTORY);
-	const struct dirent *entry;
-	prefix(begin);
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (strncmp(entry->d_name, begin, strlen(begin)) != 0
-		    || session_lives((pid_t)strtol(entry->d_name + strlen(begin), NULL, 10)))
-			continue;
-		const int fd = openat(dirfd(directory), entry->d_name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-			unlinkat(dirfd(directory), entry->d_name, 0);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (directory != NULL)
-		closedir(directory);
-}
-
 /* ---- a job ---- */
 
-void
-jobs_enter(const char *name, pid_t session)
+static void
+open_own(const char *name, pid_t session)
 {
 	char path[PATH_BYTES];
-	path_of(name, session, path);
+	put_path(name, session, path);
 	for (;;) {
 		own_fd = open_file(name, path, O_CREAT);
 		while (flock(own_fd, LOCK_SH) != 0) {
@@ -129,12 +205,19 @@ jobs_enter(const char *name, pid_t session)
 	}
 }
 
+/* The line is overwritten at its place later, which needs no more room. */
 void
-jobs_hand_in(const char *name)
+jobs_enter(const char *name, pid_t session)
 {
 	char line[LINE_BYTES + 1];
-	snprintf(line, sizeof(line), "%10d %-3s\n", (int)getpid(), "");
-	/* Appended: other jobs do the same. The line is then overwritten at its place, which needs no more room. */
+	struct rlimit limit;
+	struct stat st;
+	open_own(name, session);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && fstat(own_fd, &st) == 0
+	    && limit.rlim_cur < (rlim_t)st.st_size + LINE_BYTES)
+		die_error(name, -EFBIG); /* the kernel would send SIGXFSZ */
+	snprintf(line, sizeof(line), "%10d %-3c\n", (int)getpid(), NOT_HANDED_IN);
+	/* Appended: other jobs do the same. */
 	const int flags = fcntl(own_fd, F_GETFL);
 	fcntl(own_fd, F_SETFL, flags | O_APPEND);
 	if (write(own_fd, line, LINE_BYTES) != LINE_BYTES)
@@ -144,12 +227,18 @@ jobs_hand_in(const char *name)
 }
 
 void
+jobs_hand_in(void)
+{
+	const char running = RUNNING;
+	pwrite(own_fd, &running, 1, own_line + STATUS_AT);
+}
+
+void
 jobs_end(int status)
 {
-	char line[LINE_BYTES + 1];
-	snprintf(line, sizeof(line), "%10d %-3d\n", (int)getpid(), status);
-	if (pwrite(own_fd, line, LINE_BYTES, own_line) != LINE_BYTES)
-		return; /* it counts as killed */
+	char text[4];
+	snprintf(text, sizeof(text), "%-3d", status);
+	pwrite(own_fd, text, 3, own_line + STATUS_AT);
 }
 
 /* ---- the wait ---- */
@@ -158,68 +247,94 @@ int
 jobs_open(const char *name)
 {
 	char path[PATH_BYTES];
-	path_of(name, getsid(0), path);
+	put_path(name, getsid(0), path);
 	return open_file(name, path, 0);
 }
 
-static void
-do_nothing(int number)
-{
-	(void)number;
-}
-
-/* The timer goes on, because the first signal may come before flock() sleeps. */
+/* flock() has no deadline. */
 static int
 lock_until(int fd, const struct timespec *deadline)
 {
-	enum { AGAIN_US = 50000 };
-	const struct sigaction action = {.sa_handler = do_nothing};
-	const uint64_t now = monotonic_ns();
+	static const struct timespec moment = {.tv_nsec = 10 * NS_PER_MS};
 	const uint64_t until = (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
-	const uint64_t us = until > now ? (until - now) / 1000 + 1 : 1;
-	const struct itimerval timer = {
-		.it_value = {.tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000)},
-		.it_interval = {.tv_usec = AGAIN_US},
-	};
-	const struct itimerval none = {.it_value = {.tv_sec = 0}};
-	struct sigaction old;
-	sigset_t alarm, mask;
-	sigemptyset(&alarm);
-	sigaddset(&alarm, SIGALRM);
-	sigaction(SIGALRM, &action, &old);
-	sigprocmask(SIG_UNBLOCK, &alarm, &mask);
-	setitimer(ITIMER_REAL, &timer, NULL);
-	const int rc = flock(fd, LOCK_EX) == 0 ? 0 : monotonic_ns() >= until ? -ETIMEDOUT : -errno;
-	setitimer(ITIMER_REAL, &none, NULL);
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	sigaction(SIGALRM, &old, NULL);
-	return rc;
+	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+		if (monotonic_ns() >= until)
+			return -ETIMEDOUT;
+		nanosleep(&moment, NULL);
+	}
+	return 0;
 }
 
 int
 jobs_wait(int fd, const struct timespec *deadline)
 {
-	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
 	if (deadline != NULL)
 		return lock_until(fd, deadline);
-	return flock(fd, LOCK_EX) == 0 ? 0 : -errno;
+	while (flock(fd, LOCK_EX) != 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+/*
+ * Reads the next line. False: there is none. A job that found shared memory full may have left the beginning of one in
+ * front of it.
+ */
+static bool
+read_line(FILE *file, int *pid, const char **status)
+{
+	static char line[4 * LINE_BYTES];
+	size_t length;
+	do {
+		if (fgets(line, sizeof(line), file) == NULL)
+			return false;
+		length = strlen(line);
+	} while (length < LINE_BYTES || line[length - 1] != '\n');
+	*pid = (int)strtol(line + length - LINE_BYTES, NULL, 10);
+	*status = line + length - LINE_BYTES + STATUS_AT;
+	return true;
+}
+
+static FILE *
+read_from_start(int fd)
+{
+	FILE *file = fdopen(fd, "r");
+	if (file != NULL)
+		rewind(file);
+	return file;
+}
+
+size_t
+jobs_count_running(int fd, int *first)
+{
+	FILE *file = read_from_start(fd);
+	const char *status;
+	size_t n = 0;
+	int pid;
+	while (file != NULL && read_line(file, &pid, &status)) {
+		if (*status == RUNNING && n++ == 0)
+			*first = pid;
+	}
+	return n;
 }
 
 int
 jobs_collect(int fd, const char *name)
 {
 	char path[PATH_BYTES];
-	char line[LINE_BYTES + 1] = "";
+	FILE *file = read_from_start(fd);
+	const char *status;
 	int first = EXIT_DONE;
-	for (off_t at = 0; first == EXIT_DONE && pread(fd, line, LINE_BYTES, at) == LINE_BYTES; at += LINE_BYTES) {
-		const char *status = line + STATUS_AT;
-		/* Without one, the job was killed before it could say. */
-		first = *status == ' ' ? EXIT_SIGNAL_BASE + SIGKILL : (int)strtol(status, NULL, 10);
+	int pid;
+	while (file != NULL && first == EXIT_DONE && read_line(file, &pid, &status)) {
+		if (*status == RUNNING) /* it was killed before it could say */
+			first = EXIT_SIGNAL_BASE + SIGKILL;
+		else if (*status != NOT_HANDED_IN)
+			first = (int)strtol(status, NULL, 10);
 	}
-	path_of(name, getsid(0), path);
+	put_path(name, getsid(0), path);
 	if (!is_removed(fd)) /* by another `wait --status`, after which there may be a new file */
 		unlink(path);
-	close(fd);
 	return first;
 }

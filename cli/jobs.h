@@ -8,15 +8,13 @@
 #ifndef TSEM_CLI_JOBS_H
 #define TSEM_CLI_JOBS_H
 
+#include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
 
-/*
- * This process becomes a job of the session: `wait --status` waits for it from now on, and counts it once it is handed
- * in. Both die of an error.
- */
+/* `wait --status` waits for this process from now on, and counts it once it is handed in. Dies of an error. */
 void jobs_enter(const char *name, pid_t session);
-void jobs_hand_in(const char *name);
+void jobs_hand_in(void);
 
 /* The job that was handed in has ended. */
 void jobs_end(int status);
@@ -28,10 +26,13 @@ void jobs_remove_leftovers(void);
 int jobs_open(const char *name);
 
 /*
- * Waits until all jobs have ended: 0, -ETIMEDOUT, -EINTR or another error of flock(2). `deadline`: a time of
- * CLOCK_MONOTONIC, or NULL. A deadline in the past only looks.
+ * Waits until all jobs have ended: 0, -ETIMEDOUT or another error of flock(2). `deadline`: a time of CLOCK_MONOTONIC,
+ * or NULL. A deadline in the past only looks.
  */
 int jobs_wait(int fd, const struct timespec *deadline);
+
+/* Returns how many have not ended. `first`: the process of the first one. */
+size_t jobs_count_running(int fd, int *first);
 
 /* After jobs_wait(): the status of the first job that failed, or 0. Removes the file. */
 int jobs_collect(int fd, const char *name);

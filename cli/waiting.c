@@ -137,9 +137,8 @@ wait_in_queue(const struct options *o, struct request *r, const struct tsem_wait
 static int
 progress(void *arg, uint32_t position)
 {
-	struct local_line *local = arg;
-	background_handed_in(local->line.o);
-	local_line_renew(local, position);
+	background_handed_in();
+	local_line_renew(arg, position);
 	return termination_signal();
 }
 

@@ -33,10 +33,11 @@
  * do. A removal, and a process that clears a bit of `pending`, need not: the post that has read the old value does no
  * harm.
  *
- * Beside a death, these accidents may delay a waiter until its next look:
+ * Beside a death, these accidents may delay a waiter that a post is to admit until its next look:
  *
  *   - A post stands still in make_quiet() after its write of NONE, or between its move and its wake-up.
- *   - A setter stands still between its store of a lower C and its first bump_grants().
+ *   - A setter stands still between its store of a lower C and its first bump_grants(), or a process that makes a
+ *     waiter an orphan between that and its bump_grants().
  *   - A post stands still between its write of `posted` and its move for longer than the pauses (at most 0.7 s in all)
  *     of a waiter that announces itself then.
  *   - 4,096 tickets pass between the reads of a post and its write of `posted`. That write then replaces what another
@@ -49,9 +50,9 @@
  * admits skips it, or the next post does.
  *
  * Three kinds of post look for waiters afterwards, and so touch the memory after the move: a post of ARRAY_WORDS
- * permits or more; a post that moves E beyond an orphan (a post of one permit does so only after SKIPS skips); and a
- * post while `pending` says that a process waits for idleness, even if that process is dead. fast_post() looks for
- * none: it moves G only if it has read NONE.
+ * permits or more; a post that moves E beyond an orphan that it knows of (a post of one permit does so only after SKIPS
+ * skips); and a post while `pending` says that a process waits for idleness, even if that process is dead. fast_post()
+ * looks for none: it moves G only if it has read NONE.
  */
 #include "calls/post.h"
 

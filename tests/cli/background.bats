@@ -185,6 +185,68 @@ expect_last_line() {
   ((each > 0 && each <= 100))
 }
 
+@test "background: wait --status tells of jobs whose semaphore is gone" {
+  tsem run --bg -j 1 "$SEM" ./absent
+  attempt tsem wait --status "$SEM"
+  expect_silence 127
+  [[ ! -e $FILE ]]
+  tsem create "$SEM"
+  tsem run --bg "$SEM" sleep 1000
+  tsem run --bg --log log "$SEM" touch ran
+  tsem remove -f "$SEM"
+  attempt tsem wait --status -w 1ms "$SEM"
+  expect_status 75
+  expect_match 'standard error' "$ERR" "^tsem: $SEM: 1 jobs of this session have not ended, the first is process [0-9]+\$"
+  kill -TERM "${ERR##* }"
+  attempt tsem wait --status "$SEM"
+  expect_silence 143
+  expect_last_line log 125
+  [[ ! -e ran ]]
+}
+
+@test "background: a later session with the same number is another one" {
+  unshare -pf --mount-proc true 2>/dev/null || skip 'needs a PID namespace'
+  tsem create "$SEM"
+  local i
+  for i in 1 2 3; do # in each, the session has the number 0, and often the namespace the same inode
+    attempt unshare -pf --mount-proc bash -c 'tsem wait --status "$SEM" && tsem run --bg "$SEM" false && tsem wait "$SEM"'
+    expect_silence
+  done
+}
+
+@test "background: the session lives on without its leader" {
+  tsem create "$SEM"
+  setsid -f bash -c '
+    tsem run --bg "$SEM" sh -c "exit 3"
+    (until ! kill -0 $$; do sleep 0.02; done 2>/dev/null
+     tsem run --bg "$SEM" sh -c "exit 4"
+     tsem wait --status "$SEM"; echo "$?" >status) &'
+  eventually test -s status
+  expect_equal 'the status' "$(<status)" 3
+}
+
+@test "background: without room or permission for the file of the jobs, nothing is handed in" {
+  unshare --mount true 2>/dev/null || skip 'needs a mount namespace'
+  attempt private-shm 1m bash -c 'tsem create "$SEM"; head -c 1m /dev/zero >/dev/shm/fill 2>/dev/null
+    tsem run --bg "$SEM" touch ran; status=$?; rm /dev/shm/fill; tsem show --raw --noheadings -o STATE "$SEM"; exit $status'
+  expect_status 125
+  expect_out ''
+  expect_match 'standard error' "$ERR" "^tsem: $SEM: shared memory is full"
+  tsem create "$SEM"
+  attempt bash -c '(ulimit -f 0; tsem run --bg "$SEM" touch ran; echo $?) 2>&1 | cat'
+  expect_match 'what it said' "$OUT" "^tsem: $SEM: the file size limit is too low .*"$'\n'125\$
+  (
+    umask 0777
+    tsem run --bg "$SEM" sh -c 'exit 5'
+  )
+  expect_equal 'the mode' "$(stat -c %a /dev/shm/tsem-jobs.*."$SEM")" 600
+  printf x >>"$(compgen -G "/dev/shm/tsem-jobs.*.$SEM")" # as a write that finds it full may leave
+  tsem run --bg "$SEM" sh -c 'exit 6'
+  attempt tsem wait --status "$SEM"
+  expect_silence 5
+  [[ ! -e ran ]]
+}
+
 @test "background: what another user or another kind of file has in the way is not used" {
   tsem create "$SEM"
   tsem run --bg "$SEM" true
@@ -193,11 +255,11 @@ expect_last_line() {
   jobs=$(compgen -G "/dev/shm/tsem-jobs.*.$SEM")
   rm "$jobs"
   ln -s "$PWD/target" "$jobs"
-  refuses "^$SEM: cannot open '$jobs' for the jobs of this session: .* \(remove that file\)" run --bg "$SEM" touch ran
-  refuses "^$SEM: cannot open '$jobs' for the jobs of this session: .* \(remove that file\)" wait --status "$SEM"
+  refuses "^$SEM: '$jobs' is in the way of the jobs of this session" run --bg "$SEM" touch ran
+  refuses "^$SEM: '$jobs' is in the way of the jobs of this session" wait --status "$SEM"
   rm "$jobs"
   mkfifo "$jobs"
-  refuses "^$SEM: '$jobs', for the jobs of this session, belongs to another user \(remove that file\)" wait --status "$SEM"
+  refuses "^$SEM: '$jobs' is in the way of the jobs of this session" wait --status "$SEM"
   [[ ! -e ran && ! -e target ]]
 }
 
@@ -213,6 +275,9 @@ expect_last_line() {
   tsem create "$SEM"
   refuses "^$SEM: cannot write the log './absent/log': No such file or directory \(nothing was handed in\)" \
     run --bg --log ./absent/log "$SEM" touch ran
+  mkfifo fifo
+  refuses "^$SEM: cannot write the log 'fifo': No such device or address \(nothing was handed in\)" \
+    run --bg --log fifo "$SEM" touch ran
   refuses "^$SEM: --log 'log.%x' has an unknown field \(use %n" run --bg --log log.%x "$SEM" touch ran
   refuses "^$SEM: --log: the name is too long" run --bg --log "$(printf '%05000d' 0)" "$SEM" touch ran
   refuses "^$SEM: --log needs --bg" run --log log "$SEM" touch ran
