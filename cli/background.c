@@ -28,17 +28,19 @@ expand(const struct options *o, char path[PATH_MAX])
 {
 	size_t n = 0;
 	for (const char *at = o->log; *at != '\0' && n < PATH_MAX; at++) {
-		const char *text = at[0] != '%' ? NULL : at[1] == 'n' ? o->name : at[1] == '%' ? "%" : NULL;
-		char pid[12];
-		if (at[0] == '%' && at[1] == 'p') {
-			snprintf(pid, sizeof(pid), "%d", (int)getpid());
-			text = pid;
-		}
-		if (at[0] == '%' && text == NULL)
+		char *end = path + n;
+		const size_t room = PATH_MAX - n;
+		if (*at != '%')
+			n += (size_t)snprintf(end, room, "%c", *at);
+		else if (*++at == 'n')
+			n += (size_t)snprintf(end, room, "%s", o->name);
+		else if (*at == 'p')
+			n += (size_t)snprintf(end, room, "%d", (int)getpid());
+		else if (*at == '%')
+			n += (size_t)snprintf(end, room, "%%");
+		else
 			die(o->name, "--log '%s' has an unknown field (use %%n for the name, %%p for the process, %%%% for %%)",
 			    o->log);
-		n += (size_t)snprintf(path + n, PATH_MAX - n, "%.*s", text != NULL ? INT_MAX : 1, text != NULL ? text : at);
-		at += text != NULL;
 	}
 	if (n >= PATH_MAX)
 		die(o->name, "--log: the name is too long (use a shorter one)");
@@ -159,13 +161,6 @@ background_start(const struct options *o, int (*run)(const struct options *o, ch
 		die(o->name, "the job was killed before it was in the queue (hand it in again)");
 	jobs_remove_leftovers();
 	return status;
-}
-
-void
-background_exit(int status)
-{
-	job.status = status;
-	exit(status);
 }
 
 void

@@ -3,8 +3,6 @@
 #ifndef TSEM_CLI_BACKGROUND_H
 #define TSEM_CLI_BACKGROUND_H
 
-#include <stdbool.h>
-
 #include "options.h"
 
 /*
@@ -15,8 +13,5 @@ int background_start(const struct options *o, int (*run)(const struct options *o
 
 /* This process has its place in the queue, so the caller's process may go on. Does nothing without --bg. */
 void background_handed_in(void);
-
-/* Ends this process, a job, with this status. */
-_Noreturn void background_exit(int status);
 
 #endif

@@ -134,6 +134,7 @@ static int
 run_with(const struct options *o, struct group *group, const struct request *request, char **command)
 {
 	const struct holds holds = {.all = request->holds, .n = granted(request)};
+	background_handed_in();
 	set_environment(o, request->any ? group->names[request->which] : o->name, &holds);
 	if (o->no_fork)
 		return execute_here(o, group, &holds, command);
@@ -198,8 +199,6 @@ acquire_and_run(const struct options *given, char **command)
 			group_remove_created(&group);
 		int status = EXIT_DONE;
 		if (rc == 0)
-			background_handed_in();
-		if (rc == 0)
 			status = run_with(o, &group, &request, command);
 		else if (!again)
 			status = status_of_wait(o, &request, rc);
@@ -211,10 +210,16 @@ acquire_and_run(const struct options *given, char **command)
 }
 
 static void
-check_nested(const struct options *o)
+need_one_name(const struct options *o, const char *option)
 {
 	if (strchr(o->name, ',') != NULL)
-		die(o->name, "--nested needs a single semaphore (give one name)");
+		die(o->name, "%s needs a single semaphore (give one name)", option);
+}
+
+static void
+check_nested(const struct options *o)
+{
+	need_one_name(o, "--nested");
 	if (o->any)
 		die(o->name, "--nested and --any exclude each other (use one of them)");
 	if (o->jobserver)
@@ -226,8 +231,7 @@ check_background(const struct options *o)
 {
 	if (!o->background)
 		die(o->name, "--log needs --bg (without it, redirect the output of the command)");
-	if (strchr(o->name, ',') != NULL)
-		die(o->name, "--bg needs a single semaphore (give one name)");
+	need_one_name(o, "--bg");
 	if (o->no_fork)
 		die(o->name, "--bg and -F exclude each other (a process has to wait for the end of the command)");
 	if (o->nested)
@@ -268,8 +272,8 @@ cmd_run(const struct options *o)
 		check_no_fork(o);
 	if (o->background || o->log != NULL)
 		check_background(o);
-	if (o->max_waiting != 0 && strchr(o->name, ',') != NULL)
-		die(o->name, "--max-waiting needs a single semaphore (give one name)");
+	if (o->max_waiting != 0)
+		need_one_name(o, "--max-waiting");
 	if (o->jobserver)
 		prepare_jobserver(o);
 	return o->background ? background_start(o, acquire_and_run, command) : acquire_and_run(o, command);

@@ -59,18 +59,17 @@ static int
 wait_for_jobs(const struct options *o)
 {
 	static const struct timespec past;
-	const int jobs = jobs_open(o->name);
-	if (jobs < 0) {
+	if (!jobs_open(o->name)) {
 		tsem_close(open_existing(o));
 		return EXIT_DONE;
 	}
-	const int rc = jobs_wait(jobs, o->nonblock ? &past : o->has_timeout ? &o->deadline : NULL);
+	const int rc = jobs_wait(o->nonblock ? &past : o->has_timeout ? &o->deadline : NULL);
 	if (rc == 0)
-		return jobs_collect(jobs, o->name);
+		return jobs_collect();
 	if (rc != -ETIMEDOUT)
 		die_error(o->name, rc);
 	int first = 0;
-	const size_t n = jobs_count_running(jobs, &first);
+	const size_t n = jobs_count_running(&first);
 	if (n > 0 && !o->quiet && (o->verbose || !o->nonblock))
 		complain(o->name, "%zu jobs of this session have not ended, the first is process %d", n, first);
 	return (int)o->conflict_status;

@@ -31,8 +31,12 @@ enum {
 	PATH_BYTES = sizeof(DIRECTORY) + NAME_BYTES,
 };
 
-static int own_fd = -1;
-static off_t own_line;
+/* The file of the caller's session. A process is a job of it, or waits for its jobs. */
+static struct {
+	char path[PATH_BYTES];
+	int fd;
+	off_t line; /* of this job */
+} jobs = {.fd = -1};
 
 /* ---- sessions ---- */
 
@@ -116,7 +120,7 @@ is_wanted(int directory, const char *file, size_t prefix_length, void *arg)
 
 /* If the leader of the session has ended, the file has its identity all the same. */
 static void
-put_path(const char *name, pid_t session, char path[PATH_BYTES])
+find_path(const char *name, pid_t session)
 {
 	struct wanted wanted = {.name = name};
 	char prefix[NAME_BYTES];
@@ -127,9 +131,9 @@ put_path(const char *name, pid_t session, char path[PATH_BYTES])
 	if (leader == 0)
 		for_each_file(prefix, is_wanted, &wanted);
 	if (wanted.file[0] != '\0')
-		snprintf(path, PATH_BYTES, DIRECTORY "/%s", wanted.file);
+		snprintf(jobs.path, sizeof(jobs.path), DIRECTORY "/%s", wanted.file);
 	else
-		snprintf(path, PATH_BYTES, DIRECTORY "/%.60s%" PRIx64 ".%s", prefix, leader, name);
+		snprintf(jobs.path, sizeof(jobs.path), DIRECTORY "/%.60s%" PRIx64 ".%s", prefix, leader, name);
 }
 
 /* ---- sessions that have ended ---- */
@@ -160,15 +164,16 @@ jobs_remove_leftovers(void)
 
 /* ---- the file ---- */
 
-/* Opens the file; -ENOENT. Another user may have made one of that name. */
-static int
-open_file(const char *name, const char *path, int flags)
+/* False: there is none. Another user may have made one of that name. */
+static bool
+open_file(const char *name, int flags)
 {
 	struct stat st;
+	const char *path = jobs.path;
 	const int fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
 	const int error = errno;
 	if (fd < 0 && error == ENOENT)
-		return -ENOENT;
+		return false;
 	if (fd < 0 && lstat(path, &st) != 0)
 		die(name, "cannot make '%s' for the jobs of this session: %s", path, strerror(error));
 	if ((fd >= 0 && fstat(fd, &st) != 0) || st.st_uid != geteuid() || !S_ISREG(st.st_mode))
@@ -176,32 +181,40 @@ open_file(const char *name, const char *path, int flags)
 	if (fd < 0)
 		die(name, "cannot open '%s' for the jobs of this session: %s", path, strerror(error));
 	fchmod(fd, 0600); /* whatever the umask is */
-	return fd;
+	jobs.fd = fd;
+	return true;
 }
 
 static bool
-is_removed(int fd)
+is_removed(void)
 {
 	struct stat st;
-	return fstat(fd, &st) == 0 && st.st_nlink == 0;
+	return fstat(jobs.fd, &st) == 0 && st.st_nlink == 0;
+}
+
+static int
+lock(int operation)
+{
+	while (flock(jobs.fd, operation) != 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
 }
 
 /* ---- a job ---- */
 
 static void
-open_own(const char *name, pid_t session)
+open_and_lock(const char *name)
 {
-	char path[PATH_BYTES];
-	put_path(name, session, path);
 	for (;;) {
-		own_fd = open_file(name, path, O_CREAT);
-		while (flock(own_fd, LOCK_SH) != 0) {
-			if (errno != EINTR)
-				die_error(name, -errno);
-		}
-		if (!is_removed(own_fd))
+		open_file(name, O_CREAT);
+		const int rc = lock(LOCK_SH);
+		if (rc < 0)
+			die_error(name, rc);
+		if (!is_removed())
 			return;
-		close(own_fd); /* `wait --status` has just collected the jobs before */
+		close(jobs.fd); /* `wait --status` has just collected the jobs before */
 	}
 }
 
@@ -212,25 +225,26 @@ jobs_enter(const char *name, pid_t session)
 	char line[LINE_BYTES + 1];
 	struct rlimit limit;
 	struct stat st;
-	open_own(name, session);
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && fstat(own_fd, &st) == 0
+	find_path(name, session);
+	open_and_lock(name);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && fstat(jobs.fd, &st) == 0
 	    && limit.rlim_cur < (rlim_t)st.st_size + LINE_BYTES)
 		die_error(name, -EFBIG); /* the kernel would send SIGXFSZ */
 	snprintf(line, sizeof(line), "%10d %-3c\n", (int)getpid(), NOT_HANDED_IN);
 	/* Appended: other jobs do the same. */
-	const int flags = fcntl(own_fd, F_GETFL);
-	fcntl(own_fd, F_SETFL, flags | O_APPEND);
-	if (write(own_fd, line, LINE_BYTES) != LINE_BYTES)
+	const int flags = fcntl(jobs.fd, F_GETFL);
+	fcntl(jobs.fd, F_SETFL, flags | O_APPEND);
+	if (write(jobs.fd, line, LINE_BYTES) != LINE_BYTES)
 		die_error(name, -ENOSPC);
-	own_line = lseek(own_fd, 0, SEEK_CUR) - LINE_BYTES;
-	fcntl(own_fd, F_SETFL, flags);
+	jobs.line = lseek(jobs.fd, 0, SEEK_CUR) - LINE_BYTES;
+	fcntl(jobs.fd, F_SETFL, flags);
 }
 
 void
 jobs_hand_in(void)
 {
 	const char running = RUNNING;
-	pwrite(own_fd, &running, 1, own_line + STATUS_AT);
+	pwrite(jobs.fd, &running, 1, jobs.line + STATUS_AT);
 }
 
 void
@@ -238,26 +252,25 @@ jobs_end(int status)
 {
 	char text[4];
 	snprintf(text, sizeof(text), "%-3d", status);
-	pwrite(own_fd, text, 3, own_line + STATUS_AT);
+	pwrite(jobs.fd, text, 3, jobs.line + STATUS_AT);
 }
 
 /* ---- the wait ---- */
 
-int
+bool
 jobs_open(const char *name)
 {
-	char path[PATH_BYTES];
-	put_path(name, getsid(0), path);
-	return open_file(name, path, 0);
+	find_path(name, getsid(0));
+	return open_file(name, 0);
 }
 
 /* flock() has no deadline. */
 static int
-lock_until(int fd, const struct timespec *deadline)
+lock_until(const struct timespec *deadline)
 {
 	static const struct timespec moment = {.tv_nsec = 10 * NS_PER_MS};
 	const uint64_t until = (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
-	while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+	while (flock(jobs.fd, LOCK_EX | LOCK_NB) != 0) {
 		if (monotonic_ns() >= until)
 			return -ETIMEDOUT;
 		nanosleep(&moment, NULL);
@@ -266,15 +279,9 @@ lock_until(int fd, const struct timespec *deadline)
 }
 
 int
-jobs_wait(int fd, const struct timespec *deadline)
+jobs_wait(const struct timespec *deadline)
 {
-	if (deadline != NULL)
-		return lock_until(fd, deadline);
-	while (flock(fd, LOCK_EX) != 0) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	return 0;
+	return deadline != NULL ? lock_until(deadline) : lock(LOCK_EX);
 }
 
 /*
@@ -296,19 +303,10 @@ read_line(FILE *file, int *pid, const char **status)
 	return true;
 }
 
-static FILE *
-read_from_start(int fd)
-{
-	FILE *file = fdopen(fd, "r");
-	if (file != NULL)
-		rewind(file);
-	return file;
-}
-
 size_t
-jobs_count_running(int fd, int *first)
+jobs_count_running(int *first)
 {
-	FILE *file = read_from_start(fd);
+	FILE *file = fdopen(jobs.fd, "r");
 	const char *status;
 	size_t n = 0;
 	int pid;
@@ -320,10 +318,9 @@ jobs_count_running(int fd, int *first)
 }
 
 int
-jobs_collect(int fd, const char *name)
+jobs_collect(void)
 {
-	char path[PATH_BYTES];
-	FILE *file = read_from_start(fd);
+	FILE *file = fdopen(jobs.fd, "r");
 	const char *status;
 	int first = EXIT_DONE;
 	int pid;
@@ -333,8 +330,7 @@ jobs_collect(int fd, const char *name)
 		else if (*status != NOT_HANDED_IN)
 			first = (int)strtol(status, NULL, 10);
 	}
-	put_path(name, getsid(0), path);
-	if (!is_removed(fd)) /* by another `wait --status`, after which there may be a new file */
-		unlink(path);
+	if (!is_removed()) /* by another `wait --status`, after which there may be a new file */
+		unlink(jobs.path);
 	return first;
 }

@@ -8,6 +8,7 @@
 #ifndef TSEM_CLI_JOBS_H
 #define TSEM_CLI_JOBS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <time.h>
@@ -22,19 +23,19 @@ void jobs_end(int status);
 /* Removes the files of the user's sessions that have ended, if their jobs have, too. */
 void jobs_remove_leftovers(void);
 
-/* Opens the file of this session's jobs: a descriptor, or -ENOENT if none were handed in. Dies of another error. */
-int jobs_open(const char *name);
+/* For `wait --status`, in this order. False: no jobs of this session were handed in. Dies of an error. */
+bool jobs_open(const char *name);
 
 /*
  * Waits until all jobs have ended: 0, -ETIMEDOUT or another error of flock(2). `deadline`: a time of CLOCK_MONOTONIC,
  * or NULL. A deadline in the past only looks.
  */
-int jobs_wait(int fd, const struct timespec *deadline);
+int jobs_wait(const struct timespec *deadline);
 
-/* Returns how many have not ended. `first`: the process of the first one. */
-size_t jobs_count_running(int fd, int *first);
+/* After a time-out: how many have not ended. `first`: the process of the first one. */
+size_t jobs_count_running(int *first);
 
-/* After jobs_wait(): the status of the first job that failed, or 0. Removes the file. */
-int jobs_collect(int fd, const char *name);
+/* When all have ended: the status of the first job that failed, or 0. Removes the file. */
+int jobs_collect(void);
 
 #endif

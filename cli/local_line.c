@@ -77,7 +77,7 @@ local_line_begin(struct local_line *local, tsem *const sems[], size_t n, const s
 	*local = (struct local_line){.sems = sems};
 	if (idle && !o->quiet)
 		self_wait_report_idle(sems[0], o);
-	/* A background job keeps no process from its end: nobody waits for it. */
+	/* No process waits for a background job, so its own wait cannot keep a holder from its end. */
 	const bool unneeded = o->quiet || idle || o->background;
 	local->looked = unneeded || self_wait_report(sems, n, o, false);
 	local->looked_for_cycle = unneeded || o->any;

@@ -212,10 +212,9 @@ wait_for_permits(const struct options *o, struct request *request)
 		return rc;
 	if (rc == 0)
 		undo_wait(o, request);
-	if (o->background)
-		background_exit(EXIT_SIGNAL_BASE + termination_signal());
-	die_of_signal(termination_signal());
-	return rc;
+	if (!o->background) /* which says how it has ended */
+		die_of_signal(termination_signal());
+	return -EINTR;
 }
 
 static _Noreturn void
@@ -245,6 +244,8 @@ status_of_wait(const struct options *o, const struct request *request, int error
 		else if (o->verbose && error == -EAGAIN)
 			complain(o->name, "as many wait already as --max-waiting %" PRIu32 " allows", o->max_waiting);
 		return (int)o->conflict_status;
+	case -EINTR:
+		return EXIT_SIGNAL_BASE + termination_signal();
 	case -EINVAL:
 		die_of_count(o, request);
 	case -EOVERFLOW:

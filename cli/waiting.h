@@ -41,7 +41,10 @@ struct request {
 /* The number of valid holds after the request was granted. */
 size_t granted(const struct request *request);
 
-/* Returns 0 or the library's error. If a terminating signal ends the wait, the process dies of it. */
+/*
+ * Returns 0 or the library's error. If a terminating signal ends the wait, the process dies of it; a background job
+ * gets -EINTR.
+ */
 int wait_for_permits(const struct options *o, struct request *request);
 
 /*

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -362,13 +363,7 @@ create_another(struct run *run)
 		run_fault(run, "the next 'tsem create' fails");
 }
 
-/* The file of the jobs that `tsem run --bg` has handed in. */
-static bool
-is_of_jobs(const char *name)
-{
-	static const char prefix[] = "tsem-jobs.";
-	return strncmp(name, prefix, sizeof(prefix) - 1) == 0;
-}
+#define JOBS_PREFIX "tsem-jobs." /* of the file of the jobs that `tsem run --bg` has handed in */
 
 /* A background job that was started, and that nothing has happened to, succeeds, whatever happens to its caller. */
 static void
@@ -383,18 +378,14 @@ check_job(struct run *run)
 	if (!has(run, BACKGROUND) || !run->fixture.tools->alone || !spared || run->removed
 	    || run->fixture.processes.pid[ROLE_CHILD] == 0)
 		return;
-	DIR *directory = opendir("/dev/shm");
-	const struct dirent *entry;
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		const int fd = is_of_jobs(entry->d_name) ? openat(dirfd(directory), entry->d_name, O_RDONLY | O_CLOEXEC) : -1;
-		if (fd < 0)
-			continue;
+	glob_t files = {0};
+	if (glob("/dev/shm/" JOBS_PREFIX "*", 0, NULL, &files) == 0) {
+		const int fd = open(files.gl_pathv[0], O_RDONLY | O_CLOEXEC);
 		read_text(fd, text, sizeof(text));
 		close(fd);
-		sscanf(text, "%d %d", &pid, &status);
 	}
-	if (directory != NULL)
-		closedir(directory);
+	globfree(&files);
+	sscanf(text, "%d %d", &pid, &status);
 	if (pid != run->fixture.processes.pid[ROLE_CHILD] || status != 7)
 		run_fault(run, "the job has not exited with 7: %s", text);
 }
@@ -413,7 +404,8 @@ check_files(struct run *run, bool exists)
 			strncmp(name, "tsem.", 5) == 0
 			&& ((strcmp(name + 5, name_of(run, 0)) == 0 && (exists || run->point->situation->effect == EFFECT_REMOVES))
 		        || (strcmp(name + 5, name_of(run, 1)) == 0 && has(run, SECOND)));
-		if (!is_own && !(has(run, BACKGROUND) && is_of_jobs(name)) && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+		if (!is_own && !(has(run, BACKGROUND) && strncmp(name, JOBS_PREFIX, strlen(JOBS_PREFIX)) == 0)
+		    && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
 			run_fault(run, "a file is left: /dev/shm/%s", name);
 	}
 	if (directory != NULL)
