@@ -1,28 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdio.h>
 
 #include "cmd.h"
 #include "config.h"
 
-int
-cmd_remove(const struct options *o)
+static _Noreturn void
+die_of_removal(const struct options *o, int error)
 {
-	int rc = tsem_remove(o->name, (o->force ? TSEM_FORCE : 0) | (o->foreign ? TSEM_FOREIGN : 0));
-	if (rc == -ENOENT)
-		die(o->name, "no such semaphore (see 'tsem list')");
 	/* /dev/shm is sticky, so --foreign helps only root, and no mode helps. */
-	if (is_for_owner(o->name, rc))
+	if (is_for_owner(o->name, error))
 		die_of_owner(o->name, "remove it");
-	if (rc == -EOVERFLOW)
+	if (error == -EOVERFLOW)
 		die(o->name, "more than 2^38 permits are available (-f removes it nevertheless)");
-	if (rc == -EBUSY && !o->force)
+	if (error == -EBUSY && !o->force)
 		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
-	if (rc == -EBUSY)
+	if (error == -EBUSY)
 		die(o->name,
 		    "another process is removing it, or has a lease on its file, and makes no progress (continue or end that "
 		    "process; if there is none, 'rm " SHM_PATH_PREFIX "%s')",
 		    o->name);
+	die_error(o->name, error);
+}
+
+static int
+try_to_remove(const struct options *o, const char *name)
+{
+	const int rc = tsem_remove(name, (o->force ? TSEM_FORCE : 0) | (o->foreign ? TSEM_FOREIGN : 0));
+	if (rc == 0 && o->idle)
+		printf("%s\n", name);
+	return rc == -EBUSY && o->idle ? 0 : rc;
+}
+
+struct removal {
+	const struct options *o;
+	int status;
+};
+
+/* Passes over what other users own, and reports what is damaged. */
+static int
+remove_if_idle(const char *name, void *arg)
+{
+	struct removal *removal = arg;
+	const int rc = try_to_remove(removal->o, name);
+	if (rc == 0 || rc == -ENOENT || rc == -EPERM || is_for_owner(name, rc))
+		return 0;
+	complain_error(name, rc);
+	removal->status = EXIT_TSEM_FAILED;
+	return 0;
+}
+
+int
+cmd_remove(const struct options *o)
+{
+	struct removal removal = {o, EXIT_DONE};
+	if (o->idle)
+		require_stdout(o->name);
+	const int rc = o->name == NULL ? tsem_list(remove_if_idle, &removal) : try_to_remove(o, o->name);
 	if (rc < 0)
-		die_error(o->name, rc);
-	return EXIT_DONE;
+		die_of_removal(o, rc);
+	if (o->idle)
+		flush_result(o->name);
+	return removal.status;
 }

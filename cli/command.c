@@ -98,12 +98,25 @@ command_status(const struct options *o, const siginfo_t *end)
 	return EXIT_SIGNAL_BASE + end->si_status;
 }
 
+/* tsem cannot see whether the shell knows the word as a function or an alias. */
 static const char *
-advice_on_exec(int error)
+advice_on_missing(const char *command)
+{
+	static char text[512];
+	if (strchr(command, '/') != NULL || command[0] == '\0')
+		return "check its name";
+	snprintf(text, sizeof(text),
+	         "check its name and PATH; if it is a function of bash: export -f %.200s; tsem run NAME bash -c %.200s",
+	         command, command);
+	return text;
+}
+
+static const char *
+advice_on_exec(const char *command, int error)
 {
 	switch (error) {
 	case ENOENT:
-		return "check its name and PATH";
+		return advice_on_missing(command);
 	case E2BIG:
 		return "use fewer arguments and environment variables";
 	case ENOMEM:
@@ -119,7 +132,7 @@ int
 command_not_executed(const struct options *o, const char *command, int error, const char *forgotten)
 {
 	const bool shell = strpbrk(command, " \t\n;|&<>$`") != NULL;
-	const char *advice = shell ? "-c runs a shell command: tsem run NAME -c COMMAND" : advice_on_exec(error);
+	const char *advice = shell ? "-c runs a shell command: tsem run NAME -c COMMAND" : advice_on_exec(command, error);
 	if (forgotten != NULL && !shell && (error == ENOENT || error == EACCES))
 		complain(o->name, "cannot run '%s': %s (%s; '%s' was taken as the name: tsem run -j N NAME -- COMMAND)",
 		         command, strerror(error), advice, forgotten);

@@ -24,6 +24,32 @@ program_of(const struct verb *verb, const struct options *o)
 	return verb->program != NULL ? verb->program : "tsem";
 }
 
+/* A failure of one name, which has been reported, does not keep the others from their turn. */
+static int
+run_for_name(const struct verb_runner *action, const struct options *o, const char *name)
+{
+	struct options one = *o;
+	jmp_buf failed;
+	one.name = name;
+	message_jump_to(&failed);
+	const int status = setjmp(failed) == 0 ? action->run(&one) : EXIT_TSEM_FAILED;
+	message_jump_to(NULL);
+	return status;
+}
+
+/* Returns the first status that is not 0. */
+static int
+run_for_names(const struct verb_runner *action, const struct options *o)
+{
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < o->names_n; i++) {
+		const int of_name = run_for_name(action, o, o->names[i]);
+		if (status == EXIT_DONE)
+			status = of_name;
+	}
+	return status;
+}
+
 static int
 run_or_become(const struct verb *verb, const struct options *o, char **argv)
 {
@@ -35,7 +61,7 @@ run_or_become(const struct verb *verb, const struct options *o, char **argv)
 		die(NULL, "this is a part of tsem (see 'tsem --help')");
 	if (action->run == NULL)
 		die(o->name, "'%s' does not work for a semaphore on etcd (see tsem-etcd(7))", verb->name);
-	return action->run(o);
+	return o->names_n > 0 ? run_for_names(action, o) : action->run(o);
 }
 
 int

@@ -92,7 +92,7 @@ print_option(const struct option_row *row)
 	letter[1] = row->letter;
 	snprintf(left, sizeof(left), "%-3s --%s %s", row->letter != '\0' ? letter : "", row->name,
 	         row->argument == NULL ? "" : row->argument);
-	printf("  %-30s %s\n", left, row->help);
+	printf("  %-29s %s\n", left, row->help);
 }
 
 void
@@ -106,7 +106,7 @@ print_help(const struct verb *verb)
 	}
 	if (verb->columns != NULL)
 		columns_print_help(verb->columns);
-	printf("\nSee tsem(1).\n");
+	printf("\nExamples:\n  %s\n  %s\n\nSee tsem(1).\n", verb->examples[0], verb->examples[1]);
 }
 
 void

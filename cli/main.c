@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "dispatch.h"
 #include "help.h"
+#include "suggest.h"
 
 static int cmd_help(const struct options *o);
 
@@ -32,11 +33,40 @@ static void
 print_usage(void)
 {
 	printf("Usage: tsem VERB [OPTION]... [NAME] ...\n\n"
-	       "Semaphores for processes: first come, first served; permits of dead holders come back.\n"
+	       "Semaphores for processes: strictly first come, first served, without a daemon.\n"
 	       "Run at most three commands at a time: tsem run -j 3 NAME -- COMMAND\n\nVerbs:\n");
 	for (size_t i = 0; i < verbs_n; i++)
 		printf("  %-9s %s\n", verbs[i].name, verbs[i].summary);
 	printf("\n'tsem VERB --help' explains one verb, tsem(1) explains all.\n");
+}
+
+/* Of words with spaces between them. */
+static bool
+contains_word(const char *words, const char *word)
+{
+	const size_t length = strlen(word);
+	for (; length > 0 && words[0] != '\0'; words += strspn(words, " ")) {
+		const size_t n = strcspn(words, " ");
+		if (n == length && strncmp(words, word, n) == 0)
+			return true;
+		words += n;
+	}
+	return false;
+}
+
+static _Noreturn void
+die_of_verb(const char *word)
+{
+	char text[SUGGESTION_TEXT_MAX];
+	struct suggestion suggestion;
+	suggestion_begin(&suggestion, word);
+	for (size_t i = 0; i < verbs_n; i++) {
+		suggestion_try(&suggestion, verbs[i].name);
+		if (verbs[i].elsewhere != NULL && contains_word(verbs[i].elsewhere, word))
+			suggestion_take(&suggestion, verbs[i].name);
+	}
+	suggestion_to_text(&suggestion, text);
+	die(NULL, "unknown verb '%s' (%ssee 'tsem --help')", word, text);
 }
 
 /* `word`: a verb, or NULL for the list of all. */
@@ -45,7 +75,7 @@ explain(const char *word)
 {
 	const struct verb *verb = word == NULL ? NULL : verb_find(word);
 	if (word != NULL && verb == NULL)
-		die(NULL, "unknown verb '%s' (see 'tsem --help')", word);
+		die_of_verb(word);
 	if (verb != NULL)
 		print_help(verb);
 	else
@@ -73,8 +103,10 @@ main(int argc, char **argv)
 		explain(argc > 2 && argv[2][0] != '-' ? argv[2] : NULL);
 	else if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0)
 		print_version();
+	else if (word[0] == '-')
+		die(NULL, "unknown option '%s' (see 'tsem --help')", word);
 	else
-		die(NULL, "unknown %s '%s' (see 'tsem --help')", word[0] == '-' ? "option" : "verb", word);
+		die_of_verb(word);
 	flush_stdout(NULL);
 	return EXIT_DONE;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "suggest.h"
 #include "user.h"
 #include "utf8.h"
 
@@ -102,6 +103,22 @@ complain(const char *name, const char *format, ...)
 	va_end(args);
 }
 
+static jmp_buf *jump_to;
+
+void
+message_jump_to(jmp_buf *next)
+{
+	jump_to = next;
+}
+
+void
+give_up(void)
+{
+	if (jump_to != NULL)
+		longjmp(*jump_to, 1);
+	exit(EXIT_TSEM_FAILED);
+}
+
 void
 die(const char *name, const char *format, ...)
 {
@@ -109,7 +126,7 @@ die(const char *name, const char *format, ...)
 	va_start(args, format);
 	complain_with(name, format, args);
 	va_end(args);
-	exit(EXIT_TSEM_FAILED);
+	give_up();
 }
 
 struct explanation {
@@ -121,7 +138,6 @@ static const struct explanation explanations[] = {
 	{EINVAL,
      "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-'; on etcd: etcd:...)"},
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
-	{ENOENT, "no such semaphore (see 'tsem list'; 'tsem create' makes one, and so does 'tsem run -j N')"},
 	{EEXIST, "it already exists (see 'tsem show NAME'; --exist-ok accepts it)"},
 	{EACCES, "permission denied (see 'ls -ld /dev/shm')"},
 	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},
@@ -174,6 +190,31 @@ permission_text(const char *name, const struct stat *st, int error)
 }
 
 static const char *
+missing_text(const char *name)
+{
+	static char text[SUGGESTION_TEXT_MAX + 128];
+	char suggestion[SUGGESTION_TEXT_MAX] = "";
+	if (access("/dev/shm", F_OK) != 0)
+		return "/dev/shm does not exist (mount a tmpfs there)";
+	if (name != NULL)
+		suggest_name(name, suggestion);
+	snprintf(text, sizeof(text), "no such semaphore (%ssee 'tsem list'%s)", suggestion,
+	         suggestion[0] != '\0' ? "" : "; 'tsem create' makes one, and so does 'tsem run -j N'");
+	return text;
+}
+
+/* What follows the last slash may be a name. */
+static const char *
+path_text(const char *path)
+{
+	static char text[512];
+	const char *last = strrchr(path, '/') + 1;
+	const char *example = last[0] == '\0' || last[0] == '.' || last[0] == '-' ? "NAME" : last;
+	snprintf(text, sizeof(text), "not a name but a path: a semaphore needs no file (use '%.200s')", example);
+	return text;
+}
+
+static const char *
 fill_in(const char *text, const char *name)
 {
 	static char filled[512];
@@ -188,8 +229,10 @@ const char *
 error_text(const char *name, int error)
 {
 	struct stat st;
-	if (error == -ENOENT && access("/dev/shm", F_OK) != 0)
-		return "/dev/shm does not exist (mount a tmpfs there)";
+	if (error == -ENOENT)
+		return missing_text(name);
+	if (error == -EINVAL && name != NULL && strchr(name, '/') != NULL)
+		return path_text(name);
 	if ((error == -EPERM || error == -EACCES) && owner_of(name, &st))
 		return permission_text(name, &st, error);
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
@@ -216,7 +259,7 @@ void
 die_error(const char *name, int error)
 {
 	complain_error(name, error);
-	exit(EXIT_TSEM_FAILED);
+	give_up();
 }
 
 bool

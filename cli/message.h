@@ -3,6 +3,7 @@
 #ifndef TSEM_CLI_MESSAGE_H
 #define TSEM_CLI_MESSAGE_H
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -24,6 +25,15 @@ void complain(const char *name, const char *format, ...) __attribute__((format(p
 
 /* Complains and exits with EXIT_TSEM_FAILED. */
 _Noreturn void die(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * From now on, what complains and exits jumps there instead, so that the names after one that fails get their turn; NULL
+ * ends this. Its memory and descriptors are lost.
+ */
+void message_jump_to(jmp_buf *next);
+
+/* What die() does after its message. */
+_Noreturn void give_up(void);
 
 /*
  * The text for a negative errno of the library: "what happened (what to do)". For a lack of permission it names the

@@ -47,49 +47,71 @@ parse_mode(const char *text, uint64_t *value)
 	return PARSED;
 }
 
-/* 0 for an unknown unit. */
+/* Moves *text past the unit. 0 for an unknown one. */
 static uint64_t
-unit_ns(const char *unit)
+read_unit(const char **text)
 {
 	static const struct {
 		const char *name;
 		uint64_t ns;
 	} units[] = {
-		{"", NS_PER_SECOND},       {"ms", NS_PER_SECOND / 1000}, {"s", NS_PER_SECOND},
-		{"m", 60 * NS_PER_SECOND}, {"h", 3600 * NS_PER_SECOND},  {"d", 24 * 3600 * NS_PER_SECOND},
+		{"ms", NS_PER_MS},
+		{"s", NS_PER_SECOND},
+		{"m", 60 * NS_PER_SECOND},
+		{"h", 3600 * NS_PER_SECOND},
+		{"d", 24 * 3600 * NS_PER_SECOND},
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(unit, units[i].name) == 0)
+		const size_t length = strlen(units[i].name);
+		if (strncmp(*text, units[i].name, length) == 0) {
+			*text += length;
 			return units[i].ns;
+		}
 	}
 	return 0;
+}
+
+/* Moves *text past a number and its unit, such as "1.5h". Without any unit, a number counts seconds. */
+static enum parsed
+read_part(const char **text, bool is_first, uint64_t *ns, uint64_t *unit)
+{
+	uint64_t whole;
+	const bool digits = read_digits(text, 10, DURATION_MAX, &whole);
+	const char *fraction = *text + 1;
+	const size_t fraction_n = **text == '.' ? strspn(fraction, "0123456789") : 0;
+	if (**text == '.' ? fraction_n == 0 : !digits)
+		return PARSE_NOT_A_NUMBER;
+	if (fraction_n > 0)
+		*text = fraction + fraction_n;
+	*unit = is_first && **text == '\0' ? NS_PER_SECOND : read_unit(text);
+	if (*unit == 0)
+		return PARSE_NOT_A_NUMBER;
+	if (whole > DURATION_MAX / *unit)
+		return PARSE_OUT_OF_RANGE;
+	*ns = whole * *unit;
+	uint64_t weight = *unit;
+	for (size_t i = 0; i < fraction_n && weight >= 10; i++, weight /= 10)
+		*ns += weight * (uint64_t)(fraction[i] - '0') / 10;
+	return PARSED;
 }
 
 enum parsed
 parse_duration(const char *text, uint64_t *ns)
 {
-	uint64_t whole;
-	const bool digits = read_digits(&text, 10, DURATION_MAX, &whole);
-	const char *fraction = NULL;
-	if (*text == '.') {
-		fraction = ++text;
-		text += strspn(text, "0123456789");
-	}
-	const bool fraction_digits = fraction != NULL && text != fraction;
-	const uint64_t unit = unit_ns(text);
-	if (unit == 0 || (!digits && !fraction_digits) || (fraction != NULL && !fraction_digits))
-		return PARSE_NOT_A_NUMBER;
-	if (whole > DURATION_MAX / unit)
-		return PARSE_OUT_OF_RANGE;
-
-	uint64_t total = whole * unit;
-	uint64_t weight = unit;
-	for (; fraction_digits && fraction < text && weight >= 10; fraction++) {
-		total += weight * (uint64_t)(*fraction - '0') / 10;
-		weight /= 10;
-	}
-	if (total > DURATION_MAX)
-		return PARSE_OUT_OF_RANGE;
+	uint64_t total = 0;
+	uint64_t unit_before = UINT64_MAX;
+	do {
+		uint64_t part, unit;
+		const enum parsed how = read_part(&text, unit_before == UINT64_MAX, &part, &unit);
+		if (how != PARSED)
+			return how;
+		if (unit >= unit_before)
+			return PARSE_NOT_A_NUMBER;
+		unit_before = unit;
+		total += part;
+		if (total > DURATION_MAX)
+			return PARSE_OUT_OF_RANGE;
+	} while (*text != '\0');
 	*ns = total;
 	return PARSED;
 }

@@ -14,7 +14,10 @@ enum parsed parse_number(const char *text, uint64_t min, uint64_t max, uint64_t 
 /* Octal digits only, up to 0777. */
 enum parsed parse_mode(const char *text, uint64_t *value);
 
-/* A number with an optional fraction and an optional unit ms, s, m, h or d, by default s; at most 100 years. */
+/*
+ * Numbers with units from d, h, m, s and ms, the larger unit first, as in "1m30s"; a number may have a fraction, and a
+ * single one without a unit counts seconds. At most 100 years.
+ */
 enum parsed parse_duration(const char *text, uint64_t *ns);
 
 /* The name of a signal, with or without "SIG", or its number. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "message.h"
 #include "monotonic.h"
 #include "number.h"
+#include "suggest.h"
 #include "user.h"
 
 #define DELAY_NS UINT64_C(2000000000)
@@ -128,7 +130,7 @@ parse_timeout(const struct option_row *row, const char *value)
 {
 	uint64_t ns = 0;
 	require_parsed(parse_duration(value, &ns), row, value,
-	               "seconds, or a number with ms, s, m, h or d, up to 100 years");
+	               "seconds, or numbers with d, h, m, s or ms as in 1m30s, up to 100 years");
 	given.has_timeout = true;
 	given.deadline = to_timespec(monotonic_ns() + ns);
 }
@@ -139,7 +141,7 @@ parse_delay(const struct option_row *row, const char *value)
 	enum parsed how = parse_duration(value, &given.top.delay_ns);
 	if (how == PARSED && given.top.delay_ns < DELAY_MIN_NS)
 		how = PARSE_OUT_OF_RANGE;
-	require_parsed(how, row, value, "seconds, or a number with ms, s, m, h or d, at least 10ms");
+	require_parsed(how, row, value, "seconds, or numbers with h, m, s or ms as in 1m30s, at least 10ms");
 }
 
 static void
@@ -173,7 +175,7 @@ parse_ttl(const struct option_row *row, const char *value)
 	enum parsed how = parse_duration(value, &ns);
 	if (how == PARSED && (ns < TTL_S_MIN * NS_PER_SECOND || ns > TTL_MAX_NS || ns % NS_PER_SECOND != 0))
 		how = PARSE_OUT_OF_RANGE;
-	require_parsed(how, row, value, "whole seconds, or a number with m or h, from 2s to 24h");
+	require_parsed(how, row, value, "whole seconds, or numbers with m or h, from 2s to 24h");
 	given.ttl_s = (uint32_t)(ns / NS_PER_SECOND);
 }
 
@@ -214,19 +216,19 @@ const struct option_row option_rows[] = {
 	{.name = "owner", .argument = "PID", .help = "process that holds, $$ in a script",
 	 .verbs = VERB_ACQUIRE | VERB_RELEASE, .required = VERB_ACQUIRE | VERB_RELEASE,
 	 .number = &given.owner, .min = 1, .max = PID_MAX},
-	{.name = "owner", .argument = "PID", .help = "only this process, by its number in 'tsem show'",
+	{.name = "owner", .argument = "PID", .help = "only this process, numbered as in 'tsem show'",
 	 .verbs = VERB_CANCEL | VERB_RECOVER, .number = &given.owner, .min = 1, .max = PID_MAX},
-	{.name = "pid-ns", .argument = "NS", .help = "the PID namespace that PID belongs to, see lsns(8)",
+	{.name = "pid-ns", .argument = "NS", .help = "PID namespace of PID, see lsns(8)",
 	 .verbs = VERB_CANCEL | VERB_RECOVER, .local = true, .number = &given.pid_ns, .min = 1, .max = UINT32_MAX},
-	{.letter = 'j', .name = "permits", .argument = "N", .help = "permits that the semaphore has, or N% of the processors",
+	{.letter = 'j', .name = "permits", .argument = "N", .help = "permits of the semaphore, or N% of processors",
 	 .verbs = VERB_RUN, .parse = parse_permits},
-	{.letter = 'j', .name = "permits", .argument = "N", .help = "number of permits, or N% of the processors, default 1",
+	{.letter = 'j', .name = "permits", .argument = "N", .help = "permits, or N% of processors; default 1",
 	 .verbs = VERB_CREATE, .parse = parse_permits},
-	{.letter = 'j', .name = "permits", .argument = "N", .help = "the new capacity, or N% of the processors",
+	{.letter = 'j', .name = "permits", .argument = "N", .help = "the new capacity, or N% of processors",
 	 .verbs = VERB_SET, .parse = parse_permits},
-	{.name = "exact", .help = "correct the count: available is the capacity less what is held",
+	{.name = "exact", .help = "correct the count of available permits",
 	 .verbs = VERB_SET, .local = true, .flag = &given.exact},
-	{.name = "max", .argument = "M", .help = "posts cannot make more than M permits available",
+	{.name = "max", .argument = "M", .help = "posts make at most M permits available",
 	 .verbs = VERB_CREATE, .local = true, .number = &given.max, .min = 1, .max = UINT32_MAX},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal, default 0600",
 	 .verbs = VERB_RUN | VERB_CREATE, .local = true, .parse = parse_access_mode},
@@ -234,23 +236,25 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_SET, .local = true, .parse = parse_access_mode},
 	{.letter = 'g', .name = "group", .argument = "GROUP", .help = "group that the semaphore belongs to",
 	 .verbs = VERB_RUN | VERB_CREATE | VERB_SET, .local = true, .parse = parse_group},
-	{.name = "exist-ok", .help = "accept one that exists with this number of permits",
+	{.name = "exist-ok", .help = "accept one that exists with this -j",
 	 .verbs = VERB_CREATE, .flag = &given.exist_ok},
-	{.letter = 'k', .name = "count", .argument = "K", .help = "permits that this command needs, or all, default 1",
+	{.letter = 'k', .name = "count", .argument = "K", .help = "permits for the command, or all; default 1",
 	 .verbs = VERB_RUN, .parse = parse_count},
-	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, or all, default 1",
+	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, or all; default 1",
 	 .verbs = VERB_ACQUIRE, .parse = parse_count},
-	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits, default 1",
+	{.letter = 'k', .name = "count", .argument = "K", .help = "number of permits; default 1",
 	 .verbs = VERB_TAKE | VERB_POST, .number = &given.count, .min = 1, .max = UINT32_MAX},
 	{.name = "holders", .help = "wait only until there are no holders",
 	 .verbs = VERB_WAIT, .flag = &given.holders},
-	{.name = "status", .help = "wait for the jobs of 'run --bg' of this session; exit as the first that failed",
+	{.name = "status", .help = "wait for the 'run --bg' jobs of this session",
 	 .verbs = VERB_WAIT, .local = true, .flag = &given.job_status},
-	{.letter = 'p', .name = "previous", .help = "print the number of permits available before the post",
+	{.letter = 'p', .name = "previous", .help = "print how many permits were available before",
 	 .verbs = VERB_POST, .flag = &given.print_previous},
 	{.letter = 'f', .name = "force", .help = "remove it even if it is in use or damaged",
-	 .verbs = VERB_REMOVE, .flag = &given.force},
-	{.letter = 'f', .name = "force", .help = "you know that PID is dead: recover it although nothing shows it",
+	 .verbs = VERB_REMOVE, .excludes_next = true, .flag = &given.force},
+	{.name = "idle", .help = "remove only what is not in use; NAME is optional",
+	 .verbs = VERB_REMOVE, .local = true, .flag = &given.idle},
+	{.letter = 'f', .name = "force", .help = "PID is dead, although nothing shows it",
 	 .verbs = VERB_RECOVER, .flag = &given.force},
 	{.letter = 'J', .name = "json", .help = "print JSON",
 	 .verbs = TABLE_VERBS, .flag = &given.view.json},
@@ -262,45 +266,45 @@ const struct option_row option_rows[] = {
 	 .verbs = TABLE_VERBS, .flag = &given.view.noheadings},
 	{.name = "raw", .help = "print columns without padding",
 	 .verbs = TABLE_VERBS, .flag = &given.view.raw},
-	{.letter = 'b', .name = "batch", .help = "print one table after the other, even on a terminal",
+	{.letter = 'b', .name = "batch", .help = "print tables one after the other",
 	 .verbs = VERB_TOP, .flag = &given.top.batch},
-	{.letter = 'd', .name = "delay", .argument = "DUR", .help = "time between refreshes, default 2s",
+	{.letter = 'd', .name = "delay", .argument = "DUR", .help = "time between refreshes; default 2s",
 	 .verbs = VERB_TOP, .parse = parse_delay},
 	{.letter = 'i', .name = "iterations", .argument = "N", .help = "exit after N refreshes",
 	 .verbs = VERB_TOP, .number = &given.top.iterations, .min = 1, .max = UINT32_MAX},
-	{.letter = 's', .name = "sort", .argument = "COL", .help = "column to sort by, default WAITING",
+	{.letter = 's', .name = "sort", .argument = "COL", .help = "column to sort by; default WAITING",
 	 .verbs = VERB_TOP, .parse = parse_sort},
 	{.letter = 'n', .name = "nonblock", .help = "do not wait: exit with status 75",
 	 .verbs = WAITING_VERBS, .excludes_next = true, .flag = &given.nonblock},
 	{.letter = 'w', .name = "timeout", .argument = "DUR",
-	 .help = "wait at most this long: seconds, or with ms, s, m, h, d",
+	 .help = "wait at most this long, such as 10 or 1m30s",
 	 .verbs = WAITING_VERBS, .parse = parse_timeout},
-	{.name = "max-waiting", .argument = "N", .help = "do not wait if N processes wait already: exit with status 75",
+	{.name = "max-waiting", .argument = "N", .help = "exit with status 75 if N processes wait",
 	 .verbs = VERB_RUN | VERB_TAKE | VERB_ACQUIRE, .local = true, .number = &given.max_waiting, .min = 1,
 	 .max = UINT32_MAX},
 	{.letter = 'E', .name = "conflict-exit-code", .argument = "N", .help = "exit status instead of 75",
 	 .verbs = WAITING_VERBS, .number = &given.conflict_status, .max = STATUS_MAX},
-	{.name = "any", .help = "hold one permit of the semaphore that grants it first",
+	{.name = "any", .help = "hold a permit of whichever grants one first",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.any},
-	{.name = "nested", .help = "use the permits of an ancestor that holds enough of them",
+	{.name = "nested", .help = "use the permits of an ancestor that holds enough",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.nested},
-	{.letter = 'F', .name = "no-fork", .help = "become the command, whose end gives the permits back",
+	{.letter = 'F', .name = "no-fork", .help = "become the command, whose end gives back",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.no_fork},
 	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if an earlier holder died",
 	 .verbs = VERB_RUN, .local = true, .text = &given.on_recovered},
-	{.name = "bg", .help = "return as soon as the command is in the queue; it runs in the background",
+	{.name = "bg", .help = "return when queued; run in the background",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.background},
-	{.name = "log", .argument = "FILE", .help = "with --bg: append its output to FILE; %n is the name, %p the process",
+	{.name = "log", .argument = "FILE", .help = "with --bg: append output to FILE; %n is NAME",
 	 .verbs = VERB_RUN, .local = true, .text = &given.log},
-	{.name = "slot-env", .argument = "VAR", .help = "put the slots into VAR as well, such as CUDA_VISIBLE_DEVICES",
+	{.name = "slot-env", .argument = "VAR", .help = "put the slots into the variable VAR as well",
 	 .verbs = VERB_RUN, .parse = parse_variable},
-	{.name = "ttl", .argument = "DUR", .help = "on etcd: lifetime of the hold without contact, default 30s",
+	{.name = "ttl", .argument = "DUR", .help = "on etcd: hold without contact; default 30s",
 	 .verbs = VERB_RUN, .remote = true, .parse = parse_ttl},
-	{.name = "on-lost", .argument = "ACTION", .help = "on etcd, if the hold is lost: stop (default), ignore, or a signal",
+	{.name = "on-lost", .argument = "ACTION", .help = "on etcd: stop (default), ignore, or a signal",
 	 .verbs = VERB_RUN, .remote = true, .parse = parse_on_lost},
-	{.name = "jobserver", .help = "be the jobserver of make: each further job takes a permit",
+	{.name = "jobserver", .help = "be make's jobserver: one permit for each job",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.jobserver},
-	{.name = "jobserver-style", .argument = "STYLE", .help = "the same, as 'pipe' (default) or as 'fifo' (for ninja)",
+	{.name = "jobserver-style", .argument = "STYLE", .help = "the same: pipe (default), or fifo (for ninja)",
 	 .verbs = VERB_RUN, .local = true, .parse = parse_style},
 	{.letter = 'q', .name = "quiet", .help = "print nothing about the wait",
 	 .verbs = WAITING_VERBS, .excludes_next = true, .flag = &given.quiet},
@@ -391,6 +395,23 @@ find_row(const struct verb *verb, int code)
 	return row;
 }
 
+/* `word`: as it was typed, with "--" and perhaps with an argument. */
+static void
+suggest_option(const struct verb *verb, const char *word, char text[SUGGESTION_TEXT_MAX])
+{
+	char typed[OPTION_TEXT_MAX];
+	char option[OPTION_TEXT_MAX];
+	struct suggestion suggestion;
+	snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(word, "="), word);
+	suggestion_begin(&suggestion, typed);
+	for (size_t i = 0; i < ROWS; i++) {
+		snprintf(option, sizeof(option), "--%s", option_rows[i].name);
+		if (verb_accepts(verb, &option_rows[i]))
+			suggestion_try(&suggestion, option);
+	}
+	suggestion_to_text(&suggestion, text);
+}
+
 static _Noreturn void
 die_of_option(const struct parser *parser, int problem)
 {
@@ -400,7 +421,10 @@ die_of_option(const struct parser *parser, int problem)
 	const char *what = problem == ':'           ? "missing argument of option"
 	                   : is_long && optopt != 0 ? "superfluous argument of option"
 	                                            : "unknown option";
-	die(given.name, "%s '%s' (see 'tsem %s --help')", what, is_long ? last : letter, parser->verb->name);
+	char suggestion[SUGGESTION_TEXT_MAX] = "";
+	if (problem != ':' && is_long && optopt == 0)
+		suggest_option(parser->verb, last, suggestion);
+	die(given.name, "%s '%s' (%ssee 'tsem %s --help')", what, is_long ? last : letter, suggestion, parser->verb->name);
 }
 
 /* Up to the next word that is not an option. */
@@ -429,14 +453,29 @@ begins_with_scheme(const char *word)
 }
 
 /* A name of this machine must not follow either, but what follows there may be a host: 'etcd://a:2379,b:2379/name'. */
-static void
-parse_store(void)
+static bool
+is_remote(const char *name)
 {
-	given.remote = begins_with_scheme(given.name);
-	for (const char *comma = strchr(given.name, ','); !given.remote && comma != NULL; comma = strchr(comma + 1, ',')) {
+	const bool remote = begins_with_scheme(name);
+	for (const char *comma = strchr(name, ','); !remote && comma != NULL; comma = strchr(comma + 1, ',')) {
 		if (begins_with_scheme(comma + 1))
-			die(given.name, "semaphores of two stores in one request (run one 'tsem run' inside another)");
+			die(name, "semaphores of two stores in one request (run one 'tsem run' inside another)");
 	}
+	return remote;
+}
+
+static void
+add_further_name(const struct parser *parser, const char *name)
+{
+	if (given.names == NULL) {
+		given.names = calloc((size_t)parser->argc, sizeof(*given.names));
+		if (given.names == NULL)
+			die_error(NULL, -ENOMEM);
+		given.names[given.names_n++] = given.name;
+	}
+	if (is_remote(name) != given.remote)
+		die(name, "a name on etcd and one of this machine (use a command for each)");
+	given.names[given.names_n++] = name;
 }
 
 static void
@@ -447,13 +486,22 @@ parse_name(const struct parser *parser)
 	if (verb->operands == OPERANDS_NONE
 	    || (verb->operands == OPERANDS_OPTIONAL_STORE && (word == NULL || !begins_with_scheme(word))))
 		return;
-	if (word == NULL && verb->operands == OPERANDS_OPTIONAL_NAME)
+	if (word == NULL && (verb->operands == OPERANDS_OPTIONAL_NAME || given.idle))
 		return;
 	if (word == NULL)
 		die(NULL, "%s needs the NAME of a semaphore (see 'tsem %s --help')", verb->name, verb->name);
 	optind++;
 	given.name = word;
-	parse_store();
+	given.remote = is_remote(word);
+}
+
+static void
+parse_further_names(struct parser *parser)
+{
+	while (parser->verb->operands == OPERANDS_NAMES && optind < parser->argc && !given.help && !given.version) {
+		add_further_name(parser, parser->argv[optind++]);
+		parse_options(parser);
+	}
 }
 
 static void
@@ -489,10 +537,13 @@ options_parse(const struct verb *verb, int argc, char **argv)
 		return &given;
 	parse_name(&parser);
 	parse_options(&parser);
+	parse_further_names(&parser);
 	if (given.help || given.version)
 		return &given;
 	if (given.nonblock && given.has_timeout)
 		die(given.name, "-n and -w exclude each other (use one of them)");
+	if (given.force && given.idle)
+		die(given.name, "-f and --idle exclude each other (use one of them)");
 	if (given.quiet && given.verbose)
 		die(given.name, "-q and -v exclude each other (use one of them)");
 	if (!given.quiet && environment_is_verbose())

@@ -32,9 +32,11 @@ struct top_options {
 /* What the words after the verb say. */
 struct options {
 	bool help, version;
-	const char *name; /* NULL: not given */
-	bool remote;      /* the name is that of a semaphore on etcd, or of the store itself */
-	char **command;   /* ends with NULL */
+	const char *name;   /* NULL: not given */
+	const char **names; /* if there are several: all of them, of which `name` is the first */
+	size_t names_n;
+	bool remote;    /* the name is that of a semaphore on etcd, or of the store itself */
+	char **command; /* ends with NULL */
 	bool foreign;
 
 	bool has_permits;
@@ -59,6 +61,7 @@ struct options {
 
 	bool print_previous;
 	bool force;
+	bool idle; /* only what is not in use */
 	bool holders;
 	bool job_status; /* wait for the background jobs of this session */
 

@@ -32,14 +32,17 @@ enum operands {
 	OPERANDS_OPTIONAL_STORE,
 	OPERANDS_NAME,
 	OPERANDS_OPTIONAL_NAME,
+	OPERANDS_NAMES,            /* one after the other; none with --idle */
 	OPERANDS_NAME_AND_COMMAND, /* options end at the first word after NAME that is not an option */
 };
 
 struct verb {
 	enum verb_id id;
 	const char *name;
-	const char *words; /* operands in the usage line, or NULL */
+	const char *elsewhere; /* words for it in other tools, or NULL */
+	const char *words;     /* operands in the usage line, or NULL */
 	const char *summary;
+	const char *examples[2];
 	enum operands operands;
 	const struct columns *columns; /* of its table, or NULL */
 	const char *program;           /* the program that does the work, or NULL: tsem itself */

@@ -19,11 +19,29 @@ _tsem_columns() {
   sed -nE '/^Columns/,/^$/s/^ [* ]([A-Z]+) .*/\1/p'
 }
 
+# Prints a column of the holders and waiters of the semaphore, or of all if it is not named yet.
+_tsem_participants() {
+  local names=("$3")
+  [[ -n $3 ]] || mapfile -t names < <(_tsem_names "$1")
+  ((${#names[@]} == 0)) || "$1" show --raw --noheadings -o "$2" "${names[@]}" 2>/dev/null
+}
+
 # Prints the candidates for an argument of that kind. Of a list with commas, only the last part is completed.
 _tsem_arguments() {
-  local kind=$1 help=$2 cur=$3 before=""
+  local kind=$1 help=$2 cur=$3 tsem=$4 verb=$5 name=$6 before=""
+  case $verb,$kind in
+    cancel,PID | recover,PID) compgen -W "$(_tsem_participants "$tsem" PID "$name")" -- "$cur" ;;
+    *,PID) (cd /proc && compgen -G '[0-9]*') | sed -n "/^$cur/p" ;;
+    *,NS) compgen -W "$(_tsem_participants "$tsem" PIDNS "$name")" -- "$cur" ;;
+  esac
   case $kind in
-    PID) (cd /proc && compgen -G '[0-9]*') | sed -n "/^$cur/p" ;;
+    ACTION) compgen -W 'stop ignore ABRT ALRM CONT HUP INT KILL QUIT STOP TERM TSTP USR1 USR2 WINCH' -- "$cur" ;;
+    STYLE) compgen -W 'pipe fifo' -- "$cur" ;;
+    MODE) compgen -W '0600 0660 0666' -- "$cur" ;;
+    DUR) compgen -W '1s 10s 1m 10m 1h' -- "$cur" ;;
+    K) [[ $help != *'or all'* ]] || compgen -W all -- "$cur" ;;
+    VAR) compgen -v -- "$cur" ;;
+    FILE) compgen -f -- "$cur" ;;
     GROUP) compgen -g -- "$cur" ;;
     COMMAND) compgen -c -- "$cur" ;;
     COL) compgen -W "$(_tsem_columns <<<"$help")" -- "$cur" ;;
@@ -59,8 +77,8 @@ _tsem() {
       open=
     elif [[ $open && $word == -* ]]; then
       expected=${takes[$word]-}
-    elif [[ -z $name ]]; then
-      name=$word
+    elif [[ -z $name || $verb == @(show|wait|cancel|recover|remove) ]]; then
+      name=${name:-$word}
       # For bash, a colon ends a word: "etcd", ":", "deploy".
       while [[ ${COMP_WORDS[i + 1]-} == : ]]; do ((i += 2)); done
     else
@@ -72,12 +90,14 @@ _tsem() {
     declare -F _command_offset >/dev/null && _command_offset "$i" && return
     mapfile -t COMPREPLY < <(compgen -c -- "$cur")
   elif [[ -n $expected ]]; then
-    mapfile -t COMPREPLY < <(_tsem_arguments "$expected" "$help" "$cur")
+    mapfile -t COMPREPLY < <(_tsem_arguments "$expected" "$help" "$cur" "$tsem" "$verb" "$name")
   elif [[ $open && $cur == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "${!takes[*]}" -- "$cur")
   elif [[ -z $name && $verb == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_tsem_verbs "$tsem")" -- "$cur")
-  elif [[ -z $name && $verb != list && $verb != create ]]; then
+  elif [[ -z $name && $verb == list ]]; then
+    mapfile -t COMPREPLY < <(compgen -W etcd: -- "$cur")
+  elif [[ (-z $name && $verb != create) || $verb == @(show|wait|cancel|recover|remove) ]]; then
     [[ $verb != run || $cur != *,* ]] || before=${cur%,*},
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_tsem_names "$tsem")" -- "${cur##*,}")
   elif [[ -n $name && $verb == run ]]; then

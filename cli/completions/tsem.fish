@@ -9,6 +9,12 @@ function __tsem_names
     tsem list --raw --noheadings -o NAME 2>/dev/null
 end
 
+# A column of the holders and waiters of all semaphores.
+function __tsem_participants
+    set -l names (__tsem_names)
+    test (count $names) -eq 0; or tsem show --raw --noheadings -o $argv[1] $names 2>/dev/null
+end
+
 function __tsem_columns
     tsem $argv[1] --help | string replace -rf '^ [* ]([A-Z]+) +(.*)$' '$1\t$2'
 end
@@ -69,7 +75,29 @@ for line in (__tsem_verbs)
         switch "$parts[4]"
             case ''
             case PID
-                set -a spec -x -a '(__fish_complete_pids)'
+                switch $verb
+                    case cancel recover
+                        set -a spec -x -a '(__tsem_participants PID)'
+                    case '*'
+                        set -a spec -x -a '(__fish_complete_pids)'
+                end
+            case NS
+                set -a spec -x -a '(__tsem_participants PIDNS)'
+            case ACTION
+                set -a spec -x -a 'stop ignore ABRT ALRM CONT HUP INT KILL QUIT STOP TERM TSTP USR1 USR2 WINCH'
+            case STYLE
+                set -a spec -x -a 'pipe fifo'
+            case MODE
+                set -a spec -x -a '0600 0660 0666'
+            case DUR
+                set -a spec -x -a '1s 10s 1m 10m 1h'
+            case VAR
+                set -a spec -x -a '(set --names --export)'
+            case FILE
+                set -a spec -r -F
+            case K
+                set -a spec -x
+                string match -q -- '*or all*' $parts[5]; and set -a spec -a all
             case GROUP
                 set -a spec -x -a '(__fish_complete_groups)'
             case COMMAND
@@ -86,7 +114,11 @@ for line in (__tsem_verbs)
     switch $verb
         case help
             complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_verbs)'
-        case create list
+        case create
+        case list
+            complete -c tsem -n "$when; and __tsem_wants_name" -a etcd:
+        case show wait cancel recover remove
+            complete -c tsem -n $when -a '(__tsem_names)'
         case run
             complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_names)'
             complete -c tsem -n "__fish_seen_subcommand_from run; and __tsem_wants_command" -a '(__tsem_command)'

@@ -120,7 +120,7 @@ top_on_screen(const struct options *o)
 		snprintf(top.one, sizeof(top.one), "%s", o->name);
 		read_one(&top);
 		if (top.error < 0)
-			die_of_opening(o->name, top.error);
+			die_error(o->name, top.error);
 		top.history.n = 0; /* the first refresh, due now, pushes this value again */
 	}
 	if (!screen_begin())

@@ -53,7 +53,7 @@ print_one(const struct options *o, bool first)
 	struct snapshot snapshot = {.n = 0};
 	int rc = snapshot_of(o->name, &snapshot);
 	if (rc < 0 && (rc != -ENOENT || first))
-		die_of_opening(o->name, rc);
+		die_error(o->name, rc);
 	print_time();
 	if (rc == 0)
 		show_table(o->name, &o->view, &snapshot);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/show_table.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,14 +10,6 @@
 #include "view/show_json.h"
 #include "view/statistics.h"
 #include "view/table.h"
-
-void
-die_of_opening(const char *name, int error)
-{
-	if (error == -ENOENT)
-		die(name, "no such semaphore (see 'tsem list')");
-	die_error(name, error);
-}
 
 static void
 print_summary(const char *name, const struct tsem_stat *stat, const struct reason *reason)
@@ -63,6 +54,12 @@ color_of(const struct tsem_owner *owner)
 	return owner->alive == TSEM_DEAD ? "red" : process_is_stopped(owner) ? "yellow" : NULL;
 }
 
+static bool
+has_summary(const struct view_options *o)
+{
+	return o->columns == NULL && !o->raw && !o->noheadings;
+}
+
 void
 show_table(const char *name, const struct view_options *o, const struct snapshot *snapshot)
 {
@@ -74,7 +71,7 @@ show_table(const char *name, const struct view_options *o, const struct snapshot
 		const struct participant participant = snapshot_participant(snapshot, i);
 		rc = table_add(&table, to_cell, &participant, color_of(participant.owner));
 	}
-	if (rc == 0 && o->columns == NULL && !o->raw && !o->noheadings)
+	if (rc == 0 && has_summary(o))
 		print_summary(name, stat, &snapshot->reason);
 	if (rc == 0 && o->stats)
 		print_statistics(stat);
@@ -88,9 +85,13 @@ show_table(const char *name, const struct view_options *o, const struct snapshot
 void
 show(const struct options *o, const struct snapshot *snapshot)
 {
-	if (o->view.json)
+	const bool is_further = o->names_n > 0 && o->name != o->names[0];
+	if (o->view.json) {
 		show_json(o->name, &o->view, snapshot);
-	else
+	} else {
+		if (is_further && has_summary(&o->view))
+			putchar('\n');
 		show_table(o->name, &o->view, snapshot);
+	}
 	flush_stdout(o->name);
 }

@@ -11,7 +11,4 @@ void show_table(const char *name, const struct view_options *o, const struct sna
 /* Prints a semaphore as JSON or as a table, as the options say, and flushes. Dies of an error. */
 void show(const struct options *o, const struct snapshot *snapshot);
 
-/* For the error of snapshot_of(). */
-_Noreturn void die_of_opening(const char *name, int error);
-
 #endif

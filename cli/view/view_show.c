@@ -11,7 +11,7 @@ cmd_show(const struct options *o)
 	require_stdout(o->name);
 	const int rc = snapshot_of(o->name, &snapshot);
 	if (rc < 0)
-		die_of_opening(o->name, rc);
+		die_error(o->name, rc);
 	show(o, &snapshot);
 	snapshot_free(&snapshot);
 	return EXIT_DONE;

@@ -52,6 +52,23 @@ expect_completions() {
   expect_offered "$1" HELD,WAITING list -o HELD,WAITI
   expect_offered "$1" TREND top -s TR
   expect_offered "$1" --nonblock run "$SEM" --non
+  expect_offered "$1" "$SEM.other" show "$SEM" "$SEM."
+  expect_offered "$1" "$SEM.other" remove "$SEM" "$SEM" "$SEM."
+  expect_offered "$1" ignore run --on-lost ig
+  expect_offered "$1" fifo run --jobserver-style f
+  expect_offered "$1" all run -k a
+  expect_offered "$1" all acquire -k a
+  expect_offered "$1" '' take -k a
+  expect_offered "$1" 0600 create -m 060
+  expect_offered "$1" 10s top -d 10s
+  expect_offered "$1" HOME run --slot-env HOM
+  expect_offered "$1" etcd: list e
+  touch a-log
+  expect_offered "$1" a-log run --log a-
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  expect_offered "$1" "$PID" cancel "$SEM" --owner "${PID%?}"
+  expect_offered "$1" "$(stat -Lc %i /proc/self/ns/pid)" recover --owner 1 --pid-ns 4
   rm -f "$FILE.other"
 }
 

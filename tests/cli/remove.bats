@@ -21,6 +21,52 @@ load helper
   expect_status 0
 }
 
+@test "remove: --idle leaves what is in use, and names what it removes" {
+  tsem create "$SEM"
+  tsem create "$SEM-taken"
+  tsem take "$SEM-taken"
+  attempt tsem remove --idle "$SEM" "$SEM-taken"
+  expect_status 0
+  expect_err ''
+  expect_out "$SEM"
+  expect_equal 'files left' "$(echo "$FILE"*)" "$FILE-taken"
+  refuses "^$SEM: no such semaphore" remove --idle "$SEM" "$SEM-taken"
+  refuses '^-f and --idle exclude each other' remove -f --idle
+}
+
+@test "remove: --idle without a name removes all that are not in use, and reports what is damaged" {
+  need_private_shm
+  # shellcheck disable=SC2016 # expanded in there
+  attempt private-shm 1m bash -c 'for name in a b c d; do tsem create "$name"; done
+    tsem take b
+    echo damaged >/dev/shm/tsem.c
+    tsem remove --idle
+    echo "status $?"
+    ls /dev/shm
+    rm /dev/shm/tsem.c
+    tsem post b
+    tsem remove --idle && tsem remove --idle && ls /dev/shm'
+  expect_status 0
+  expect_out $'a\nd\nstatus 125\ntsem.b\ntsem.c\nb'
+  expect_match 'standard error' "$ERR" '^tsem: c: not a semaphore, or damaged'
+}
+
+@test "remove: --idle passes over the semaphores of other users" {
+  need_private_shm
+  need_another_user
+  # shellcheck disable=SC2016 # expanded in there
+  attempt unshare --mount fresh-shm 1m bash -c 'tsem create theirs
+    as-nobody sh -c "tsem create mine; tsem remove --idle"
+    ls /dev/shm
+    as-nobody tsem create mine
+    tsem remove --idle
+    ls /dev/shm
+    tsem remove --idle --foreign'
+  expect_status 0
+  expect_out $'mine\ntsem.theirs\ntheirs\ntsem.mine\nmine'
+  expect_err ''
+}
+
 @test "remove: holds of dead processes do not count as use" {
   tsem create "$SEM"
   leave_dead_owner

@@ -76,13 +76,13 @@ load helper
 @test "run: a forgotten name is named, and leaves no semaphore" {
   skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
   local taken="'$SEM' was taken as the name: tsem run -j N NAME -- COMMAND"
-  refuses_to_run 127 "cannot run 'no-such': No such file or directory \\(check its name and PATH; $taken\\)" -j 2 "$SEM" no-such
+  refuses_to_run 127 "cannot run 'no-such': No such file or directory \\(check its name and PATH; if .*; $taken\\)" -j 2 "$SEM" no-such
   refuses_to_run 126 "cannot run '/tmp': Permission denied \\(check that it is executable; $taken\\)" -j 2 "$SEM" /tmp
   refuses_to_run 127 "cannot run 'no-such': No such file" -j 2 "$SEM,$SEM-2" no-such
   refuses_to_run 125 "5 permits are more than there are" -j 2 -k 5 "$SEM" true
   tsem create -j 2 "$SEM"
   attempt tsem run -j 2 "$SEM" no-such
-  expect_message "cannot run 'no-such': No such file or directory \\(check its name and PATH\\)"
+  expect_message "cannot run 'no-such': No such file or directory \\(check its name and PATH; if it is a function of bash: export -f no-such; tsem run NAME bash -c no-such\\)"
   expect_at_rest 2
 }
 
@@ -92,6 +92,18 @@ refuses_to_run() {
     expect_status "$1" &&
     expect_message "$2" &&
     expect_equal 'files left' "$(echo "$FILE"*)" "$FILE*"
+}
+
+@test "run: a function of bash as the command, as the message advises" {
+  skip_under thread 'ThreadSanitizer turns vfork() into fork(), and what the child says is lost'
+  # shellcheck disable=SC2016 # expanded in there
+  local script='greet() { echo hello; }
+    tsem run -j 1 "$SEM" greet 2>said
+    advice=$(sed "s/.*of bash: \\(.*\\); tsem run NAME \\([^;]*\\);.*/\\1; tsem run -j 1 $SEM \\2/" said)
+    eval "$advice"'
+  attempt bash -c "$script"
+  expect_status 0
+  expect_out hello
 }
 
 @test "run: what others made or use by now stays when the command is not found" {

@@ -20,6 +20,60 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   done
 }
 
+@test "usage: a verb, an option or a name with a typing error is suggested" {
+  local typed meant
+  while read -r typed meant; do
+    refuses "^unknown verb '$typed' \\(did you mean '$meant'\\? see 'tsem --help'\\)" "$typed" "$SEM"
+  done <<<'rum run
+    RUN run
+    shwo show
+    lst list
+    relase release
+    cancell cancel
+    ls list
+    rm remove
+    ps show
+    unlock release'
+  refuses "'--tiemout' \\(did you mean '--timeout'\\? see" take --tiemout 5 "$SEM"
+  refuses "'--tiemout=5' \\(did you mean '--timeout'\\? see" take --tiemout=5 "$SEM"
+  refuses "'--nonblok' \\(did you mean '--nonblock'\\? see" run --nonblok "$SEM" true
+  tsem create "$SEM"
+  refuses "^$SEM-: no such semaphore \\(did you mean '$SEM'\\? see 'tsem list'\\)" take "$SEM-"
+  refuses "did you mean '$SEM'\\?" show "${SEM/bats/abts}"
+  refuses "did you mean '$SEM'\\?" remove "${SEM/bats/bts}"
+}
+
+@test "usage: garbage gets no suggestion" {
+  local word
+  for word in nonsense x xx foobar remonstrate runrunrun $'r\x01\x02' $'\xff\xff' "$(printf 'r%.0s' {1..300})"; do
+    refuses "^unknown verb [^(]* \\(see 'tsem --help'\\)$" "$word"
+    refuses "^unknown option [^(]* \\(see 'tsem take --help'\\)$" take "--$word" "$SEM"
+  done
+  refuses "^unknown option '-Z' \\(see" take -Z "$SEM"
+  refuses "^unknown option '--jobserver' \\(see" take --jobserver "$SEM"
+  tsem create "$SEM"
+  for word in q "no-such-$SEM" "$SEM.$SEM"; do
+    refuses "^$word: no such semaphore \\(see 'tsem list'" take "$word"
+  done
+}
+
+@test "usage: a path in place of a name is explained" {
+  refuses "^/tmp/$SEM: not a name but a path: a semaphore needs no file \\(use '$SEM'\\)" run "/tmp/$SEM" true
+  refuses "^/tmp/: not a name but a path: a semaphore needs no file \\(use 'NAME'\\)" create /tmp/
+  refuses "^./.x: not a name but a path: a semaphore needs no file \\(use 'NAME'\\)" take ./.x
+}
+
+@test "usage: help fits 80 columns, and ends with two examples" {
+  attempt tsem --help
+  ! grep -q '.\{81\}' attempt.out || fail 'wider than 80 columns'
+  local verb
+  for verb in "${VERBS[@]}"; do
+    attempt tsem "$verb" --help
+    ! grep -q '.\{81\}' attempt.out || fail "wider than 80 columns: $(grep '.\{81\}' attempt.out)"
+    expect_equal "examples of $verb" "$(sed -n '/^Examples:$/,/^$/p' attempt.out | grep -c "^  tsem $verb\b")" 2
+  done
+}
+
 @test "usage: an unknown option is named, before the verb and after it" {
   refuses "'--nonsense'.*--help" --nonsense
   refuses "'-j3'.*--help" -j3 run "$SEM" true
@@ -66,7 +120,8 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 @test "usage: too many words" {
   local verb
   for verb in "${VERBS[@]}"; do
-    [[ $verb != @(run|list) ]] || continue # the rest is a command; there is no NAME
+    # Of run, the rest is a command; list has no NAME; the others take several.
+    [[ $verb != @(run|list|show|wait|cancel|recover|remove) ]] || continue
     refuses "^$SEM: .*'surplus'.*tsem $verb --help" "$verb" "$SEM" surplus
     refuses "^$SEM: .*'surplus'" "$verb" -- "$SEM" surplus
   done
@@ -115,14 +170,14 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   while read -r verb line; do
     attempt tsem "$verb" --help
     expect_match "help of $verb" "$OUT" "  $line"
-  done <<<'run -j, --permits N +permits that the semaphore has, or N% of the processors
-    run -k, --count K +permits that this command needs, or all, default 1
-    acquire -k, --count K +number of permits, or all, default 1
-    create -j, --permits N +number of permits, or N% of the processors, default 1
+  done <<<'run -j, --permits N +permits of the semaphore, or N% of processors
+    run -k, --count K +permits for the command, or all; default 1
+    acquire -k, --count K +number of permits, or all; default 1
+    create -j, --permits N +permits, or N% of processors; default 1
     create -m, --mode MODE +permissions in octal, default 0600
-    set -j, --permits N +the new capacity, or N% of the processors
+    set -j, --permits N +the new capacity, or N% of processors
     set -m, --mode MODE +permissions in octal
-    post -k, --count K +number of permits, default 1'
+    post -k, --count K +number of permits; default 1'
   attempt tsem set --help
   [[ $OUT != *default* ]] || fail 'set has no defaults'
 }

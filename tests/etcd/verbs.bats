@@ -121,6 +121,22 @@ waits 2 19 gamma 1   later"
 [\"beta\",1,\"gamma\",2]"
 }
 
+@test "etcd: several names in one command" {
+  tsem create etcd:a
+  tsem create etcd:b
+  attempt tsem remove etcd:a etcd:none etcd:b
+  expect_status 125
+  expect_match 'standard error' "$ERR" '^tsem: etcd:none: no such semaphore'
+  expect_equal semaphores "$(tsem list --raw --noheadings -o NAME etcd:)" ''
+  tsem create etcd:a
+  tsem create etcd:b
+  attempt tsem show -J etcd:b etcd:a
+  expect_status 0
+  expect_equal names "$(jq -r .name attempt.out | paste -sd' ')" 'etcd:b etcd:a'
+  attempt tsem wait etcd:a etcd:b
+  expect_silence
+}
+
 @test "etcd: a semaphore in use is removed only with -f" {
   name_it
   local owner='{"host":"alpha","pid":17,"uid":0,"command":"make","count":1,"since":0}'
