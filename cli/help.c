@@ -106,7 +106,10 @@ print_help(const struct verb *verb)
 	}
 	if (verb->columns != NULL)
 		columns_print_help(verb->columns);
-	printf("\nSee tsem(1).\n");
+	if (verb->id == VERB_HELP)
+		printf("\nSee tsem(1).\n");
+	else
+		printf("\nSee tsem-%s(1).\n", verb->name);
 }
 
 void
