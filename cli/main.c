@@ -37,7 +37,7 @@ print_usage(void)
 	       "Run at most three commands at a time: tsem run -j 3 NAME -- COMMAND\n\nVerbs:\n");
 	for (size_t i = 0; i < verbs_n; i++)
 		printf("  %-9s %s\n", verbs[i].name, verbs[i].summary);
-	printf("\n'tsem VERB --help' explains one verb, tsem(1) explains all.\n");
+	printf("\n'tsem VERB --help' and tsem-VERB(1) explain one verb; tsem(1) is an overview.\n");
 }
 
 /* Of words with spaces between them. */

@@ -112,7 +112,7 @@ message_jump_to(jmp_buf *next)
 }
 
 void
-give_up(void)
+end_in_failure(void)
 {
 	if (jump_to != NULL)
 		longjmp(*jump_to, 1);
@@ -126,7 +126,7 @@ die(const char *name, const char *format, ...)
 	va_start(args, format);
 	complain_with(name, format, args);
 	va_end(args);
-	give_up();
+	end_in_failure();
 }
 
 struct explanation {
@@ -259,7 +259,7 @@ void
 die_error(const char *name, int error)
 {
 	complain_error(name, error);
-	give_up();
+	end_in_failure();
 }
 
 bool

@@ -33,7 +33,7 @@ _Noreturn void die(const char *name, const char *format, ...) __attribute__((for
 void message_jump_to(jmp_buf *next);
 
 /* What die() does after its message. */
-_Noreturn void give_up(void);
+_Noreturn void end_in_failure(void);
 
 /*
  * The text for a negative errno of the library: "what happened (what to do)". For a lack of permission it names the

@@ -164,7 +164,7 @@ void
 die_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error)
 {
 	complain_of_config(sem, o, error);
-	give_up();
+	end_in_failure();
 }
 
 void

@@ -45,7 +45,7 @@ value_to_json(const struct value *value)
 
 /* ---- objects ---- */
 
-/* The keys without -o, as tsem(1) documents them. A holder of a single slot has no SHOW_SLOTS, the last one. */
+/* The keys without -o, as tsem-json(5) documents them. A holder of a single slot has no SHOW_SLOTS, the last one. */
 static const struct selection holder_keys = {
 	.columns = &show_columns,
 	.shown = {SHOW_PID, SHOW_NSPID, SHOW_PIDNS, SHOW_FOREIGN, SHOW_UID, SHOW_COMMAND, SHOW_COUNT, SHOW_TIME, SHOW_OWNED,

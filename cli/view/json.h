@@ -8,7 +8,7 @@
 #include "columns.h"
 #include "view/describe.h"
 
-/* Without a selection, the keys that tsem(1) documents. NULL if there is no memory. */
+/* Without a selection, the keys that tsem-json(5) documents. NULL if there is no memory. */
 json_t *semaphore_to_json(const struct semaphore *semaphore, const struct selection *selection);
 json_t *participant_to_json(const struct participant *participant, const struct selection *selection);
 

@@ -13,7 +13,7 @@ struct listing {
 	bool has_reason; /* a column tells the reason, which costs a look at the holders */
 	json_t *json;    /* NULL without -J */
 	struct table table;
-	struct selection keys; /* of JSON; without -o those that tsem(1) documents */
+	struct selection keys; /* of JSON; without -o those that tsem-json(5) documents */
 	bool chosen;           /* by -o */
 };
 

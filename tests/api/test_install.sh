@@ -46,6 +46,7 @@ files_are_there() {
 		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem" "$programs/tsem-view" "$programs/tsem-top" \
 		"$prefix/share/bash-completion/completions/tsem" "$prefix/share/zsh/site-functions/_tsem" \
 		"$prefix/share/fish/vendor_completions.d/tsem.fish" "$prefix/share/man/man1/tsem.1" \
+		"$prefix/share/man/man1/tsem-run.1" "$prefix/share/man/man5/tsem-json.5" "$prefix/share/man/man7/tsem-jobserver.7" \
 		"$prefix/share/man/man3/tsem.3" "$prefix/share/man/man7/tsem.7"; do
 		[ -e "$directory/root$file" ] || { echo "missing: $file"; return 1; }
 	done

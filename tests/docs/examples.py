@@ -4,16 +4,18 @@
 
 Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, names and a shared memory of its own.
 
-Examples are fenced blocks in README.md, the program in the first comment of tsem.h, and literal displays in the sections EXAMPLES,
-PROBES and TROUBLESHOOTING of the manual pages. One with a
-line that begins with "$ " is a session: each command is given to one bash, and what it prints must look like the lines
-below. Numbers, and what is as wide as numbers, may differ, and a command that only looks, such as `tsem show`, is given again until it
-looks so. C is compiled and run. Anything else is a script, or with five fields in front a line of crontab(5): it must end well and
-complain about nothing. The commands in examples that tsem does not bring are stand-ins that do nothing.
+Examples are fenced blocks in README.md, the program in the first comment of tsem.h, and literal displays in the sections
+EXAMPLES, PROBES and TROUBLESHOOTING of the manual pages. One with a line that begins with "$ " is a session: each command is
+given to one bash, and what it prints must look like the lines below. Numbers, and what is as wide as numbers, may differ, and a
+command that only looks, such as `tsem show`, is given again until it looks so. C is compiled and run. A unit of systemd is
+verified, and its command runs. Anything else is a script, or with five fields in front a line of crontab(5): it must end well
+and complain about nothing. The commands in examples that tsem does not bring are stand-ins that do nothing, and where an
+example gives the path of an installed command, the command below PATH runs.
 
 In README.md a comment `<!-- not run: why -->` in front of a block is an exception, and is printed as such.
 """
 
+import glob
 import os
 import re
 import select
@@ -62,6 +64,7 @@ class Place:
 
     def __init__(self, tsem, root):
         self.directory = tempfile.mkdtemp(prefix="tsem-examples.")
+        self.tsem = tsem
         self.root = root
         bin_directory = os.path.join(self.directory, "bin")
         os.mkdir(bin_directory)
@@ -108,11 +111,24 @@ def run_script(place, text):
         raise Failure(f"status {shell.returncode}\n{out}{err}")
 
 
+def without_directories(command):
+    return re.sub(r"/usr(/local)?/bin/", "", command)
+
+
 def run_crontab(place, text):
     for line in text.splitlines():
         if line.startswith("#") or "=" in line.split()[0]:
             continue
-        run_script(place, line.split(None, 5)[5])
+        run_script(place, without_directories(line.split(None, 5)[5]))
+
+
+def run_unit(place, text):
+    """systemd-analyze also complains about other units of this system, and exits with 0 for an unknown key."""
+    run_script(place, without_directories(re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)[1]))
+    if shutil.which("systemd-analyze"):
+        with open(os.path.join(place.directory, "example.service"), "w") as file:
+            file.write(text.replace("/usr/bin/tsem", place.tsem))
+        run_script(place, "! systemd-analyze verify ./example.service 2>&1 | grep example.service")
 
 
 def run_c(place, text):
@@ -214,6 +230,8 @@ def run(place, kind, text):
         run_session(place, text)
     elif kind == "c" or text.startswith("#include"):
         run_c(place, text)
+    elif kind == "ini":
+        run_unit(place, text)
     elif re.match(r"([\d*/,-]+ ){5}", text):
         run_crontab(place, text)
     else:
@@ -227,8 +245,8 @@ def main():
         return 0
     examples = list(of_markdown(os.path.join(root, "README.md")))
     examples += of_header(os.path.join(root, "lib", "tsem.h"))
-    for page in ("tsem.1", "tsem.3", "tsem.7"):
-        examples += of_manual(os.path.join(root, "man", page))
+    for page in sorted(glob.glob(os.path.join(root, "man", "*.[1-8]"))):
+        examples += of_manual(page)
     print(f"1..{len(examples)}")
     failed = False
     for number, (name, kind, text, reason) in enumerate(examples, 1):
