@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Runs the examples of README.md, of tsem.h and of the manual pages, and compares their output with the text.
+"""Runs the examples of README.md, of the help, of tsem.h and of the manual pages, and compares their output with the text.
 
 Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, names and a shared memory of its own.
 
@@ -10,7 +10,7 @@ given to one bash, and what it prints must look like the lines below. Numbers, a
 command that only looks, such as `tsem show`, is given again until it looks so. C is compiled and run. A unit of systemd is
 verified, and its command runs. Anything else is a script, or with five fields in front a line of crontab(5): it must end well
 and complain about nothing. The commands in examples that tsem does not bring are stand-ins that do nothing, and where an
-example gives the path of an installed command, the command below PATH runs.
+example gives the path of an installed command, the command below PATH runs. The examples of README.md and of the help leave nothing in shared memory.
 
 In README.md a comment `<!-- not run: why -->` in front of a block is an exception, and is printed as such.
 """
@@ -48,6 +48,15 @@ def of_manual(path):
             number += 1
             text = re.sub(r"^\\&", "", match[1], flags=re.MULTILINE).replace("\\e", "\\").replace("\\(aq", "'").replace("\\-", "-")
             yield f"{os.path.basename(path)}, {number}", "", text, None
+
+
+def of_help(tsem):
+    """The examples of all verbs, in the order of the verbs, as one script."""
+    help_of = lambda *words: subprocess.run([tsem, "help", *words], capture_output=True, text=True, check=True).stdout
+    verbs = re.findall(r"^  ([a-z]+) +[A-Z]", help_of(), re.MULTILINE)
+    lines = [line for verb in verbs for line in re.findall(rf"^  (tsem {verb}\b.*)$", help_of(verb), re.MULTILINE)]
+    # A live view would not end.
+    yield "tsem help", "", "\n".join(line + (" -i 1" if line.startswith("tsem top") else "") for line in lines), None
 
 
 def of_header(path):
@@ -100,8 +109,13 @@ class Failure(Exception):
     pass
 
 
-def run_script(place, text):
-    shell = place.start("bash", "-c", "...() { :; }\n" + text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+# Prints what is left in shared memory.
+LEFT = "ls -A /dev/shm"
+
+
+def run_script(place, text, leaves_nothing=False):
+    text = f"...() {{ :; }}\n{text}" + (f"\n{LEFT} >&2" if leaves_nothing else "")
+    shell = place.start("bash", "-ec", text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         out, err = shell.communicate(timeout=DEADLINE)
     except subprocess.TimeoutExpired:
@@ -200,7 +214,7 @@ def matches(printed, expected):
     )
 
 
-def run_session(place, text):
+def run_session(place, text, leaves_nothing):
     session = Session(place)
     numbers = {}  # pid in the text -> pid of the process here
     try:
@@ -221,13 +235,16 @@ def run_session(place, text):
                 written = re.search(r"^(?:holds|waits) +(?:\d+ +)?(\d{2,})", wanted)
                 if real and written:
                     numbers[written[1]] = real[1]
+        left = session.give(LEFT) if leaves_nothing else []
+        if left:
+            raise Failure("\n".join(["in shared memory there is still", *left]))
     finally:
         session.close()
 
 
-def run(place, kind, text):
+def run(place, kind, text, leaves_nothing):
     if re.search(r"^\$ ", text, re.MULTILINE):
-        run_session(place, text)
+        run_session(place, text, leaves_nothing)
     elif kind == "c" or text.startswith("#include"):
         run_c(place, text)
     elif kind == "ini":
@@ -235,7 +252,7 @@ def run(place, kind, text):
     elif re.match(r"([\d*/,-]+ ){5}", text):
         run_crontab(place, text)
     else:
-        run_script(place, text)
+        run_script(place, text, leaves_nothing)
 
 
 def main():
@@ -244,6 +261,7 @@ def main():
         print("1..0 # SKIP needs a mount namespace, to have a /dev/shm of its own")
         return 0
     examples = list(of_markdown(os.path.join(root, "README.md")))
+    examples += of_help(tsem)
     examples += of_header(os.path.join(root, "lib", "tsem.h"))
     for page in sorted(glob.glob(os.path.join(root, "man", "*.[1-8]"))):
         examples += of_manual(page)
@@ -255,7 +273,7 @@ def main():
             continue
         place = Place(tsem, root)
         try:
-            run(place, kind, text)
+            run(place, kind, text, leaves_nothing=name.startswith(("README", "tsem help")))
             print(f"ok {number} - {name}", flush=True)
         except Failure as failure:
             failed = True
