@@ -61,7 +61,7 @@ run_or_become(const struct verb *verb, const struct options *o, char **argv)
 		die(NULL, "this is a part of tsem (see 'tsem --help')");
 	if (action->run == NULL)
 		die(o->name, "'%s' does not work for a semaphore on etcd (see tsem-etcd(7))", verb->name);
-	return o->names_n > 0 ? run_for_names(action, o) : action->run(o);
+	return verb->operands == OPERANDS_NAMES && o->names_n > 0 ? run_for_names(action, o) : action->run(o);
 }
 
 int

@@ -15,8 +15,8 @@
 #include "suggest.h"
 #include "user.h"
 
-#define DELAY_NS UINT64_C(2000000000)
-#define DELAY_MIN_NS UINT64_C(10000000)
+#define TOP_DELAY_NS (2 * NS_PER_SECOND)
+#define WATCH_DELAY_NS (100 * NS_PER_MS)
 #define TTL_MAX_NS (UINT64_C(86400) * NS_PER_SECOND)
 #define GROUP_MAX (UINT32_MAX - 1) /* the highest number stands for no group */
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -39,7 +39,8 @@ static struct options given = {
 	.conflict_status = EXIT_NOT_ACQUIRED,
 	.ttl_s = TTL_S,
 	.on_lost = LOST_STOP,
-	.top = {.delay_ns = DELAY_NS, .sort = TOP_WAITING},
+	.view = {.delay_ns = WATCH_DELAY_NS},
+	.top = {.delay_ns = TOP_DELAY_NS, .sort = TOP_WAITING},
 };
 
 /* ---- values ---- */
@@ -138,10 +139,14 @@ parse_timeout(const struct option_row *row, const char *value)
 static void
 parse_delay(const struct option_row *row, const char *value)
 {
-	enum parsed how = parse_duration(value, &given.top.delay_ns);
-	if (how == PARSED && given.top.delay_ns < DELAY_MIN_NS)
+	uint64_t *ns = row->verbs == VERB_WATCH ? &given.view.delay_ns : &given.top.delay_ns;
+	char expected[96];
+	snprintf(expected, sizeof(expected), "seconds, or numbers with h, m, s or ms as in 1m30s, at least %" PRIu32 "ms",
+	         row->min);
+	enum parsed how = parse_duration(value, ns);
+	if (how == PARSED && *ns < row->min * NS_PER_MS)
 		how = PARSE_OUT_OF_RANGE;
-	require_parsed(how, row, value, "seconds, or numbers with h, m, s or ms as in 1m30s, at least 10ms");
+	require_parsed(how, row, value, expected);
 }
 
 static void
@@ -260,6 +265,10 @@ const struct option_row option_rows[] = {
 	 .verbs = TABLE_VERBS, .flag = &given.view.json},
 	{.name = "stats", .help = "print statistics as well",
 	 .verbs = VERB_SHOW, .local = true, .flag = &given.view.stats},
+	{.name = "stats", .help = "with -J: print statistics as well",
+	 .verbs = VERB_LIST, .local = true, .flag = &given.view.stats},
+	{.name = "metrics", .help = "print OpenMetrics text, for monitoring",
+	 .verbs = VERB_LIST, .local = true, .flag = &given.view.metrics},
 	{.letter = 'o', .name = "output", .argument = "COLS", .help = "columns to print, separated by commas",
 	 .verbs = TABLE_VERBS, .text = &given.view.columns},
 	{.name = "noheadings", .help = "print no column headings",
@@ -269,7 +278,9 @@ const struct option_row option_rows[] = {
 	{.letter = 'b', .name = "batch", .help = "print tables one after the other",
 	 .verbs = VERB_TOP, .flag = &given.top.batch},
 	{.letter = 'd', .name = "delay", .argument = "DUR", .help = "time between refreshes; default 2s",
-	 .verbs = VERB_TOP, .parse = parse_delay},
+	 .verbs = VERB_TOP, .min = 10, .parse = parse_delay},
+	{.letter = 'd', .name = "delay", .argument = "DUR", .help = "time between two looks; default 100ms",
+	 .verbs = VERB_WATCH, .local = true, .min = 1, .parse = parse_delay},
 	{.letter = 'i', .name = "iterations", .argument = "N", .help = "exit after N refreshes",
 	 .verbs = VERB_TOP, .number = &given.top.iterations, .min = 1, .max = UINT32_MAX},
 	{.letter = 's', .name = "sort", .argument = "COL", .help = "column to sort by; default WAITING",
@@ -311,7 +322,7 @@ const struct option_row option_rows[] = {
 	{.letter = 'v', .name = "verbose", .help = "report the progress of a wait",
 	 .verbs = WAITING_VERBS, .flag = &given.verbose},
 	{.name = "foreign", .help = "accept a semaphore of another user",
-	 .verbs = VERB_ALL & ~(VERB_SHOW | VERB_LIST | VERB_HELP), .local = true, .flag = &given.foreign},
+	 .verbs = VERB_ALL & ~(VERB_SHOW | VERB_LIST | VERB_WATCH | VERB_HELP), .local = true, .flag = &given.foreign},
 	{.letter = 'c', .name = "command", .argument = "COMMAND", .help = "run COMMAND with the shell",
 	 .verbs = VERB_RUN, .replaces_command = true, .text = &given.shell_command},
 	{.letter = 'h', .name = "help", .help = "print this help",
@@ -498,7 +509,8 @@ parse_name(const struct parser *parser)
 static void
 parse_further_names(struct parser *parser)
 {
-	while (parser->verb->operands == OPERANDS_NAMES && optind < parser->argc && !given.help && !given.version) {
+	const bool several = parser->verb->operands == OPERANDS_NAMES || parser->verb->operands == OPERANDS_NAMES_TOGETHER;
+	while (several && optind < parser->argc && !given.help && !given.version) {
 		add_further_name(parser, parser->argv[optind++]);
 		parse_options(parser);
 	}

@@ -18,8 +18,9 @@ enum on_lost { LOST_STOP = -1, LOST_IGNORE = 0 /* above: the number of the signa
 enum jobserver_style { JOBSERVER_PIPE, JOBSERVER_FIFO };
 
 struct view_options {
-	bool json, stats, noheadings, raw;
+	bool json, stats, metrics, noheadings, raw;
 	const char *columns; /* NULL: the default ones */
+	uint64_t delay_ns;   /* between two looks of `watch` */
 };
 
 struct top_options {

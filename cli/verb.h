@@ -23,8 +23,9 @@ enum verb_id {
 	VERB_CANCEL = 1 << 11,
 	VERB_RECOVER = 1 << 12,
 	VERB_REMOVE = 1 << 13,
-	VERB_HELP = 1 << 14,
-	VERB_ALL = (1 << 15) - 1,
+	VERB_WATCH = 1 << 14,
+	VERB_HELP = 1 << 15,
+	VERB_ALL = (1 << 16) - 1,
 };
 
 enum operands {
@@ -32,7 +33,8 @@ enum operands {
 	OPERANDS_OPTIONAL_STORE,
 	OPERANDS_NAME,
 	OPERANDS_OPTIONAL_NAME,
-	OPERANDS_NAMES,            /* one after the other; none with --idle */
+	OPERANDS_NAMES, /* one after the other; none with --idle */
+	OPERANDS_NAMES_TOGETHER,
 	OPERANDS_NAME_AND_COMMAND, /* options end at the first word after NAME that is not an option */
 };
 

@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "view/json.h"
+#include "view/show_json.h"
 
 static void
 to_cell(const void *arg, size_t column, char *text)
@@ -21,7 +22,9 @@ tells_reason(const struct selection *selection)
 void
 listing_begin(struct listing *listing, const struct view_options *o)
 {
-	*listing = (struct listing){.chosen = o->columns != NULL};
+	*listing = (struct listing){.chosen = o->columns != NULL, .stats = o->stats};
+	if (o->stats && !o->json)
+		die(NULL, "list prints statistics as JSON only (add -J, or see 'tsem show --stats')");
 	if (!o->json) {
 		table_init(&listing->table, o, &list_columns);
 		listing->has_reason = tells_reason(&listing->table.selection);
@@ -40,6 +43,10 @@ listing_add(struct listing *listing, const struct semaphore *semaphore)
 	if (listing->json == NULL)
 		return table_add(&listing->table, to_cell, semaphore, semaphore->stat->waiting > 0 ? "yellow" : NULL);
 	json_t *object = semaphore_to_json(semaphore, listing->chosen ? &listing->keys : NULL);
+	if (listing->stats && json_object_set_new(object, "statistics", statistics_to_json(semaphore->stat)) != 0) {
+		json_decref(object);
+		return -ENOMEM;
+	}
 	return object == NULL || json_array_append_new(listing->json, object) != 0 ? -ENOMEM : 0;
 }
 

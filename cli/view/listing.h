@@ -15,6 +15,7 @@ struct listing {
 	struct table table;
 	struct selection keys; /* of JSON; without -o those that tsem-json(5) documents */
 	bool chosen;           /* by -o */
+	bool stats;
 };
 
 void listing_begin(struct listing *listing, const struct view_options *o);

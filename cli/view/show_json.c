@@ -21,7 +21,7 @@ histogram_to_json(const struct tsem_stat *stat)
 	return array;
 }
 
-static json_t *
+json_t *
 statistics_to_json(const struct tsem_stat *stat)
 {
 	const struct wait_times times = wait_times_of(stat);

@@ -42,7 +42,7 @@ find_reason(struct snapshot *snapshot)
 	reason_conclude(&snapshot->reason, &snapshot->stat, 1);
 }
 
-static int
+int
 snapshot_take(tsem *sem, struct snapshot *snapshot)
 {
 	if (snapshot->slots == NULL && (snapshot->slots = calloc(TSEM_SLOTS_MAX, sizeof(*snapshot->slots))) == NULL)

@@ -21,6 +21,9 @@ struct snapshot {
 /* Opens a semaphore read-only, also one of another user. */
 int open_for_viewing(const char *name, tsem **sem);
 
+/* Of an open semaphore: as snapshot_of(). */
+int snapshot_take(tsem *sem, struct snapshot *snapshot);
+
 /* Replaces the former contents; the memory is zeroed before the first call. 0, or a negative errno. */
 int snapshot_of(const char *name, struct snapshot *snapshot);
 

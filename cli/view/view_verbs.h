@@ -6,5 +6,6 @@
 
 int cmd_show(const struct options *o);
 int cmd_list(const struct options *o);
+int cmd_watch(const struct options *o);
 
 #endif

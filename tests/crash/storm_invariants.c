@@ -32,6 +32,6 @@ storm_check_end(struct storm *storm, unsigned i)
 	         || !are_records_at_rest(sem, text))
 		storm_fault(storm, "%s: %s", storm->names[i], text);
 	printf("capacity %u: %" PRIu64 " admitted, %" PRIu64 " waited; at most %" PRIu64
-	       " permits seen held at once; %" PRIu64 " recovered\n",
-	       storm->capacity[i], storm->admissions[i], storm->waits[i], storm->most[i], stat.recovered);
+	       " permits seen held at once; %" PRIu64 " recovered, %" PRIu64 " given up\n",
+	       storm->capacity[i], storm->admissions[i], storm->waits[i], storm->most[i], stat.recovered, stat.timeouts);
 }
