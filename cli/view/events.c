@@ -84,11 +84,17 @@ static const struct selection keys_of_holder = {
 	.n = 8,
 };
 
+/* Of a `tsem run`, the command that it runs, so that all events of one request have the same. */
 static json_t *
 about(const struct snapshot *snapshot, size_t i)
 {
+	char task[CELL_BYTES_MAX];
 	const struct participant participant = snapshot_participant(snapshot, i);
-	return participant_to_json(&participant, participant.owner->position == 0 ? &keys_of_holder : &keys_of_waiter);
+	json_t *json =
+		participant_to_json(&participant, participant.owner->position == 0 ? &keys_of_holder : &keys_of_waiter);
+	owner_task(participant.owner, task, sizeof(task));
+	json_object_set_new(json, "command", json_string(task));
+	return json;
 }
 
 static void

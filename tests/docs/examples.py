@@ -55,8 +55,9 @@ def of_help(tsem):
     help_of = lambda *words: subprocess.run([tsem, "help", *words], capture_output=True, text=True, check=True).stdout
     verbs = re.findall(r"^  ([a-z]+) +[A-Z]", help_of(), re.MULTILINE)
     lines = [line for verb in verbs for line in re.findall(rf"^  (tsem {verb}\b.*)$", help_of(verb), re.MULTILINE)]
-    # A live view would not end.
-    yield "tsem help", "", "\n".join(line + (" -i 1" if line.startswith("tsem top") else "") for line in lines), None
+    ends = {"top": "timeout --foreground 1 ", "watch": "timeout 1 "}  # these do not end by themselves
+    given = [f"{ends[verb]}{line} || [ $? -eq 124 ]" if (verb := line.split()[1]) in ends else line for line in lines]
+    yield "tsem help", "", "\n".join(given), None
 
 
 def of_header(path):
