@@ -56,8 +56,9 @@ static void
 print_owner(struct look *look, const char *event, const struct seen *seen, const char *key, uint64_t ns)
 {
 	json_t *rest = json_copy(seen->about);
+	const uint64_t ms = ns / NS_PER_MS;
 	if (key != NULL)
-		json_object_set_new(rest, key, json_real((double)(ns / NS_PER_MS) / 1000));
+		json_object_set_new(rest, key, json_real((double)ms / 1000));
 	print_event(look, event, rest);
 }
 
@@ -102,8 +103,11 @@ see(struct look *look)
 {
 	const struct snapshot *snapshot = look->snapshot;
 	look->owners = calloc(snapshot->n + 1, sizeof(*look->owners));
-	look->n = look->owners == NULL ? 0 : snapshot->n;
-	look->error = look->owners == NULL ? -ENOMEM : 0;
+	if (look->owners == NULL) {
+		look->error = -ENOMEM;
+		return;
+	}
+	look->n = snapshot->n;
 	for (size_t i = 0; i < look->n; i++) {
 		const struct tsem_owner *owner = &snapshot->owners[i];
 		look->owners[i] = (struct seen){

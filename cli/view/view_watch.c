@@ -128,8 +128,9 @@ cmd_watch(const struct options *o)
 	allow_descriptors();
 	const size_t begun = begin_all(places, o, n, &snapshot);
 	flush_stdout(o->name);
-	for (uint64_t due = monotonic_ns(); begun > 0;) {
-		due += o->view.delay_ns;
+	if (begun == 0)
+		return EXIT_TSEM_FAILED;
+	for (uint64_t due = monotonic_ns() + o->view.delay_ns;; due += o->view.delay_ns) {
 		const struct timespec until = to_timespec(due);
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 			continue;
@@ -139,5 +140,4 @@ cmd_watch(const struct options *o)
 		if (monotonic_ns() > due + o->view.delay_ns)
 			due = monotonic_ns();
 	}
-	return EXIT_TSEM_FAILED;
 }
