@@ -17,7 +17,7 @@
 
 /* ---- reading ---- */
 
-/* The names come in order, so a single pass over the old lines finds the history of each. */
+/* The names come in the order of strverscmp(), so a single pass over the old lines finds the history of each. */
 struct sampling {
 	const struct top_model *old;
 	size_t passed;
@@ -45,7 +45,7 @@ static const struct top_line *
 find_old(struct sampling *sampling, const char *name, const struct tsem_stat *stat)
 {
 	const struct top_model *old = sampling->old;
-	while (sampling->passed < old->n && strcmp(old->lines[sampling->passed].name, name) < 0)
+	while (sampling->passed < old->n && strverscmp(old->lines[sampling->passed].name, name) < 0)
 		sampling->passed++;
 	if (sampling->passed == old->n)
 		return NULL;

@@ -77,6 +77,17 @@ setup_file() {
   alone_on_screen "$script" 100x8 'see:^b .*\n^c .*\n^a ' key:q restored:0
 }
 
+@test "top: numbers in names count as numbers" {
+  TOP=(-s name)
+  local script='for name in sem.10 sem.9 x-100 x-20; do tsem create $name; done; tsem take sem.10; tsem take sem.10 & disown'
+  # The trend of a name shows that its history was found again.
+  alone_on_screen "$script" 100x10 'see:^sem\.9 .*\n^sem\.10 .* 1 +0\.0 +██+$\n^x-20 .*\n^x-100 ' key:i \
+    'see:^x-100 .*\n^x-20 .*\n^sem\.10 .*\n^sem\.9 ' key:q restored:0
+  attempt private-shm 100m bash -ec "$script; tsem top -b -i 1 -s NAME; tsem cancel sem.10"
+  expect_status 0
+  expect_match 'table' "$OUT" $'\nsem.9 .*\nsem.10 .*\nx-20 .*\nx-100 '
+}
+
 @test "top: the selection stays with its semaphore" {
   TOP=(-s name)
   alone_on_screen 'for name in b c d; do tsem create $name; done' 80x12 'see:^d ' 'key:\x1bOB' \
