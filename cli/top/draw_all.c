@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "top/frame.h"
+#include "top/top_list.h"
 #include "view/describe.h"
 
 enum { NAME_WIDTH_MIN = 8, GAP = 2, BAR_WIDTH_MIN = 8, BAR_WIDTH_MAX = 30, TREND_MAX = 60 };
@@ -51,7 +52,7 @@ draw_headings(const struct top *top, const struct widths *w)
 		if (i == TOP_TREND)
 			pen_field(&pen, INK_PLAIN, "", GAP, false);
 		pen_field(&pen, INK_PLAIN, "", right ? blank : 0, false);
-		pen_write(&pen, i == top->sort ? INK_SELECTED : INK_TITLE, column->name);
+		pen_write(&pen, i == top->rules.sort ? INK_SELECTED : INK_TITLE, column->name);
 		pen_field(&pen, INK_PLAIN, "", right ? 0 : blank, false);
 		if (i == TOP_USE)
 			pen_field(&pen, INK_PLAIN, "", w->bar, false);
@@ -125,13 +126,10 @@ draw_all(struct top *top)
 	draw_headings(top, &w);
 
 	size_t room = room_for_list(HEAD_LINES);
-	if (room > 1 && top->row < model->n)
-		room -= draw_reason(&model->lines[model->order[top->row]]);
-	if (top->row < top->first)
-		top->first = top->row;
-	if (room > 0 && top->row >= top->first + room)
-		top->first = top->row - room + 1;
+	if (room > 1 && top->row < top->rows.n)
+		room -= draw_reason(&model->lines[top->rows.order[top->row]]);
+	list_scroll(top, room);
 	int y = HEAD_LINES;
-	for (size_t i = top->first; i < model->n && i < top->first + room; i++)
-		draw_line(&model->lines[model->order[i]], &w, y++, i == top->row);
+	for (size_t i = top->first; i < top->rows.n && i < top->first + room; i++)
+		draw_line(&model->lines[top->rows.order[i]], &w, y++, i == top->row);
 }

@@ -11,6 +11,7 @@
 #include "message.h"
 #include "process.h"
 #include "top/frame.h"
+#include "top/top_list.h"
 #include "view/describe.h"
 
 enum { DRAWING_MIN = 8, DRAWING_MAX = 60 };
@@ -57,7 +58,7 @@ draw_cell(struct pen *pen, size_t i, enum ink ink, const char *text)
 }
 
 static void
-draw_participant(const struct participant *participant, uint32_t used, int y)
+draw_participant(const struct participant *participant, uint32_t used, int y, bool selected)
 {
 	const struct tsem_owner *owner = participant->owner;
 	struct pen pen = pen_at(y);
@@ -70,7 +71,7 @@ draw_participant(const struct participant *participant, uint32_t used, int y)
 		if ((used & 1U << i) == 0)
 			continue;
 		participant_to_cell(participant, of_one[i], text);
-		draw_cell(&pen, i, ink, text);
+		draw_cell(&pen, i, selected && of_one[i] == SHOW_STATE ? INK_SELECTED : ink, text);
 	}
 }
 
@@ -126,7 +127,6 @@ void
 draw_one(struct top *top)
 {
 	char text[512];
-	const size_t n = top->snapshot.n;
 	if (top->error != 0) {
 		snprintf(text, sizeof(text), "%s: %s", top->one,
 		         top->error == -ENOENT ? "no such semaphore any more" : error_text(top->one, top->error));
@@ -136,10 +136,9 @@ draw_one(struct top *top)
 	const uint32_t used = columns_in_use(&top->snapshot);
 	int y = draw_one_head(top, used);
 	const size_t room = room_for_list(y);
-	if (top->first + room > n)
-		top->first = n > room ? n - room : 0;
-	for (size_t i = top->first; i < n && i < top->first + room; i++) {
-		const struct participant participant = snapshot_participant(&top->snapshot, i);
-		draw_participant(&participant, used, y++);
+	list_scroll(top, room);
+	for (size_t i = top->first; i < top->rows.n && i < top->first + room; i++) {
+		const struct participant participant = snapshot_participant(&top->snapshot, top->rows.order[i]);
+		draw_participant(&participant, used, y++, i == top->row);
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "number.h"
 #include "top/act.h"
+#include "top/top_list.h"
 
 enum { KEY_ESCAPE = 27, DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
 
@@ -53,20 +54,15 @@ move_in(size_t *at, size_t n, int key)
 }
 
 static void
-select_row(struct top *top)
-{
-	if (top->row < top->model.n)
-		strcpy(top->selected, top->model.lines[top->model.order[top->row]].name);
-}
-
-static void
 show_one(struct top *top)
 {
-	if (top->row >= top->model.n)
+	if (top->row >= top->rows.n)
 		return;
-	const struct top_line *line = &top->model.lines[top->model.order[top->row]];
+	const struct top_line *line = &top->model.lines[top->rows.order[top->row]];
 	strcpy(top->one, line->name);
 	top->history = line->history;
+	top->process.pid = 0;
+	top->row = 0;
 	top->first = 0;
 }
 
@@ -153,10 +149,10 @@ command_key(struct top *top, int key)
 		top->asking = ASK_HELP;
 		break;
 	case 's':
-		top->sort = (enum top_column)((top->sort + 1) % TOP_SCREEN_COLUMNS);
+		top->rules.sort = (enum top_column)((top->rules.sort + 1) % TOP_SCREEN_COLUMNS);
 		break;
 	case 'i':
-		top->inverted = !top->inverted;
+		top->rules.inverted = !top->rules.inverted;
 		break;
 	case '+':
 	case '-':
@@ -201,10 +197,8 @@ top_key(struct top *top, int key)
 		break;
 	}
 	top->message[0] = '\0';
-	if (top->one[0] != '\0' && move_in(&top->first, top->snapshot.n, key))
-		return true;
-	if (top->one[0] == '\0' && move_in(&top->row, top->model.n, key)) {
-		select_row(top);
+	if (move_in(&top->row, top->rows.n, key)) {
+		list_select(top);
 		return true;
 	}
 	return command_key(top, key);

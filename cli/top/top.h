@@ -4,7 +4,7 @@
 #define TSEM_CLI_TOP_H
 
 #include "options.h"
-#include "top/model.h"
+#include "top/rows.h"
 #include "view/snapshot.h"
 
 struct action;
@@ -17,17 +17,19 @@ struct top {
 
 	/* All semaphores. */
 	struct top_model model;
-	enum top_column sort;
-	bool inverted;
-	char selected[NAME_SIZE]; /* a name, because rows come and go */
-	size_t row;               /* of the selected one */
+	struct row_rules rules;
+	char selected[NAME_SIZE];
 
 	/* One semaphore, if `one` is not empty. */
 	char one[NAME_SIZE];
 	struct snapshot snapshot;
 	struct history history;
-	int error; /* of reading it: 0, or a negative errno */
+	int error;                 /* of reading it: 0, or a negative errno */
+	struct tsem_owner process; /* the selected one; pid 0: none */
 
+	/* The list of either screen. */
+	struct rows rows;
+	size_t row;   /* of the selection */
 	size_t first; /* the row at the top of the list */
 
 	enum asking asking;

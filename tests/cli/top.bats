@@ -150,8 +150,9 @@ setup_file() {
   done
   TOP=("$SEM")
   on_screen 120x12 'see:^holds +\S+ \S+ +1 ' 'gone:^holds +\S+ \S+ +20 ' 'key:\x1bOF' 'see:^holds +\S+ \S+ +20 ' \
-    'gone:^holds +\S+ \S+ +1 ' 'key:\x1bOH' 'see:^holds +\S+ \S+ +1 ' 'key:\x1bOB' 'gone:^holds +\S+ \S+ +1 ' 'see:^holds +\S+ \S+ +2 ' \
-    'key:\x1b[6~' 'gone:^holds +\S+ \S+ +2 ' 'key:\x1b[5~\x1bOA' 'see:^holds +\S+ \S+ +1 ' key:q restored:0
+    'gone:^holds +\S+ \S+ +1 ' 'key:\x1bOH' 'see:^holds +\S+ \S+ +1 ' 'key:\x1bOB\x1bOB\x1bOB\x1bOB\x1bOB\x1bOB\x1bOB' 'gone:^holds +\S+ \S+ +1 ' \
+    'see:^holds +\S+ \S+ +2 ' 'key:\x1b[6~' 'gone:^holds +\S+ \S+ +2 ' 'key:\x1b[5~\x1b[5~' 'see:^holds +\S+ \S+ +1 ' \
+    key:q restored:0
 }
 
 has_command_line() {
