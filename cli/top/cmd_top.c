@@ -58,7 +58,8 @@ handle_keys(struct top *top, uint64_t *due)
 		if (key == SCREEN_GONE || !top_key(top, key))
 			return false;
 		/* These keys change what is shown, so a refresh is due now. */
-		if (key == ' ' || key == 'y' || key == 'Y' || top->delay_ns != delay || top->one[0] != was) {
+		const bool looks = top->asking == ASK_NOTHING && (key == ' ' || key == 'y' || key == 'Y');
+		if (looks || top->delay_ns != delay || top->one[0] != was) {
 			*due = monotonic_ns();
 			return true;
 		}

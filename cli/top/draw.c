@@ -9,9 +9,10 @@
 #include "top/draw_all.h"
 #include "top/draw_one.h"
 #include "top/frame.h"
+#include "top/top_list.h"
 
 static void
-draw_question(const struct top *top, char *text, size_t size)
+draw_question(struct top *top, char *text, size_t size)
 {
 	int length = 0;
 	switch (top->asking) {
@@ -25,24 +26,27 @@ draw_question(const struct top *top, char *text, size_t size)
 		if (length > 0 && (size_t)length < size)
 			snprintf(text + length, size - (size_t)length, "? (y/n)");
 		break;
+	case ASK_FILTER:
+		snprintf(text, size, "filter: %s_ (Enter keeps it, Esc clears it)", list_filter(top));
+		break;
 	default:
 		if (top->message[0] != '\0')
 			snprintf(text, size, "%s", top->message);
 		else
-			snprintf(text, size, "q quit  h help  %s  r recover  c cancel  n permits",
-			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort  i invert");
+			snprintf(text, size, "q quit  h help  / filter  %s  r recover  c cancel  n permits",
+			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort");
 		break;
 	}
 }
 
 static void
-draw_last_line(const struct top *top)
+draw_last_line(struct top *top)
 {
 	char text[512];
 	if (LINES < 2)
 		return;
 	draw_question(top, text, sizeof(text));
-	const bool asks = top->asking == ASK_NUMBER || top->asking == ASK_CONFIRM;
+	const bool asks = top->asking != ASK_NOTHING && top->asking != ASK_HELP;
 	pen_line(LINES - 1, asks ? INK_TITLE : INK_DIM, text);
 }
 
@@ -56,6 +60,8 @@ draw_help(const struct top *top)
 		"Enter                        show one semaphore, with its holders and its queue",
 		"Esc, Backspace, Left         show all semaphores",
 		"s, i                         sort by the next column; invert the order",
+		"/                            list only names, users or commands with a text",
+		"z                            hide idle semaphores; show them again",
 		"+, -                         refresh more often; less often",
 		"Space                        refresh now",
 	};

@@ -108,19 +108,21 @@ void
 draw_all(struct top *top)
 {
 	enum { HEAD_LINES = 2 };
-	char title[128];
+	char title[LIST_TEXT_MAX + 128];
 	uint64_t held = 0;
 	uint64_t waiting = 0;
 	const struct top_model *model = &top->model;
-	for (size_t i = 0; i < model->n; i++) {
-		held += model->lines[i].stat.held;
-		waiting += model->lines[i].stat.waiting;
+	for (size_t i = 0; i < top->rows.n; i++) {
+		const struct tsem_stat *stat = &model->lines[top->rows.order[i]].stat;
+		held += stat->held;
+		waiting += stat->waiting;
 	}
-	int length = snprintf(title, sizeof(title), "%zu semaphore%s, %" PRIu64 " permit%s held, %" PRIu64 " waiting",
-	                      model->n, model->n == 1 ? "" : "s", held, held == 1 ? "" : "s", waiting);
+	list_to_text(top, model->n, "semaphore", title);
+	size_t length = strlen(title);
+	length += (size_t)sprintf(title + length, ", %" PRIu64 " permit%s held, %" PRIu64 " waiting", held,
+	                          held == 1 ? "" : "s", waiting);
 	if (model->unreadable > 0)
-		snprintf(title + length, sizeof(title) - (size_t)length, ", %" PRIu64 " that cannot be read",
-		         model->unreadable);
+		sprintf(title + length, ", %" PRIu64 " that cannot be read", model->unreadable);
 	draw_title(top, title);
 	const struct widths w = widths_for(model);
 	draw_headings(top, &w);

@@ -90,16 +90,20 @@ draw_reason(const struct top *top, int y)
 
 /* Returns the first line of the list. */
 static int
-draw_one_head(const struct top *top, uint32_t used)
+draw_one_head(struct top *top, uint32_t used)
 {
 	const struct tsem_stat *stat = &top->snapshot.stat;
 	char text[CELL_BYTES_MAX];
+	char listed[LIST_TEXT_MAX] = "";
 	char held[64];
 	const int half = COLS / 2 - 4;
 	const int width = half < DRAWING_MIN ? DRAWING_MIN : half > DRAWING_MAX ? DRAWING_MAX : half;
 	held_to_text(stat, &top->snapshot.reason, held);
-	snprintf(text, sizeof(text), "%s: %" PRIu32 " permit%s, %" PRIu64 " available, %s, %" PRIu32 " waiting", top->one,
-	         stat->capacity, stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
+	if (top->filter[0] != '\0')
+		list_to_text(top, top->snapshot.n, "row", listed);
+	snprintf(text, sizeof(text), "%s%s%s%s: %" PRIu32 " permit%s, %" PRIu64 " available, %s, %" PRIu32 " waiting",
+	         top->one, listed[0] != '\0' ? " (" : "", listed, listed[0] != '\0' ? ")" : "", stat->capacity,
+	         stat->capacity == 1 ? "" : "s", stat->available, held, stat->waiting);
 	const size_t length = strlen(text);
 	if (excess_of(stat) != 0)
 		snprintf(text + length, sizeof(text) - length, ", %" PRIu64 " in excess", excess_of(stat));

@@ -2,7 +2,6 @@
 #define NCURSES_WIDECHAR 1
 #include "top/keys.h"
 
-#include <ctype.h>
 #include <ncurses.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +9,9 @@
 #include "number.h"
 #include "top/act.h"
 #include "top/top_list.h"
+#include "top/prompt.h"
 
-enum { KEY_ESCAPE = 27, DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
+enum { DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
 
 /* ---- moving ---- */
 
@@ -53,6 +53,15 @@ move_in(size_t *at, size_t n, int key)
 	return true;
 }
 
+static bool
+select_by_key(struct top *top, int key)
+{
+	const bool moves = move_in(&top->row, top->rows.n, key);
+	if (moves)
+		list_select(top);
+	return moves;
+}
+
 static void
 show_one(struct top *top)
 {
@@ -62,6 +71,7 @@ show_one(struct top *top)
 	strcpy(top->one, line->name);
 	top->history = line->history;
 	top->process.pid = 0;
+	top->filter[0] = '\0';
 	top->row = 0;
 	top->first = 0;
 }
@@ -73,6 +83,15 @@ show_all(struct top *top)
 		strcpy(top->selected, top->one);
 	top->one[0] = '\0';
 	top->first = 0;
+}
+
+static void
+change_screen(struct top *top, int key)
+{
+	if (top->one[0] == '\0' && (prompt_is_enter(key) || key == KEY_RIGHT))
+		show_one(top);
+	else if (prompt_is_escape(key) || prompt_is_backspace(key) || key == KEY_LEFT)
+		show_all(top);
 }
 
 /* ---- questions ---- */
@@ -93,18 +112,14 @@ static void
 answer_number(struct top *top, int key)
 {
 	uint64_t number;
-	const size_t length = strlen(top->number);
-	if (key >= '0' && key <= '9' && length + 1 < sizeof(top->number)) {
-		top->number[length] = (char)key;
-		top->number[length + 1] = '\0';
-	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0) {
-		top->number[length - 1] = '\0';
-	} else if (key == KEY_ESCAPE || key == 'q') {
+	if (prompt_is_escape(key)) {
 		top->asking = ASK_NOTHING;
-	} else if (key == '\r' || key == '\n' || key == KEY_ENTER) {
+	} else if (prompt_is_enter(key)) {
 		top->asking = parse_number(top->number, 0, UINT32_MAX, &number) == PARSED ? ASK_CONFIRM : ASK_NOTHING;
 		if (top->asking == ASK_NOTHING)
 			snprintf(top->message, sizeof(top->message), "'%s' is not a number from 0 to %u", top->number, UINT32_MAX);
+	} else {
+		prompt_edit(top->number, sizeof(top->number), key);
 	}
 }
 
@@ -123,6 +138,19 @@ answer_confirm(struct top *top, int key)
 }
 
 /* ---- everything else ---- */
+
+/* The list follows each letter, and can be moved in meanwhile. */
+static void
+edit_filter(struct top *top, int key)
+{
+	char *filter = list_filter(top);
+	if (prompt_is_escape(key))
+		filter[0] = '\0';
+	if (prompt_is_escape(key) || prompt_is_enter(key))
+		top->asking = ASK_NOTHING;
+	else if (!select_by_key(top, key))
+		prompt_edit(filter, FILTER_SIZE, key);
+}
 
 static void
 change_delay(struct top *top, bool faster)
@@ -158,21 +186,15 @@ command_key(struct top *top, int key)
 	case '-':
 		change_delay(top, key == '+');
 		break;
-	case '\r':
-	case '\n':
-	case KEY_ENTER:
-	case KEY_RIGHT:
+	case 'z':
 		if (top->one[0] == '\0')
-			show_one(top);
+			top->rules.busy_only = !top->rules.busy_only;
 		break;
-	case KEY_ESCAPE:
-	case KEY_BACKSPACE:
-	case 127:
-	case '\b':
-	case KEY_LEFT:
-		show_all(top);
+	case '/':
+		top->asking = ASK_FILTER;
 		break;
 	default:
+		change_screen(top, key);
 		break;
 	}
 	return true;
@@ -190,6 +212,9 @@ top_key(struct top *top, int key)
 	case ASK_CONFIRM:
 		answer_confirm(top, key);
 		return true;
+	case ASK_FILTER:
+		edit_filter(top, key);
+		return true;
 	case ASK_HELP:
 		top->asking = ASK_NOTHING;
 		return true;
@@ -197,9 +222,5 @@ top_key(struct top *top, int key)
 		break;
 	}
 	top->message[0] = '\0';
-	if (move_in(&top->row, top->rows.n, key)) {
-		list_select(top);
-		return true;
-	}
-	return command_key(top, key);
+	return select_by_key(top, key) || command_key(top, key);
 }

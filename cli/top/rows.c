@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "view/describe.h"
 
 int
 rows_reserve(struct rows *rows, size_t n)
@@ -21,7 +24,7 @@ rows_free(struct rows *rows)
 	*rows = (struct rows){.n = 0};
 }
 
-/* ---- sorting ---- */
+/* ---- semaphores ---- */
 
 static double
 trend_of(const struct history *history)
@@ -57,6 +60,13 @@ value_of(const struct top_line *line, enum top_column column)
 	}
 }
 
+static bool
+is_listed(const struct top_line *line, const struct row_rules *rules)
+{
+	const bool busy = line->stat.held > 0 || line->stat.waiting > 0;
+	return (busy || !rules->busy_only) && strcasestr(line->name, rules->filter) != NULL;
+}
+
 struct sorting {
 	const struct top_line *lines;
 	const struct row_rules *rules;
@@ -81,22 +91,40 @@ by_column(const void *a, const void *b, void *arg)
 	return rules->inverted ? -by_value : by_value;
 }
 
-/* ---- both lists ---- */
-
 void
 rows_of_semaphores(struct rows *rows, const struct top_model *model, const struct row_rules *rules)
 {
 	struct sorting sorting = {model->lines, rules};
 	rows->n = 0;
-	for (size_t i = 0; i < model->n; i++)
-		rows->order[rows->n++] = i;
+	for (size_t i = 0; i < model->n; i++) {
+		if (is_listed(&model->lines[i], rules))
+			rows->order[rows->n++] = i;
+	}
 	qsort_r(rows->order, rows->n, sizeof(*rows->order), by_column, &sorting);
 }
 
+/* ---- processes ---- */
+
+static bool
+matches(const struct participant *participant, const char *filter)
+{
+	static const enum show_column searched[] = {SHOW_PID, SHOW_USER, SHOW_COMMAND};
+	char text[CELL_BYTES_MAX];
+	for (size_t i = 0; i < sizeof(searched) / sizeof(searched[0]); i++) {
+		participant_to_cell(participant, searched[i], text);
+		if (strcasestr(text, filter) != NULL)
+			return true;
+	}
+	return false;
+}
+
 void
-rows_of_processes(struct rows *rows, const struct snapshot *snapshot)
+rows_of_processes(struct rows *rows, const struct snapshot *snapshot, const char *filter)
 {
 	rows->n = 0;
-	for (size_t i = 0; i < snapshot->n; i++)
-		rows->order[rows->n++] = i;
+	for (size_t i = 0; i < snapshot->n; i++) {
+		const struct participant participant = snapshot_participant(snapshot, i);
+		if (filter[0] == '\0' || matches(&participant, filter))
+			rows->order[rows->n++] = i;
+	}
 }

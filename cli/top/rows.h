@@ -11,10 +11,14 @@ struct rows {
 	size_t n;
 };
 
+enum { FILTER_SIZE = 64 };
+
 /* How all semaphores are listed. */
 struct row_rules {
 	enum top_column sort;
 	bool inverted;
+	bool busy_only;           /* leave out those that no process uses */
+	char filter[FILTER_SIZE]; /* a part of the name, in either case */
 };
 
 /* Makes room for `n` rows. 0, or -ENOMEM. */
@@ -23,8 +27,8 @@ int rows_reserve(struct rows *rows, size_t n);
 /* Names ascending, numbers descending, or inverted. */
 void rows_of_semaphores(struct rows *rows, const struct top_model *model, const struct row_rules *rules);
 
-/* In the order of the snapshot. */
-void rows_of_processes(struct rows *rows, const struct snapshot *snapshot);
+/* In the order of the snapshot. `filter`: a part of the PID, the user or the command, in either case. */
+void rows_of_processes(struct rows *rows, const struct snapshot *snapshot, const char *filter);
 
 void rows_free(struct rows *rows);
 

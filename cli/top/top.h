@@ -9,7 +9,7 @@
 
 struct action;
 
-enum asking { ASK_NOTHING, ASK_NUMBER, ASK_CONFIRM, ASK_HELP };
+enum asking { ASK_NOTHING, ASK_NUMBER, ASK_CONFIRM, ASK_FILTER, ASK_HELP };
 
 struct top {
 	const struct options *o;
@@ -26,6 +26,7 @@ struct top {
 	struct history history;
 	int error;                 /* of reading it: 0, or a negative errno */
 	struct tsem_owner process; /* the selected one; pid 0: none */
+	char filter[FILTER_SIZE];  /* of its processes */
 
 	/* The list of either screen. */
 	struct rows rows;

@@ -1,7 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 #include "top/top_list.h"
 
+#include <stdio.h>
 #include <string.h>
+
+char *
+list_filter(struct top *top)
+{
+	return top->one[0] == '\0' ? top->rules.filter : top->filter;
+}
+
+void
+list_to_text(struct top *top, size_t total, const char *thing, char text[LIST_TEXT_MAX])
+{
+	const char *filter = list_filter(top);
+	size_t length = 0;
+	if (top->rows.n != total)
+		length = (size_t)sprintf(text, "%zu of ", top->rows.n);
+	length += (size_t)sprintf(text + length, "%zu %s%s", total, thing, total == 1 ? "" : "s");
+	if (filter[0] != '\0')
+		length += (size_t)sprintf(text + length, ", filter '%.*s'", FILTER_SIZE, filter);
+	if (top->one[0] == '\0' && top->rules.busy_only)
+		strcpy(text + length, ", idle hidden");
+}
 
 void
 list_select(struct top *top)
@@ -48,7 +69,7 @@ list_arrange(struct top *top)
 	if (top->one[0] == '\0')
 		rows_of_semaphores(&top->rows, &top->model, &top->rules);
 	else
-		rows_of_processes(&top->rows, &top->snapshot);
+		rows_of_processes(&top->rows, &top->snapshot, top->filter);
 	if (top->one[0] != '\0' && top->error != 0)
 		top->rows.n = 0; /* the snapshot is that of an earlier look */
 	find_selected(top);

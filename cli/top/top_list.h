@@ -5,6 +5,16 @@
 
 #include "top/top.h"
 
+enum { LIST_TEXT_MAX = 160 };
+
+/* The filter of the list, which may be empty. */
+char *list_filter(struct top *top);
+
+/*
+ * What is listed of `total` things, such as "5 of 40 semaphores, filter 'gpu'". `thing`: the singular.
+ */
+void list_to_text(struct top *top, size_t total, const char *thing, char text[LIST_TEXT_MAX]);
+
 /* Arranges the rows after anything has changed, and finds the selected one again. rows_reserve() has made room. */
 void list_arrange(struct top *top);
 

@@ -114,8 +114,47 @@ setup_file() {
 @test "top: other keys have no effect" {
   tsem create "$SEM"
   TOP=("$SEM")
-  on_screen 100x10 'see:1 permit, 1 available' 'key:xyzXYZ\t\x1bOP' key:h 'see:^r +recover' key:q 'gone:^r +recover' \
+  on_screen 100x30 'see:1 permit, 1 available' 'key:xyzXYZ\t\x1bOP' key:h 'see:^r +recover' key:q 'gone:^r +recover' \
     'see:1 permit, 1 available' key:q restored:0
+}
+
+@test "top: a filter for names" {
+  TOP=(-s name)
+  local script='for name in gpu.1 gpu.2 net.1 xGPU; do tsem create -j 2 $name; done; tsem take gpu.1; tsem take -k 2 net.1'
+  alone_on_screen "$script" 120x12 'see:4 semaphores, 3 permits held' key:/ 'see:^filter: _ \(Enter' key:gpuq 'see:^filter: gpuq_' \
+    "see:0 of 4 semaphores, filter 'gpuq', 0 permits held" 'gone:^gpu' 'key:\x7f' "see:3 of 4 semaphores, filter 'gpu', 1 permit held" \
+    'see:^gpu\.1 .*\n^gpu\.2 .*\n^xGPU ' 'gone:^net' 'key:\x1bOB\n' 'see:^q quit' "see:filter 'gpu'" 'until:tsem create gpu.3' \
+    'see:^gpu\.2 .*\n^gpu\.3 ' 'see:4 of 5' 'key:\n' 'see:: gpu\.2: 2 permits' 'key:\x1b' "see:4 of 5 semaphores, filter 'gpu'" \
+    'key:/\xe9\x7f.3' "see:filter: gpu\\.3_" 'see:1 of 5' 'key:\x1b' 'see:5 semaphores, 3 permits' 'see:^net\.1 ' key:q restored:0
+}
+
+@test "top: actions are only for what the filter shows" {
+  TOP=()
+  alone_on_screen 'tsem create -j 2 it' 100x10 'see:^it ' 'key:/x\n' "see:0 of 1 semaphore, filter 'x'" 'key:\nnh' 'see:^Enter ' key:h \
+    'see:^NAME' 'key:/\x1bn' "see:permits of 'it'" 'key:\x1b' key:q restored:0
+}
+
+@test "top: idle semaphores are hidden" {
+  TOP=(-s name)
+  local script='for name in a b c d e; do tsem create $name; done; tsem take b; tsem set -j 0 d; tsem take d & disown
+    tsem acquire --owner $$ c'
+  alone_on_screen "$script" 100x12 'see:^a .*\n^b .*\n^c .*\n^d .*\n^e ' key:z 'see:3 of 5 semaphores, idle hidden' \
+    'see:^b .*\n^c .*\n^d ' 'gone:^[ae] ' 'until:tsem take e' 'see:^e ' 'until:tsem post b' 'gone:^b ' key:z \
+    'see:^a .*\n^b ' 'gone:idle hidden' 'until:tsem cancel d' key:q restored:0
+}
+
+@test "top: a filter for the processes of one semaphore" {
+  tsem create -j 9 "$SEM"
+  start bash -c 'exec -a "other thing" sleep 1000'
+  eventually has_command_line "$PID" 'other thing 1000'
+  local other=$PID
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  tsem acquire --owner "$other" "$SEM"
+  TOP=("$SEM")
+  on_screen 140x12 'see:^holds .* sleep 1000' 'see:^holds .* other thing' key:/THING 'gone:^holds .* sleep' 'see:^holds .* other thing' \
+    "see:: $SEM \\(1 of 2 rows, filter 'THING'\\): 9 permits" 'key:\x1b' 'see:^holds .* sleep' \
+    "key:/$OWNER\\n" 'gone:^holds .* other' "see:^holds +$OWNER " 'key:/\x1b' 'see:^holds .* other' "gone:filter '" key:q restored:0
 }
 
 @test "top: one thousand semaphores" {
