@@ -62,6 +62,7 @@ draw_help(const struct top *top)
 		"s, i                         sort by the next column; invert the order",
 		"/                            list only names, users or commands with a text",
 		"z                            hide idle semaphores; show them again",
+		"<, >                         scroll the columns sideways",
 		"+, -                         refresh more often; less often",
 		"Space                        refresh now",
 	};
@@ -78,16 +79,27 @@ draw_help(const struct top *top)
 	pen_line(y++, INK_PLAIN, "q                            quit");
 }
 
+static void
+draw_list(struct top *top)
+{
+	do {
+		erase();
+		top->beyond = -top->sideways; /* of an empty list */
+		if (top->one[0] != '\0')
+			draw_one(top);
+		else
+			draw_all(top);
+	} while (pull_back(top));
+}
+
 void
 top_draw(struct top *top)
 {
 	erase();
 	if (top->asking == ASK_HELP)
 		draw_help(top);
-	else if (top->one[0] != '\0')
-		draw_one(top);
 	else
-		draw_all(top);
+		draw_list(top);
 	draw_last_line(top);
 	refresh();
 }

@@ -50,29 +50,41 @@ draw_cell(struct pen *pen, size_t i, enum ink ink, const char *text)
 {
 	if (widths_of_one[i] == 0) {
 		pen_write(pen, ink, text);
-		pen_finish(pen, INK_PLAIN);
 		return;
 	}
 	pen_field(pen, ink, text, widths_of_one[i] - 1, (show_columns.items[of_one[i]].flags & COLUMN_RIGHT) != 0);
 	pen_write(pen, INK_PLAIN, " ");
 }
 
-static void
-draw_participant(const struct participant *participant, uint32_t used, int y, bool selected)
+static enum ink
+ink_of_owner(const struct tsem_owner *owner)
 {
-	const struct tsem_owner *owner = participant->owner;
+	return owner->alive == TSEM_DEAD   ? INK_BAD
+	       : process_is_stopped(owner) ? INK_BUSY
+	       : owner->position == 0      ? INK_GOOD
+	                                   : INK_PLAIN;
+}
+
+/* `participant`: NULL for the headings. */
+static void
+draw_line(struct top *top, const struct participant *participant, uint32_t used, int y, bool selected)
+{
 	struct pen pen = pen_at(y);
-	const enum ink ink = owner->alive == TSEM_DEAD   ? INK_BAD
-	                     : process_is_stopped(owner) ? INK_BUSY
-	                     : owner->position == 0      ? INK_GOOD
-	                                                 : INK_PLAIN;
+	const enum ink ink = participant == NULL ? INK_TITLE : ink_of_owner(participant->owner);
+	const size_t scrolled = first_column_stays(widths_of_one[0]) ? 1 : 0;
 	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
 		char text[CELL_BYTES_MAX];
+		if (i == scrolled)
+			pen_scroll(&pen, top->sideways);
 		if ((used & 1U << i) == 0)
 			continue;
-		participant_to_cell(participant, of_one[i], text);
-		draw_cell(&pen, i, selected && of_one[i] == SHOW_STATE ? INK_SELECTED : ink, text);
+		if (participant == NULL)
+			strcpy(text, show_columns.items[of_one[i]].name);
+		else
+			participant_to_cell(participant, of_one[i], text);
+		draw_cell(&pen, i, selected && i == 0 ? INK_SELECTED : ink, text);
 	}
+	finish_row(top, &pen);
 }
 
 /* Returns the next line. */
@@ -119,11 +131,7 @@ draw_one_head(struct top *top, uint32_t used)
 	pen_finish(&pen, INK_PLAIN);
 
 	const int y = draw_reason(top, 2);
-	pen = pen_at(y);
-	for (size_t i = 0; i < COLUMNS_OF_ONE; i++) {
-		if ((used & 1U << i) != 0)
-			draw_cell(&pen, i, INK_TITLE, show_columns.items[of_one[i]].name);
-	}
+	draw_line(top, NULL, used, y, false);
 	return y + 1;
 }
 
@@ -143,6 +151,6 @@ draw_one(struct top *top)
 	list_scroll(top, room);
 	for (size_t i = top->first; i < top->rows.n && i < top->first + room; i++) {
 		const struct participant participant = snapshot_participant(&top->snapshot, top->rows.order[i]);
-		draw_participant(&participant, used, y++, i == top->row);
+		draw_line(top, &participant, used, y++, i == top->row);
 	}
 }

@@ -74,6 +74,7 @@ show_one(struct top *top)
 	top->filter[0] = '\0';
 	top->row = 0;
 	top->first = 0;
+	top->sideways = 0;
 }
 
 static void
@@ -83,6 +84,7 @@ show_all(struct top *top)
 		strcpy(top->selected, top->one);
 	top->one[0] = '\0';
 	top->first = 0;
+	top->sideways = 0;
 }
 
 static void
@@ -161,6 +163,16 @@ change_delay(struct top *top, bool faster)
 		top->delay_ns *= 2;
 }
 
+/* By half of the screen, and not beyond the ends. */
+static void
+scroll_sideways(struct top *top, bool right)
+{
+	const int half = COLS > 1 ? COLS / 2 : 1;
+	const int room = right ? top->beyond : top->sideways;
+	const int step = half < room ? half : room;
+	top->sideways += right ? step : -step;
+}
+
 static bool
 command_key(struct top *top, int key)
 {
@@ -189,6 +201,10 @@ command_key(struct top *top, int key)
 	case 'z':
 		if (top->one[0] == '\0')
 			top->rules.busy_only = !top->rules.busy_only;
+		break;
+	case '<':
+	case '>':
+		scroll_sideways(top, key == '>');
 		break;
 	case '/':
 		top->asking = ASK_FILTER;

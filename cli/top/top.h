@@ -32,6 +32,8 @@ struct top {
 	struct rows rows;
 	size_t row;   /* of the selection */
 	size_t first; /* the row at the top of the list */
+	int sideways; /* how many columns are scrolled off to the left */
+	int beyond;   /* how many columns are cut off at the right */
 
 	enum asking asking;
 	const struct action *action;

@@ -157,6 +157,31 @@ setup_file() {
     "key:/$OWNER\\n" 'gone:^holds .* other' "see:^holds +$OWNER " 'key:/\x1b' 'see:^holds .* other' "gone:filter '" key:q restored:0
 }
 
+@test "top: columns scroll sideways, and not beyond the ends" {
+  local name right left
+  tsem create "$SEM"
+  printf -v right '>%.0s' {1..60}
+  left=${right//>/<}
+  printf -v name 'begin%0100d日本語end' 0
+  start bash -c 'exec -a "$0" sleep 1000' "$name"
+  eventually has_command_line "$PID" "$name 1000"
+  tsem acquire --owner "$PID" "$SEM"
+  TOP=("$SEM")
+  on_screen 60x10 "see:^holds +$PID .* yes +begin0+$" key:'<>' 'see:^holds .* begin0+$' 'gone:USER' key:'>>>>>>>>' \
+    'see:^holds 0+日本語end 1000$' 'gone:PID' 'see:^STATE' size:61x10 'see:^holds 0+日本語end 1000$' 'size:180x10' \
+    "see:^holds +$PID .* yes +begin0+日本語end 1000$" 'key:>' size:40x9 'see:^tsem top' key:'>>>>>>>>' 'see:end 1000$' \
+    'size:9x8' 'see:^tsem top' "key:$right" 'see:^ end 1000$' "key:$left" \
+    'see:^STATE' 'see:^holds' size:80x10 "see:^holds +$PID " 'key:>\x1b' 'see:^NAME' key:q restored:0
+}
+
+@test "top: all columns of all semaphores scroll sideways" {
+  local name=nightly-database.backup-of-all-customers
+  TOP=()
+  alone_on_screen "tsem create $name; tsem create b; tsem take b; tsem take b & disown" 88x10 "see:^$name .* 1 +0 +0\.0$" 'see:^NAME .* WAIT +TR$' \
+    'key:>' 'see:^b +1 .* 0\.0 +█{20}$' "see:^$name .* 0\.0$" 'see:^NAME .* TREND$' key:'<' 'see:^NAME +USE' \
+    'size:60x9' 'see:^tsem top' 'see:^NAME +USE' 'key:>>' 'see:^ *HELD CAPACITY WAITING .* TREND$' 'see:^ +1 +1 +1 +0\.0 +█+$' 'until:tsem cancel b' key:q restored:0
+}
+
 @test "top: one thousand semaphores" {
   local -x DEADLINE=$((DEADLINE * 4)) # a busy machine takes long to make them
   TOP=(-s name)
