@@ -7,6 +7,7 @@
 
 #include "top/act.h"
 #include "top/draw_all.h"
+#include "top/draw_help.h"
 #include "top/draw_one.h"
 #include "top/frame.h"
 #include "top/top_list.h"
@@ -29,6 +30,9 @@ draw_question(struct top *top, char *text, size_t size)
 	case ASK_FILTER:
 		snprintf(text, size, "filter: %s_ (Enter keeps it, Esc clears it)", list_filter(top));
 		break;
+	case ASK_HELP:
+		snprintf(text, size, "Up Down PgUp PgDn Home End scroll, any other key goes back");
+		break;
 	default:
 		if (top->message[0] != '\0')
 			snprintf(text, size, "%s", top->message);
@@ -50,56 +54,25 @@ draw_last_line(struct top *top)
 	pen_line(LINES - 1, asks ? INK_TITLE : INK_DIM, text);
 }
 
-/* ---- help ---- */
-
 static void
-draw_help(const struct top *top)
+draw_view(struct top *top)
 {
-	static const char *const keys[] = {
-		"Up Down PgUp PgDn Home End   move",
-		"Enter                        show one semaphore, with its holders and its queue",
-		"Esc, Backspace, Left         show all semaphores",
-		"s, i                         sort by the next column; invert the order",
-		"/                            list only names, users or commands with a text",
-		"z                            hide idle semaphores; show them again",
-		"<, >                         scroll the columns sideways",
-		"+, -                         refresh more often; less often",
-		"Space                        refresh now",
-	};
-	int y = 1;
-	char text[128];
-	draw_title(top, "keys");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		pen_line(y++, INK_PLAIN, keys[i]);
-	}
-	for (const struct action *action = actions; action->key != 0; action++) {
-		snprintf(text, sizeof(text), "%c                            %s", action->key, action->help);
-		pen_line(y++, INK_PLAIN, text);
-	}
-	pen_line(y++, INK_PLAIN, "q                            quit");
-}
-
-static void
-draw_list(struct top *top)
-{
-	do {
-		erase();
-		top->beyond = -top->sideways; /* of an empty list */
-		if (top->one[0] != '\0')
-			draw_one(top);
-		else
-			draw_all(top);
-	} while (pull_back(top));
+	erase();
+	top->beyond = -top->sideways; /* of an empty list */
+	if (top->asking == ASK_HELP)
+		draw_help(top);
+	else if (top->one[0] != '\0')
+		draw_one(top);
+	else
+		draw_all(top);
 }
 
 void
 top_draw(struct top *top)
 {
-	erase();
-	if (top->asking == ASK_HELP)
-		draw_help(top);
-	else
-		draw_list(top);
+	do
+		draw_view(top);
+	while (top->asking != ASK_HELP && pull_back(top));
 	draw_last_line(top);
 	refresh();
 }

@@ -8,6 +8,7 @@
 
 #include "number.h"
 #include "top/act.h"
+#include "top/draw_help.h"
 #include "top/top_list.h"
 #include "top/prompt.h"
 
@@ -187,6 +188,7 @@ command_key(struct top *top, int key)
 	case 'h':
 	case '?':
 		top->asking = ASK_HELP;
+		top->help_first = 0;
 		break;
 	case 's':
 		top->rules.sort = (enum top_column)((top->rules.sort + 1) % TOP_SCREEN_COLUMNS);
@@ -232,7 +234,8 @@ top_key(struct top *top, int key)
 		edit_filter(top, key);
 		return true;
 	case ASK_HELP:
-		top->asking = ASK_NOTHING;
+		if (!move_in(&top->help_first, help_positions(), key))
+			top->asking = ASK_NOTHING;
 		return true;
 	default:
 		break;

@@ -35,6 +35,8 @@ struct top {
 	int sideways; /* how many columns are scrolled off to the left */
 	int beyond;   /* how many columns are cut off at the right */
 
+	size_t help_first; /* the line at the top of the help */
+
 	enum asking asking;
 	const struct action *action;
 	char target[NAME_SIZE]; /* of the action; the selection may change before the answer */

@@ -312,6 +312,15 @@ has_command_line() {
     key:? 'see:^r +recover' 'key: ' 'gone:^r +recover' key:q restored:0
 }
 
+@test "top: the help scrolls on a small screen" {
+  local back='see:any other key goes back$'
+  TOP=()
+  on_screen 80x8 'see:q quit' key:h 'see:^Up .* move$' "$back" 'gone:^q +quit$' 'key:\x1bOF' 'see:^q +quit$' "$back" 'key:\x1bOB\x1b[6~' \
+    'see:^n +change.*\n^q +quit$' 'key:\x1bOA' 'gone:^q +quit' 'see:^n +change' "$back" 'key:\x1bOF' 'see:^q +quit$' \
+    size:80x26 'see:^Up .* move$' 'see:^q +quit$' size:80x8 'see:^Up .* move$' 'key:\x1b[6~' 'see:^/ +list' 'gone:^Up .* move$' 'key:\x1bOH' 'see:^Up .* move$' \
+    'key:\x1bOFh' 'gone:other key' key:h 'see:^Up .* move$' key:qq restored:0
+}
+
 @test "top: the terminal is restored at every end" {
   local signal
   tsem create "$SEM"
