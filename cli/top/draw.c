@@ -5,27 +5,20 @@
 #include <ncurses.h>
 #include <stdio.h>
 
-#include "top/act.h"
 #include "top/draw_all.h"
 #include "top/draw_help.h"
 #include "top/draw_one.h"
 #include "top/frame.h"
 #include "top/top_list.h"
+#include "top/question.h"
 
 static void
-draw_question(struct top *top, char *text, size_t size)
+last_line_to_text(struct top *top, char *text, size_t size)
 {
-	int length = 0;
 	switch (top->asking) {
-	case ASK_NUMBER:
-		snprintf(text, size, "%s of '%.80s': %s_ (Enter, or Esc)", top->action->asks_for, top->target, top->number);
-		break;
+	case ASK_ARGUMENT:
 	case ASK_CONFIRM:
-		length = snprintf(text, size, "%s '%.80s'", top->action->question, top->target);
-		if (top->action->asks_for != NULL && length > 0 && (size_t)length < size)
-			length += snprintf(text + length, size - (size_t)length, " to %s", top->number);
-		if (length > 0 && (size_t)length < size)
-			snprintf(text + length, size - (size_t)length, "? (y/n)");
+		question_to_text(top, text, size);
 		break;
 	case ASK_FILTER:
 		snprintf(text, size, "filter: %s_ (Enter keeps it, Esc clears it)", list_filter(top));
@@ -38,7 +31,7 @@ draw_question(struct top *top, char *text, size_t size)
 			snprintf(text, size, "%s", top->message);
 		else
 			snprintf(text, size, "q quit  h help  / filter  %s  r recover  c cancel  n permits",
-			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort");
+			         top->one[0] != '\0' ? "Esc all  k signal" : "Enter show  s sort");
 		break;
 	}
 }
@@ -49,7 +42,7 @@ draw_last_line(struct top *top)
 	char text[512];
 	if (LINES < 2)
 		return;
-	draw_question(top, text, sizeof(text));
+	last_line_to_text(top, text, sizeof(text));
 	const bool asks = top->asking != ASK_NOTHING && top->asking != ASK_HELP;
 	pen_line(LINES - 1, asks ? INK_TITLE : INK_DIM, text);
 }

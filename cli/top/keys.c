@@ -6,11 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "number.h"
-#include "top/act.h"
 #include "top/draw_help.h"
 #include "top/top_list.h"
 #include "top/prompt.h"
+#include "top/question.h"
 
 enum { DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
 
@@ -97,49 +96,6 @@ change_screen(struct top *top, int key)
 		show_all(top);
 }
 
-/* ---- questions ---- */
-
-static void
-ask(struct top *top, const struct action *action)
-{
-	const char *name = top->one[0] != '\0' ? top->one : top->selected;
-	if (name[0] == '\0')
-		return;
-	top->action = action;
-	strcpy(top->target, name);
-	top->number[0] = '\0';
-	top->asking = action->asks_for != NULL ? ASK_NUMBER : ASK_CONFIRM;
-}
-
-static void
-answer_number(struct top *top, int key)
-{
-	uint64_t number;
-	if (prompt_is_escape(key)) {
-		top->asking = ASK_NOTHING;
-	} else if (prompt_is_enter(key)) {
-		top->asking = parse_number(top->number, 0, UINT32_MAX, &number) == PARSED ? ASK_CONFIRM : ASK_NOTHING;
-		if (top->asking == ASK_NOTHING)
-			snprintf(top->message, sizeof(top->message), "'%s' is not a number from 0 to %u", top->number, UINT32_MAX);
-	} else {
-		prompt_edit(top->number, sizeof(top->number), key);
-	}
-}
-
-static void
-answer_confirm(struct top *top, int key)
-{
-	uint64_t number = 0;
-	top->asking = ASK_NOTHING;
-	if (key != 'y' && key != 'Y') {
-		snprintf(top->message, sizeof(top->message), "nothing was done");
-		return;
-	}
-	if (top->action->asks_for != NULL && parse_number(top->number, 0, UINT32_MAX, &number) != PARSED)
-		return;
-	perform(top->action, top->o, top->target, (uint32_t)number, top->message);
-}
-
 /* ---- everything else ---- */
 
 /* The list follows each letter, and can be moved in meanwhile. */
@@ -177,11 +133,8 @@ scroll_sideways(struct top *top, bool right)
 static bool
 command_key(struct top *top, int key)
 {
-	const struct action *action = find_action(key);
-	if (action != NULL) {
-		ask(top, action);
+	if (question_begin(top, key))
 		return true;
-	}
 	switch (key) {
 	case 'q':
 		return false;
@@ -204,6 +157,9 @@ command_key(struct top *top, int key)
 		if (top->one[0] == '\0')
 			top->rules.busy_only = !top->rules.busy_only;
 		break;
+	case 'k':
+		snprintf(top->message, sizeof(top->message), "k signals a selected process (Enter shows those of a semaphore)");
+		break;
 	case '<':
 	case '>':
 		scroll_sideways(top, key == '>');
@@ -224,11 +180,9 @@ top_key(struct top *top, int key)
 	if (key == KEY_RESIZE)
 		return true;
 	switch (top->asking) {
-	case ASK_NUMBER:
-		answer_number(top, key);
-		return true;
+	case ASK_ARGUMENT:
 	case ASK_CONFIRM:
-		answer_confirm(top, key);
+		question_key(top, key);
 		return true;
 	case ASK_FILTER:
 		edit_filter(top, key);

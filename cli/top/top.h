@@ -4,12 +4,12 @@
 #define TSEM_CLI_TOP_H
 
 #include "options.h"
+#include "top/act.h"
 #include "top/rows.h"
+#include "top/target.h"
 #include "view/snapshot.h"
 
-struct action;
-
-enum asking { ASK_NOTHING, ASK_NUMBER, ASK_CONFIRM, ASK_FILTER, ASK_HELP };
+enum asking { ASK_NOTHING, ASK_ARGUMENT, ASK_CONFIRM, ASK_FILTER, ASK_HELP };
 
 struct top {
 	const struct options *o;
@@ -39,8 +39,8 @@ struct top {
 
 	enum asking asking;
 	const struct action *action;
-	char target[NAME_SIZE]; /* of the action; the selection may change before the answer */
-	char number[16];
+	struct target target;
+	char typed[32];    /* the argument of the action */
 	char message[256]; /* on the last line */
 };
 

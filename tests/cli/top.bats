@@ -249,9 +249,9 @@ has_command_line() {
   expect_at_rest 1
 }
 
-@test "top: cancel, after a question" {
+@test "top: cancel all waiters, after a question" {
   tsem create "$SEM"
-  tsem take "$SEM"
+  hold
   enqueue tsem take "$SEM"
   local waiter=$PID
   TOP=("$SEM")
@@ -259,6 +259,132 @@ has_command_line() {
     key:c 'see:\(y/n\)' key:y 'see:all waiters are cancelled' 'gone:^waits' key:q restored:0
   finish "$waiter"
   expect_status 75
+}
+
+@test "top: cancel one of three waiters, with a selection that follows it" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  local first=$PID
+  enqueue tsem take "$SEM"
+  local second=$PID
+  enqueue tsem take "$SEM"
+  local third=$PID
+  TOP=("$SEM")
+  on_screen 120x12 "see:^waits +3 +$third " 'key:\x1bOB' "until:kill $first" "see:^waits +1 +$second " "key:c" \
+    "see:cancel the wait of process $second \(tsem take $SEM\)\? \(y/n\)" key:n 'see:nothing was done' "see:^waits +1 +$second " \
+    key:c 'see:\(y/n\)' key:y "see:$SEM: the wait of process $second is cancelled" 'gone:^waits +2' "see:^waits +1 +$third " key:q restored:0
+  finish "$second"
+  expect_status 75
+  expect_shown '.waiters[].pid' "$third"
+}
+
+@test "top: a wait that ended before the answer is not cancelled" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 "see:^waits +1 +$PID " key:c 'see:\(y/n\)' "until:tsem post $SEM" key:y \
+    "see:process $PID does not wait any more, nothing was done" key:q restored:0
+}
+
+@test "top: send a signal to a holder, after a question" {
+  tsem create -j 9 "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  local first=$OWNER second
+  owner
+  second=$OWNER
+  tsem acquire --owner "$OWNER" "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 "see:^holds +$second " key:k "see:^signal \(TERM\) for process $first \(sleep 1000\): _ \(Enter, or Esc\)" \
+    'key:\x1bOB\x1b' 'see:^q quit' 'key:kFOO\n' "see:^'FOO' is no signal" 'key:\x1bOBk\n' \
+    "see:^signal process $second \(sleep 1000\) with TERM\? \(y/n\)" key:n 'see:nothing was done' 'key:k\n' 'see:\(y/n\)' \
+    "until:kill -0 $second" key:y "see:$SEM: the signal was sent to process $second" "see:^holds +$second .* no " key:k \
+    "see:^process $second is dead \(r recovers its permits\)" 'key:\x1bOAkSIGKIL\x7fLL\n' "see:process $first .* with SIGKILL\?" key:y \
+    "see:^holds +$first .* no " key:q restored:0
+  finish "$second"
+  expect_status 143
+  finish "$first"
+  expect_status 137
+}
+
+@test "top: send a signal to a waiter" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 'see:^waits' key:k2 'see:process' 'key:\n' "see:process $PID .* with 2\?" key:y 'gone:^waits' key:q restored:0
+  finish "$PID"
+  expect_status 130
+}
+
+@test "top: no signal to a process that does not hold any more, or is dead" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 'see:^holds' 'key:k\n' 'see:\(y/n\)' "until:tsem release --owner $OWNER $SEM" key:y \
+    "see:$SEM: process $OWNER does not hold or wait any more, nothing was done" 'gone:^holds' 'key:k' \
+    'see:k signals a selected process' "until:tsem acquire --owner $OWNER $SEM" 'see:^holds' 'key:k\n' 'see:\(y/n\)' \
+    "until:kill -0 $OWNER && kill -KILL $OWNER" 'see:^holds .* no ' key:y "see:$SEM: process $OWNER is dead" key:q restored:0
+  finish "$OWNER"
+  expect_status 137
+}
+
+@test "top: no signal because of another hold, or of another semaphore of that name" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  local acquire="tsem acquire --owner $OWNER $SEM" gone="see:$SEM: process $OWNER does not hold or wait any more"
+  TOP=("$SEM")
+  # The first ticket of the new semaphore is that of the hold in question.
+  on_screen 120x12 'see:^holds' 'key:k\n' 'see:\(y/n\)' "until:tsem release --owner $OWNER $SEM && $acquire" key:y \
+    "$gone" "until:tsem remove -f $SEM && tsem create $SEM && $acquire" 'key: ' 'see:^holds' 'key:k\n' 'see:\(y/n\)' \
+    "until:tsem remove -f $SEM && tsem create $SEM && $acquire" key:y "$gone" 'see:^holds .* yes ' key:q restored:0
+  kill -0 "$OWNER"
+}
+
+# In a PID namespace of its own, and without semaphores of others.
+in_pid_namespace() {
+  need_private_shm
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  attempt private-shm 1m unshare --pid --fork --mount-proc bash -c "$1"'; python3 "$@"; exit' bash \
+    "$BATS_TEST_DIRNAME/screen.py" 120x12 "${@:2}" -- tsem top -d 50ms it
+  expect_status 0
+}
+
+@test "top: no signal to a process that has got the number of a holder" {
+  need_private_shm
+  local replace='read -r pid <pid; kill -KILL $pid; while [[ -e /proc/$pid ]]; do :; done
+    until echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid; sleep 999 & [[ $! == "$pid" ]]; do kill $!; done'
+  private-shm 1m unshare --pid --fork --mount-proc test -w /proc/sys/kernel/ns_last_pid || skip 'needs a choice of the next pid'
+  in_pid_namespace 'sleep 1000 & echo $! >pid; tsem create it; tsem acquire --owner $! it' 'see:^holds .* yes +sleep 1000' \
+    'key:k\n' 'see:with TERM\?' "until:$replace" 'see:^holds .* no ' key:y 'see:it: process [0-9]+ is dead' \
+    'until:grep -qz 999 /proc/$(<pid)/cmdline' key:q restored:0
+}
+
+@test "top: no signal to a holder without a number here" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  unshare --pid --fork --mount-proc true || skip 'needs a PID namespace'
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  attempt unshare --pid --fork --mount-proc python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^holds' key:k \
+    "see:^process $OWNER of another PID namespace has no number here" key:q restored:0 -- tsem top "$SEM"
+  expect_status 0
+}
+
+@test "top: a signal that is not permitted is reported, and top goes on" {
+  need_another_user
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  tsem create -m 0600 "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  chmod 0644 "$FILE"
+  attempt python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^holds' 'key:k\n' 'see:\(y/n\)' key:y \
+    "see:$SEM: no signal was sent to process $OWNER: Operation not permitted" key:q restored:0 -- as-nobody tsem top "$SEM"
+  expect_status 0
 }
 
 @test "top: set the capacity, after a number and a question" {
@@ -289,7 +415,7 @@ has_command_line() {
   TOP=("$SEM")
   local size steps=()
   for size in 1x1 2x1 1x2 3x2 10x3 500x200 1x50 200x1; do
-    steps+=("size:$size" key:h 'until:sleep 0.06' key:h 'until:sleep 0.06' 'key:n1\x1b')
+    steps+=("size:$size" key:h 'until:sleep 0.06' key:h 'until:sleep 0.06' 'key:n1\x1b' 'key:>/a\x1b' 'key:k\x1b' 'key:z')
   done
   on_screen 1x1 "${steps[@]}" size:80x24 "see:$SEM: 2 permits" "see:holds +$COMMAND_PID" key:q restored:0
   TOP=()
