@@ -373,7 +373,7 @@ int tsem_owners(tsem *sem, tsem_owner_fn *each, void *arg);
 /* tsem_stat() and tsem_owners() of the same instant. `stat` is filled in before the first call of `each`. */
 int tsem_snapshot(tsem *sem, struct tsem_stat *stat, tsem_owner_fn *each, void *arg);
 
-/* Calls `each` for the name of every semaphore, sorted. */
+/* Calls `each` for the name of every semaphore, sorted as by strverscmp(3): sem.2 comes before sem.10. */
 int tsem_list(tsem_name_fn *each, void *arg);
 
 #pragma GCC visibility pop

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "message.h"
 #include "monotonic.h"
 #include "top/draw.h"
 #include "top/keys.h"
+#include "top/top_list.h"
 #include "top/plain.h"
 #include "top/screen.h"
 #include "top/top.h"
@@ -25,33 +25,15 @@ read_one(struct top *top)
 	history_push(&top->history, top->error == 0 ? top->snapshot.stat.waiting : 0);
 }
 
-/* The list has changed, so the selection moves to the new place of its name. */
-static void
-find_selected(struct top *top)
-{
-	const struct top_model *model = &top->model;
-	for (size_t i = 0; i < model->n; i++) {
-		if (strcmp(model->lines[model->order[i]].name, top->selected) == 0) {
-			top->row = i;
-			return;
-		}
-	}
-	if (top->row >= model->n)
-		top->row = model->n > 0 ? model->n - 1 : 0;
-	if (model->n > 0)
-		strcpy(top->selected, model->lines[model->order[top->row]].name);
-	else
-		top->selected[0] = '\0';
-}
-
 static int
 top_read(struct top *top)
 {
 	if (top->one[0] != '\0') {
 		read_one(top);
-		return top->error == -ENOMEM ? -ENOMEM : 0;
+		return top->error == -ENOMEM ? -ENOMEM : rows_reserve(&top->rows, top->snapshot.n);
 	}
-	return top_sample(&top->model);
+	const int rc = top_sample(&top->model);
+	return rc < 0 ? rc : rows_reserve(&top->rows, top->model.n);
 }
 
 /* ---- the loop ---- */
@@ -59,10 +41,7 @@ top_read(struct top *top)
 static void
 draw(struct top *top)
 {
-	if (top->one[0] == '\0') {
-		top_sort(&top->model, top->sort, top->inverted);
-		find_selected(top);
-	}
+	list_arrange(top);
 	top_draw(top);
 }
 
@@ -79,7 +58,8 @@ handle_keys(struct top *top, uint64_t *due)
 		if (key == SCREEN_GONE || !top_key(top, key))
 			return false;
 		/* These keys change what is shown, so a refresh is due now. */
-		if (key == ' ' || key == 'y' || key == 'Y' || top->delay_ns != delay || top->one[0] != was) {
+		const bool looks = top->asking == ASK_NOTHING && (key == ' ' || key == 'y' || key == 'Y');
+		if (looks || top->delay_ns != delay || top->one[0] != was) {
 			*due = monotonic_ns();
 			return true;
 		}
@@ -115,7 +95,7 @@ die_of_terminal(const char *name)
 static int
 top_on_screen(const struct options *o)
 {
-	struct top top = {.o = o, .delay_ns = o->top.delay_ns, .sort = o->top.sort};
+	struct top top = {.o = o, .delay_ns = o->top.delay_ns, .rules = {.sort = o->top.sort}};
 	if (o->name != NULL) {
 		snprintf(top.one, sizeof(top.one), "%s", o->name);
 		read_one(&top);
@@ -129,6 +109,7 @@ top_on_screen(const struct options *o)
 	screen_end();
 	top_forget(&top.model);
 	snapshot_free(&top.snapshot);
+	rows_free(&top.rows);
 	screen_die_of_signal();
 	if (rc < 0)
 		die_error(o->name, rc);

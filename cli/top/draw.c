@@ -5,83 +5,67 @@
 #include <ncurses.h>
 #include <stdio.h>
 
-#include "top/act.h"
 #include "top/draw_all.h"
+#include "top/draw_help.h"
 #include "top/draw_one.h"
 #include "top/frame.h"
+#include "top/top_list.h"
+#include "top/question.h"
 
 static void
-draw_question(const struct top *top, char *text, size_t size)
+last_line_to_text(struct top *top, char *text, size_t size)
 {
-	int length = 0;
 	switch (top->asking) {
-	case ASK_NUMBER:
-		snprintf(text, size, "%s of '%.80s': %s_ (Enter, or Esc)", top->action->asks_for, top->target, top->number);
-		break;
+	case ASK_ARGUMENT:
 	case ASK_CONFIRM:
-		length = snprintf(text, size, "%s '%.80s'", top->action->question, top->target);
-		if (top->action->asks_for != NULL && length > 0 && (size_t)length < size)
-			length += snprintf(text + length, size - (size_t)length, " to %s", top->number);
-		if (length > 0 && (size_t)length < size)
-			snprintf(text + length, size - (size_t)length, "? (y/n)");
+		question_to_text(top, text, size);
+		break;
+	case ASK_FILTER:
+		snprintf(text, size, "filter: %s_ (Enter keeps it, Esc clears it)", list_filter(top));
+		break;
+	case ASK_HELP:
+		snprintf(text, size, "Up Down PgUp PgDn Home End scroll, any other key goes back");
 		break;
 	default:
 		if (top->message[0] != '\0')
 			snprintf(text, size, "%s", top->message);
 		else
-			snprintf(text, size, "q quit  h help  %s  r recover  c cancel  n permits",
-			         top->one[0] != '\0' ? "Esc all" : "Enter show  s sort  i invert");
+			snprintf(text, size, "q quit  h help  / filter  %s  r recover  c cancel  n permits",
+			         top->one[0] != '\0' ? "Esc all  k signal" : "Enter show  s sort");
 		break;
 	}
 }
 
 static void
-draw_last_line(const struct top *top)
+draw_last_line(struct top *top)
 {
 	char text[512];
 	if (LINES < 2)
 		return;
-	draw_question(top, text, sizeof(text));
-	const bool asks = top->asking == ASK_NUMBER || top->asking == ASK_CONFIRM;
+	last_line_to_text(top, text, sizeof(text));
+	const bool asks = top->asking != ASK_NOTHING && top->asking != ASK_HELP;
 	pen_line(LINES - 1, asks ? INK_TITLE : INK_DIM, text);
 }
 
-/* ---- help ---- */
-
 static void
-draw_help(const struct top *top)
-{
-	static const char *const keys[] = {
-		"Up Down PgUp PgDn Home End   move",
-		"Enter                        show one semaphore, with its holders and its queue",
-		"Esc, Backspace, Left         show all semaphores",
-		"s, i                         sort by the next column; invert the order",
-		"+, -                         refresh more often; less often",
-		"Space                        refresh now",
-	};
-	int y = 1;
-	char text[128];
-	draw_title(top, "keys");
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		pen_line(y++, INK_PLAIN, keys[i]);
-	}
-	for (const struct action *action = actions; action->key != 0; action++) {
-		snprintf(text, sizeof(text), "%c                            %s", action->key, action->help);
-		pen_line(y++, INK_PLAIN, text);
-	}
-	pen_line(y++, INK_PLAIN, "q                            quit");
-}
-
-void
-top_draw(struct top *top)
+draw_view(struct top *top)
 {
 	erase();
+	top->beyond = -top->sideways; /* of an empty list */
 	if (top->asking == ASK_HELP)
 		draw_help(top);
 	else if (top->one[0] != '\0')
 		draw_one(top);
 	else
 		draw_all(top);
+}
+
+void
+top_draw(struct top *top)
+{
+	do
+		draw_view(top);
+	while (top->asking != ASK_HELP && pull_back(top));
 	draw_last_line(top);
 	refresh();
 }

@@ -25,6 +25,29 @@ draw_title(const struct top *top, const char *text)
 	pen_line(0, INK_TITLE, line);
 }
 
+bool
+first_column_stays(int width)
+{
+	return width <= COLS / 2;
+}
+
+void
+finish_row(struct top *top, struct pen *pen)
+{
+	const int beyond = pen->x - COLS;
+	top->beyond = beyond > top->beyond ? beyond : top->beyond;
+	pen_finish(pen, INK_PLAIN);
+}
+
+bool
+pull_back(struct top *top)
+{
+	if (top->beyond >= 0)
+		return false;
+	top->sideways += top->beyond;
+	return true;
+}
+
 size_t
 room_for_list(int from)
 {

@@ -2,15 +2,16 @@
 #define NCURSES_WIDECHAR 1
 #include "top/keys.h"
 
-#include <ctype.h>
 #include <ncurses.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "number.h"
-#include "top/act.h"
+#include "top/draw_help.h"
+#include "top/top_list.h"
+#include "top/prompt.h"
+#include "top/question.h"
 
-enum { KEY_ESCAPE = 27, DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
+enum { DELAY_MIN_NS = 100000000, DELAY_DOUBLINGS_MAX = 10 };
 
 /* ---- moving ---- */
 
@@ -52,22 +53,28 @@ move_in(size_t *at, size_t n, int key)
 	return true;
 }
 
-static void
-select_row(struct top *top)
+static bool
+select_by_key(struct top *top, int key)
 {
-	if (top->row < top->model.n)
-		strcpy(top->selected, top->model.lines[top->model.order[top->row]].name);
+	const bool moves = move_in(&top->row, top->rows.n, key);
+	if (moves)
+		list_select(top);
+	return moves;
 }
 
 static void
 show_one(struct top *top)
 {
-	if (top->row >= top->model.n)
+	if (top->row >= top->rows.n)
 		return;
-	const struct top_line *line = &top->model.lines[top->model.order[top->row]];
+	const struct top_line *line = &top->model.lines[top->rows.order[top->row]];
 	strcpy(top->one, line->name);
 	top->history = line->history;
+	top->process.pid = 0;
+	top->filter[0] = '\0';
+	top->row = 0;
 	top->first = 0;
+	top->sideways = 0;
 }
 
 static void
@@ -77,56 +84,32 @@ show_all(struct top *top)
 		strcpy(top->selected, top->one);
 	top->one[0] = '\0';
 	top->first = 0;
-}
-
-/* ---- questions ---- */
-
-static void
-ask(struct top *top, const struct action *action)
-{
-	const char *name = top->one[0] != '\0' ? top->one : top->selected;
-	if (name[0] == '\0')
-		return;
-	top->action = action;
-	strcpy(top->target, name);
-	top->number[0] = '\0';
-	top->asking = action->asks_for != NULL ? ASK_NUMBER : ASK_CONFIRM;
+	top->sideways = 0;
 }
 
 static void
-answer_number(struct top *top, int key)
+change_screen(struct top *top, int key)
 {
-	uint64_t number;
-	const size_t length = strlen(top->number);
-	if (key >= '0' && key <= '9' && length + 1 < sizeof(top->number)) {
-		top->number[length] = (char)key;
-		top->number[length + 1] = '\0';
-	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && length > 0) {
-		top->number[length - 1] = '\0';
-	} else if (key == KEY_ESCAPE || key == 'q') {
-		top->asking = ASK_NOTHING;
-	} else if (key == '\r' || key == '\n' || key == KEY_ENTER) {
-		top->asking = parse_number(top->number, 0, UINT32_MAX, &number) == PARSED ? ASK_CONFIRM : ASK_NOTHING;
-		if (top->asking == ASK_NOTHING)
-			snprintf(top->message, sizeof(top->message), "'%s' is not a number from 0 to %u", top->number, UINT32_MAX);
-	}
-}
-
-static void
-answer_confirm(struct top *top, int key)
-{
-	uint64_t number = 0;
-	top->asking = ASK_NOTHING;
-	if (key != 'y' && key != 'Y') {
-		snprintf(top->message, sizeof(top->message), "nothing was done");
-		return;
-	}
-	if (top->action->asks_for != NULL && parse_number(top->number, 0, UINT32_MAX, &number) != PARSED)
-		return;
-	perform(top->action, top->o, top->target, (uint32_t)number, top->message);
+	if (top->one[0] == '\0' && (prompt_is_enter(key) || key == KEY_RIGHT))
+		show_one(top);
+	else if (prompt_is_escape(key) || prompt_is_backspace(key) || key == KEY_LEFT)
+		show_all(top);
 }
 
 /* ---- everything else ---- */
+
+/* The list follows each letter, and can be moved in meanwhile. */
+static void
+edit_filter(struct top *top, int key)
+{
+	char *filter = list_filter(top);
+	if (prompt_is_escape(key))
+		filter[0] = '\0';
+	if (prompt_is_escape(key) || prompt_is_enter(key))
+		top->asking = ASK_NOTHING;
+	else if (!select_by_key(top, key))
+		prompt_edit(filter, FILTER_SIZE, key);
+}
 
 static void
 change_delay(struct top *top, bool faster)
@@ -137,46 +120,55 @@ change_delay(struct top *top, bool faster)
 		top->delay_ns *= 2;
 }
 
+/* By half of the screen, and not beyond the ends. */
+static void
+scroll_sideways(struct top *top, bool right)
+{
+	const int half = COLS > 1 ? COLS / 2 : 1;
+	const int room = right ? top->beyond : top->sideways;
+	const int step = half < room ? half : room;
+	top->sideways += right ? step : -step;
+}
+
 static bool
 command_key(struct top *top, int key)
 {
-	const struct action *action = find_action(key);
-	if (action != NULL) {
-		ask(top, action);
+	if (question_begin(top, key))
 		return true;
-	}
 	switch (key) {
 	case 'q':
 		return false;
 	case 'h':
 	case '?':
 		top->asking = ASK_HELP;
+		top->help_first = 0;
 		break;
 	case 's':
-		top->sort = (enum top_column)((top->sort + 1) % TOP_SCREEN_COLUMNS);
+		top->rules.sort = (enum top_column)((top->rules.sort + 1) % TOP_SCREEN_COLUMNS);
 		break;
 	case 'i':
-		top->inverted = !top->inverted;
+		top->rules.inverted = !top->rules.inverted;
 		break;
 	case '+':
 	case '-':
 		change_delay(top, key == '+');
 		break;
-	case '\r':
-	case '\n':
-	case KEY_ENTER:
-	case KEY_RIGHT:
+	case 'z':
 		if (top->one[0] == '\0')
-			show_one(top);
+			top->rules.busy_only = !top->rules.busy_only;
 		break;
-	case KEY_ESCAPE:
-	case KEY_BACKSPACE:
-	case 127:
-	case '\b':
-	case KEY_LEFT:
-		show_all(top);
+	case 'k':
+		snprintf(top->message, sizeof(top->message), "k signals a selected process (Enter shows those of a semaphore)");
+		break;
+	case '<':
+	case '>':
+		scroll_sideways(top, key == '>');
+		break;
+	case '/':
+		top->asking = ASK_FILTER;
 		break;
 	default:
+		change_screen(top, key);
 		break;
 	}
 	return true;
@@ -188,24 +180,20 @@ top_key(struct top *top, int key)
 	if (key == KEY_RESIZE)
 		return true;
 	switch (top->asking) {
-	case ASK_NUMBER:
-		answer_number(top, key);
-		return true;
+	case ASK_ARGUMENT:
 	case ASK_CONFIRM:
-		answer_confirm(top, key);
+		question_key(top, key);
+		return true;
+	case ASK_FILTER:
+		edit_filter(top, key);
 		return true;
 	case ASK_HELP:
-		top->asking = ASK_NOTHING;
+		if (!move_in(&top->help_first, help_positions(), key))
+			top->asking = ASK_NOTHING;
 		return true;
 	default:
 		break;
 	}
 	top->message[0] = '\0';
-	if (top->one[0] != '\0' && move_in(&top->first, top->snapshot.n, key))
-		return true;
-	if (top->one[0] == '\0' && move_in(&top->row, top->model.n, key)) {
-		select_row(top);
-		return true;
-	}
-	return command_key(top, key);
+	return select_by_key(top, key) || command_key(top, key);
 }

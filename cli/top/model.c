@@ -17,7 +17,7 @@
 
 /* ---- reading ---- */
 
-/* The names come in order, so a single pass over the old lines finds the history of each. */
+/* The names come in the order of strverscmp(), so a single pass over the old lines finds the history of each. */
 struct sampling {
 	const struct top_model *old;
 	size_t passed;
@@ -45,7 +45,7 @@ static const struct top_line *
 find_old(struct sampling *sampling, const char *name, const struct tsem_stat *stat)
 {
 	const struct top_model *old = sampling->old;
-	while (sampling->passed < old->n && strcmp(old->lines[sampling->passed].name, name) < 0)
+	while (sampling->passed < old->n && strverscmp(old->lines[sampling->passed].name, name) < 0)
 		sampling->passed++;
 	if (sampling->passed == old->n)
 		return NULL;
@@ -112,16 +112,10 @@ top_sample(struct top_model *model)
 	struct top_model new = {.at_ns = monotonic_ns()};
 	struct sampling sampling = {.old = model, .new = &new};
 	int rc = tsem_list(sample_one, &sampling);
-	if (rc == 0) {
-		new.order = calloc(new.n + 1, sizeof(*new.order));
-		rc = new.order == NULL ? -ENOMEM : 0;
-	}
 	if (rc < 0) {
 		top_forget(&new);
 		return rc;
 	}
-	for (size_t i = 0; i < new.n; i++)
-		new.order[i] = i;
 	top_forget(model);
 	*model = new;
 	return 0;
@@ -131,84 +125,16 @@ void
 top_forget(struct top_model *model)
 {
 	free(model->lines);
-	free(model->order);
 	*model = (struct top_model){.n = 0};
 }
 
-/* ---- sorting ---- */
+/* ---- cells ---- */
 
 double
 share_of(const struct tsem_stat *stat)
 {
 	return stat->capacity == 0 ? (stat->held > 0 ? 1 : 0) : (double)stat->held / (double)stat->capacity;
 }
-
-static double
-trend_of(const struct history *history)
-{
-	double sum = 0;
-	for (size_t i = 0; i < history->n; i++)
-		sum += history->waiting[i];
-	return sum;
-}
-
-static double
-value_of(const struct top_line *line, enum top_column column)
-{
-	switch (column) {
-	case TOP_USE:
-		return share_of(&line->stat);
-	case TOP_HELD:
-		return (double)line->stat.held;
-	case TOP_CAPACITY:
-		return line->stat.capacity;
-	case TOP_WAITING:
-		return line->stat.waiting;
-	case TOP_RATE:
-		return line->rate;
-	case TOP_WAIT:
-		return line->wait;
-	case TOP_TREND:
-		return trend_of(&line->history);
-	case TOP_REASON:
-		return line->reason.kind == REASON_NONE ? 0 : REASON_KINDS - (int)line->reason.kind;
-	default:
-		return 0;
-	}
-}
-
-struct sorting {
-	const struct top_line *lines;
-	enum top_column column;
-	bool inverted;
-};
-
-/* Lines with equal values stay in the order of their names. */
-static int
-by_column(const void *a, const void *b, void *arg)
-{
-	const struct sorting *sorting = arg;
-	const size_t i = *(const size_t *)a;
-	const size_t j = *(const size_t *)b;
-	const double x = value_of(&sorting->lines[i], sorting->column);
-	const double y = value_of(&sorting->lines[j], sorting->column);
-	const int by_value = (x < y) - (x > y);
-	const int by_name = (i > j) - (i < j);
-	if (sorting->column == TOP_NAME)
-		return sorting->inverted ? -by_name : by_name;
-	if (by_value == 0)
-		return by_name;
-	return sorting->inverted ? -by_value : by_value;
-}
-
-void
-top_sort(struct top_model *model, enum top_column column, bool inverted)
-{
-	struct sorting sorting = {model->lines, column, inverted};
-	qsort_r(model->order, model->n, sizeof(*model->order), by_column, &sorting);
-}
-
-/* ---- cells ---- */
 
 static void
 seconds_to_cell(double seconds, char *text)

@@ -22,16 +22,12 @@ struct top_line {
 struct top_model {
 	struct top_line *lines; /* by name */
 	size_t n;
-	size_t *order; /* as shown: indexes into lines */
 	uint64_t unreadable;
 	uint64_t at_ns;
 };
 
 /* Reads all semaphores. Skips and counts the unreadable ones. 0, or a negative errno. */
 int top_sample(struct top_model *model);
-
-/* Names ascending, numbers descending, or inverted. */
-void top_sort(struct top_model *model, enum top_column column, bool inverted);
 
 /* The share of the capacity that is held. More than 1 after the capacity was lowered. */
 double share_of(const struct tsem_stat *stat);

@@ -45,6 +45,13 @@ pen_at(int y)
 	return (struct pen){.y = y, .x = 0, .end = y < LINES ? COLS : 0};
 }
 
+void
+pen_scroll(struct pen *pen, int columns)
+{
+	pen->start = pen->x;
+	pen->x -= columns;
+}
+
 /* Moves *text past the character. */
 static wchar_t
 next_character(const char **text, mbstate_t *state)
@@ -72,9 +79,8 @@ pen_write(struct pen *pen, enum ink ink, const char *text)
 			c[0] = L'?';
 			width = 1;
 		}
-		if (pen->x + width > pen->end)
-			break;
-		mvaddwstr(pen->y, pen->x, c);
+		if (pen->x >= pen->start && pen->x + width <= pen->end)
+			mvaddwstr(pen->y, pen->x, c);
 		pen->x += width;
 	}
 	attrset(A_NORMAL);
@@ -103,13 +109,14 @@ void
 pen_field(struct pen *pen, enum ink ink, const char *text, int width, bool right)
 {
 	const int end = pen->end;
-	const int stop = pen->x + width;
+	const int stop = pen->x + (width > 0 ? width : 0);
 	if (right)
 		fill(pen, ink, width - columns_of(text));
 	pen->end = stop < end ? stop : end;
 	pen_write(pen, ink, text);
 	pen->end = end;
 	fill(pen, ink, stop - pen->x);
+	pen->x = stop;
 }
 
 void

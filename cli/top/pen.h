@@ -10,7 +10,8 @@ enum ink { INK_PLAIN, INK_GOOD, INK_BUSY, INK_BAD, INK_DIM, INK_TITLE, INK_SELEC
 /* A position on one line of the screen. */
 struct pen {
 	int y;
-	int x;
+	int x; /* may be outside the columns that are drawn */
+	int start;
 	int end; /* the first column that must not be written */
 };
 
@@ -19,7 +20,10 @@ void pen_start(bool colors);
 
 struct pen pen_at(int y);
 
-/* Writes multibyte text. Cuts it at the end; malformed bytes become '?'. */
+/* Scrolls what is written next to the left by `columns`, under what is written already. */
+void pen_scroll(struct pen *pen, int columns);
+
+/* Writes multibyte text, of which only the part from start to end is drawn; malformed bytes become '?'. */
 void pen_write(struct pen *pen, enum ink ink, const char *text);
 
 /* The same in a field of `width` columns, aligned to its right edge if `right`. */

@@ -7,7 +7,7 @@
 
 #include "message.h"
 #include "monotonic.h"
-#include "top/model.h"
+#include "top/rows.h"
 #include "view/describe.h"
 #include "view/show_table.h"
 #include "view/snapshot.h"
@@ -28,17 +28,20 @@ print_time(void)
 }
 
 static void
-print_all(const struct options *o, struct top_model *model)
+print_all(const struct options *o, struct top_model *model, struct rows *rows)
 {
+	const struct row_rules rules = {.sort = o->top.sort};
 	struct table table;
 	int rc = top_sample(model);
+	if (rc == 0)
+		rc = rows_reserve(rows, model->n);
 	if (rc < 0)
 		die_error(NULL, rc);
 	table_init(&table, &o->view, &top_columns);
 	print_time();
-	top_sort(model, o->top.sort, false);
-	for (size_t i = 0; rc == 0 && i < model->n; i++)
-		rc = table_add(&table, to_cell, &model->lines[model->order[i]], NULL);
+	rows_of_semaphores(rows, model, &rules);
+	for (size_t i = 0; rc == 0 && i < rows->n; i++)
+		rc = table_add(&table, to_cell, &model->lines[rows->order[i]], NULL);
 	if (rc == 0)
 		rc = table_print(&table);
 	table_free(&table);
@@ -66,6 +69,7 @@ int
 top_plain(const struct options *o)
 {
 	struct top_model model = {.n = 0};
+	struct rows rows = {.n = 0};
 	uint64_t due = monotonic_ns();
 	for (uint32_t done = 0; o->top.iterations == 0 || done < o->top.iterations; done++) {
 		if (done > 0) {
@@ -78,9 +82,10 @@ top_plain(const struct options *o)
 		if (o->name != NULL)
 			print_one(o, done == 0);
 		else
-			print_all(o, &model);
+			print_all(o, &model, &rows);
 		flush_stdout(o->name);
 	}
 	top_forget(&model);
+	rows_free(&rows);
 	return EXIT_DONE;
 }

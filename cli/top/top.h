@@ -4,12 +4,12 @@
 #define TSEM_CLI_TOP_H
 
 #include "options.h"
-#include "top/model.h"
+#include "top/act.h"
+#include "top/rows.h"
+#include "top/target.h"
 #include "view/snapshot.h"
 
-struct action;
-
-enum asking { ASK_NOTHING, ASK_NUMBER, ASK_CONFIRM, ASK_HELP };
+enum asking { ASK_NOTHING, ASK_ARGUMENT, ASK_CONFIRM, ASK_FILTER, ASK_HELP };
 
 struct top {
 	const struct options *o;
@@ -17,23 +17,30 @@ struct top {
 
 	/* All semaphores. */
 	struct top_model model;
-	enum top_column sort;
-	bool inverted;
-	char selected[NAME_SIZE]; /* a name, because rows come and go */
-	size_t row;               /* of the selected one */
+	struct row_rules rules;
+	char selected[NAME_SIZE];
 
 	/* One semaphore, if `one` is not empty. */
 	char one[NAME_SIZE];
 	struct snapshot snapshot;
 	struct history history;
-	int error; /* of reading it: 0, or a negative errno */
+	int error;                 /* of reading it: 0, or a negative errno */
+	struct tsem_owner process; /* the selected one; pid 0: none */
+	char filter[FILTER_SIZE];  /* of its processes */
 
+	/* The list of either screen. */
+	struct rows rows;
+	size_t row;   /* of the selection */
 	size_t first; /* the row at the top of the list */
+	int sideways; /* how many columns are scrolled off to the left */
+	int beyond;   /* how many columns are cut off at the right */
+
+	size_t help_first; /* the line at the top of the help */
 
 	enum asking asking;
 	const struct action *action;
-	char target[NAME_SIZE]; /* of the action; the selection may change before the answer */
-	char number[16];
+	struct target target;
+	char typed[32];    /* the argument of the action */
 	char message[256]; /* on the last line */
 };
 

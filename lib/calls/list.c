@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cancellation.h"
 #include "name.h"
@@ -14,19 +13,13 @@ is_semaphore(const struct dirent *entry)
 	return name_from_file(entry->d_name) != NULL;
 }
 
-/* alphasort() depends on the locale. */
-static int
-by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 int
 tsem_list(tsem_name_fn *each, void *arg)
 {
 	NO_CANCELLATION;
 	struct dirent **entries;
-	const int n = scandir(SHM_DIRECTORY, &entries, is_semaphore, by_name);
+	/* versionsort() sorts sem.2 before sem.10. alphasort() depends on the locale. */
+	const int n = scandir(SHM_DIRECTORY, &entries, is_semaphore, versionsort);
 	if (n < 0)
 		return -errno;
 	int rc = 0;

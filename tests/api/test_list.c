@@ -17,7 +17,7 @@ static int
 note_name(const char *name, void *arg)
 {
 	struct listed *listed = arg;
-	listed->sorted = listed->sorted && strcmp(listed->previous, name) < 0;
+	listed->sorted = listed->sorted && strverscmp(listed->previous, name) < 0;
 	strncpy(listed->previous, name, sizeof(listed->previous) - 1);
 	listed->mine += strncmp(name, listed->prefix, strlen(listed->prefix)) == 0;
 	return ++listed->n == listed->stop_at ? 815 : 0;

@@ -15,6 +15,12 @@ alone() {
   expect_equal 'keys beside it' "$(jq -c keys list)" '["semaphores"]'
 }
 
+@test "list: numbers in names count as numbers" {
+  need_private_shm
+  alone 'for name in sem.10 sem.9 sem.1 sem x-100 x-20; do tsem create $name; done; tsem list -o NAME --raw --noheadings'
+  expect_out $'sem\nsem.1\nsem.9\nsem.10\nx-20\nx-100'
+}
+
 @test "list: without any semaphore" {
   need_private_shm
   alone 'tsem list -J'

@@ -77,6 +77,17 @@ setup_file() {
   alone_on_screen "$script" 100x8 'see:^b .*\n^c .*\n^a ' key:q restored:0
 }
 
+@test "top: numbers in names count as numbers" {
+  TOP=(-s name)
+  local script='for name in sem.10 sem.9 x-100 x-20; do tsem create $name; done; tsem take sem.10; tsem take sem.10 & disown'
+  # The trend of a name shows that its history was found again.
+  alone_on_screen "$script" 100x10 'see:^sem\.9 .*\n^sem\.10 .* 1 +0\.0 +██+$\n^x-20 .*\n^x-100 ' key:i \
+    'see:^x-100 .*\n^x-20 .*\n^sem\.10 .*\n^sem\.9 ' key:q restored:0
+  attempt private-shm 100m bash -ec "$script; tsem top -b -i 1 -s NAME; tsem cancel sem.10"
+  expect_status 0
+  expect_match 'table' "$OUT" $'\nsem.9 .*\nsem.10 .*\nx-20 .*\nx-100 '
+}
+
 @test "top: the selection stays with its semaphore" {
   TOP=(-s name)
   alone_on_screen 'for name in b c d; do tsem create $name; done' 80x12 'see:^d ' 'key:\x1bOB' \
@@ -103,8 +114,72 @@ setup_file() {
 @test "top: other keys have no effect" {
   tsem create "$SEM"
   TOP=("$SEM")
-  on_screen 100x10 'see:1 permit, 1 available' 'key:xyzXYZ\t\x1bOP' key:h 'see:^r +recover' key:q 'gone:^r +recover' \
+  on_screen 100x30 'see:1 permit, 1 available' 'key:xyzXYZ\t\x1bOP' key:h 'see:^r +recover' key:q 'gone:^r +recover' \
     'see:1 permit, 1 available' key:q restored:0
+}
+
+@test "top: a filter for names" {
+  TOP=(-s name)
+  local script='for name in gpu.1 gpu.2 net.1 xGPU; do tsem create -j 2 $name; done; tsem take gpu.1; tsem take -k 2 net.1'
+  alone_on_screen "$script" 120x12 'see:4 semaphores, 3 permits held' key:/ 'see:^filter: _ \(Enter' key:gpuq 'see:^filter: gpuq_' \
+    "see:0 of 4 semaphores, filter 'gpuq', 0 permits held" 'gone:^gpu' 'key:\x7f' "see:3 of 4 semaphores, filter 'gpu', 1 permit held" \
+    'see:^gpu\.1 .*\n^gpu\.2 .*\n^xGPU ' 'gone:^net' 'key:\x1bOB\n' 'see:^q quit' "see:filter 'gpu'" 'until:tsem create gpu.3' \
+    'see:^gpu\.2 .*\n^gpu\.3 ' 'see:4 of 5' 'key:\n' 'see:: gpu\.2: 2 permits' 'key:\x1b' "see:4 of 5 semaphores, filter 'gpu'" \
+    'key:/\xe9\x7f.3' "see:filter: gpu\\.3_" 'see:1 of 5' 'key:\x1b' 'see:5 semaphores, 3 permits' 'see:^net\.1 ' key:q restored:0
+}
+
+@test "top: actions are only for what the filter shows" {
+  TOP=()
+  alone_on_screen 'tsem create -j 2 it' 100x10 'see:^it ' 'key:/x\n' "see:0 of 1 semaphore, filter 'x'" 'key:\nnh' 'see:^Enter ' key:h \
+    'see:^NAME' 'key:/\x1bn' "see:permits of 'it'" 'key:\x1b' key:q restored:0
+}
+
+@test "top: idle semaphores are hidden" {
+  TOP=(-s name)
+  local script='for name in a b c d e; do tsem create $name; done; tsem take b; tsem set -j 0 d; tsem take d & disown
+    tsem acquire --owner $$ c'
+  alone_on_screen "$script" 100x12 'see:^a .*\n^b .*\n^c .*\n^d .*\n^e ' key:z 'see:3 of 5 semaphores, idle hidden' \
+    'see:^b .*\n^c .*\n^d ' 'gone:^[ae] ' 'until:tsem take e' 'see:^e ' 'until:tsem post b' 'gone:^b ' key:z \
+    'see:^a .*\n^b ' 'gone:idle hidden' 'until:tsem cancel d' key:q restored:0
+}
+
+@test "top: a filter for the processes of one semaphore" {
+  tsem create -j 9 "$SEM"
+  start bash -c 'exec -a "other thing" sleep 1000'
+  eventually has_command_line "$PID" 'other thing 1000'
+  local other=$PID
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  tsem acquire --owner "$other" "$SEM"
+  TOP=("$SEM")
+  on_screen 140x12 'see:^holds .* sleep 1000' 'see:^holds .* other thing' key:/THING 'gone:^holds .* sleep' 'see:^holds .* other thing' \
+    "see:: $SEM \\(1 of 2 rows, filter 'THING'\\): 9 permits" 'key:\x1b' 'see:^holds .* sleep' \
+    "key:/$OWNER\\n" 'gone:^holds .* other' "see:^holds +$OWNER " 'key:/\x1b' 'see:^holds .* other' "gone:filter '" key:q restored:0
+}
+
+@test "top: columns scroll sideways, and not beyond the ends" {
+  local name right left
+  tsem create "$SEM"
+  printf -v right '>%.0s' {1..60}
+  left=${right//>/<}
+  printf -v name 'begin%0100d日本語end' 0
+  start bash -c 'exec -a "$0" sleep 1000' "$name"
+  eventually has_command_line "$PID" "$name 1000"
+  tsem acquire --owner "$PID" "$SEM"
+  TOP=("$SEM")
+  on_screen 60x10 "see:^holds +$PID .* yes +begin0+$" key:'<>' 'see:^holds .* begin0+$' 'gone:USER' key:'>>>>>>>>' \
+    'see:^holds 0+日本語end 1000$' 'gone:PID' 'see:^STATE' size:61x10 'see:^holds 0+日本語end 1000$' 'size:180x10' \
+    "see:^holds +$PID .* yes +begin0+日本語end 1000$" 'key:>' size:40x9 'see:^tsem top' key:'>>>>>>>>' 'see:end 1000$' \
+    'size:9x8' 'see:^tsem top' "key:$right" 'see:^ end 1000$' "key:$left" \
+    'see:^STATE' 'see:^holds' size:80x10 "see:^holds +$PID " 'key:>\x1b' 'see:^NAME' key:q restored:0
+}
+
+@test "top: all columns of all semaphores scroll sideways" {
+  local name=nightly-database.backup-of-all-customers
+  TOP=()
+  alone_on_screen "tsem create $name; tsem create b; tsem take b; tsem take b & disown" 88x10 "see:^$name .* 1 +0 +0\.0$" 'see:^NAME .* WAIT +TR$' \
+    'key:>' 'see:^b +1 .* 0\.0 +█{20}$' "see:^$name .* 0\.0$" 'see:^NAME .* TREND$' key:'<' 'see:^NAME +USE' \
+    'size:60x9' 'see:^tsem top' 'see:^NAME +USE' 'key:>>' 'see:^ *HELD CAPACITY WAITING .* TREND$' 'see:^ +1 +1 +1 +0\.0 +█+$' 'until:tsem cancel b' key:q restored:0
 }
 
 @test "top: one thousand semaphores" {
@@ -139,8 +214,9 @@ setup_file() {
   done
   TOP=("$SEM")
   on_screen 120x12 'see:^holds +\S+ \S+ +1 ' 'gone:^holds +\S+ \S+ +20 ' 'key:\x1bOF' 'see:^holds +\S+ \S+ +20 ' \
-    'gone:^holds +\S+ \S+ +1 ' 'key:\x1bOH' 'see:^holds +\S+ \S+ +1 ' 'key:\x1bOB' 'gone:^holds +\S+ \S+ +1 ' 'see:^holds +\S+ \S+ +2 ' \
-    'key:\x1b[6~' 'gone:^holds +\S+ \S+ +2 ' 'key:\x1b[5~\x1bOA' 'see:^holds +\S+ \S+ +1 ' key:q restored:0
+    'gone:^holds +\S+ \S+ +1 ' 'key:\x1bOH' 'see:^holds +\S+ \S+ +1 ' 'key:\x1bOB\x1bOB\x1bOB\x1bOB\x1bOB\x1bOB\x1bOB' 'gone:^holds +\S+ \S+ +1 ' \
+    'see:^holds +\S+ \S+ +2 ' 'key:\x1b[6~' 'gone:^holds +\S+ \S+ +2 ' 'key:\x1b[5~\x1b[5~' 'see:^holds +\S+ \S+ +1 ' \
+    key:q restored:0
 }
 
 has_command_line() {
@@ -173,9 +249,9 @@ has_command_line() {
   expect_at_rest 1
 }
 
-@test "top: cancel, after a question" {
+@test "top: cancel all waiters, after a question" {
   tsem create "$SEM"
-  tsem take "$SEM"
+  hold
   enqueue tsem take "$SEM"
   local waiter=$PID
   TOP=("$SEM")
@@ -183,6 +259,132 @@ has_command_line() {
     key:c 'see:\(y/n\)' key:y 'see:all waiters are cancelled' 'gone:^waits' key:q restored:0
   finish "$waiter"
   expect_status 75
+}
+
+@test "top: cancel one of three waiters, with a selection that follows it" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  local first=$PID
+  enqueue tsem take "$SEM"
+  local second=$PID
+  enqueue tsem take "$SEM"
+  local third=$PID
+  TOP=("$SEM")
+  on_screen 120x12 "see:^waits +3 +$third " 'key:\x1bOB' "until:kill $first" "see:^waits +1 +$second " "key:c" \
+    "see:cancel the wait of process $second \(tsem take $SEM\)\? \(y/n\)" key:n 'see:nothing was done' "see:^waits +1 +$second " \
+    key:c 'see:\(y/n\)' key:y "see:$SEM: the wait of process $second is cancelled" 'gone:^waits +2' "see:^waits +1 +$third " key:q restored:0
+  finish "$second"
+  expect_status 75
+  expect_shown '.waiters[].pid' "$third"
+}
+
+@test "top: a wait that ended before the answer is not cancelled" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 "see:^waits +1 +$PID " key:c 'see:\(y/n\)' "until:tsem post $SEM" key:y \
+    "see:process $PID does not wait any more, nothing was done" key:q restored:0
+}
+
+@test "top: send a signal to a holder, after a question" {
+  tsem create -j 9 "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  local first=$OWNER second
+  owner
+  second=$OWNER
+  tsem acquire --owner "$OWNER" "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 "see:^holds +$second " key:k "see:^signal \(TERM\) for process $first \(sleep 1000\): _ \(Enter, or Esc\)" \
+    'key:\x1bOB\x1b' 'see:^q quit' 'key:kFOO\n' "see:^'FOO' is no signal" 'key:\x1bOBk\n' \
+    "see:^signal process $second \(sleep 1000\) with TERM\? \(y/n\)" key:n 'see:nothing was done' 'key:k\n' 'see:\(y/n\)' \
+    "until:kill -0 $second" key:y "see:$SEM: the signal was sent to process $second" "see:^holds +$second .* no " key:k \
+    "see:^process $second is dead \(r recovers its permits\)" 'key:\x1bOAkSIGKIL\x7fLL\n' "see:process $first .* with SIGKILL\?" key:y \
+    "see:^holds +$first .* no " key:q restored:0
+  finish "$second"
+  expect_status 143
+  finish "$first"
+  expect_status 137
+}
+
+@test "top: send a signal to a waiter" {
+  tsem create "$SEM"
+  tsem take "$SEM"
+  enqueue tsem take "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 'see:^waits' key:k2 'see:process' 'key:\n' "see:process $PID .* with 2\?" key:y 'gone:^waits' key:q restored:0
+  finish "$PID"
+  expect_status 130
+}
+
+@test "top: no signal to a process that does not hold any more, or is dead" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  TOP=("$SEM")
+  on_screen 120x12 'see:^holds' 'key:k\n' 'see:\(y/n\)' "until:tsem release --owner $OWNER $SEM" key:y \
+    "see:$SEM: process $OWNER does not hold or wait any more, nothing was done" 'gone:^holds' 'key:k' \
+    'see:k signals a selected process' "until:tsem acquire --owner $OWNER $SEM" 'see:^holds' 'key:k\n' 'see:\(y/n\)' \
+    "until:kill -0 $OWNER && kill -KILL $OWNER" 'see:^holds .* no ' key:y "see:$SEM: process $OWNER is dead" key:q restored:0
+  finish "$OWNER"
+  expect_status 137
+}
+
+@test "top: no signal because of another hold, or of another semaphore of that name" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  local acquire="tsem acquire --owner $OWNER $SEM" gone="see:$SEM: process $OWNER does not hold or wait any more"
+  TOP=("$SEM")
+  # The first ticket of the new semaphore is that of the hold in question.
+  on_screen 120x12 'see:^holds' 'key:k\n' 'see:\(y/n\)' "until:tsem release --owner $OWNER $SEM && $acquire" key:y \
+    "$gone" "until:tsem remove -f $SEM && tsem create $SEM && $acquire" 'key: ' 'see:^holds' 'key:k\n' 'see:\(y/n\)' \
+    "until:tsem remove -f $SEM && tsem create $SEM && $acquire" key:y "$gone" 'see:^holds .* yes ' key:q restored:0
+  kill -0 "$OWNER"
+}
+
+# In a PID namespace of its own, and without semaphores of others.
+in_pid_namespace() {
+  need_private_shm
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  attempt private-shm 1m unshare --pid --fork --mount-proc bash -c "$1"'; python3 "$@"; exit' bash \
+    "$BATS_TEST_DIRNAME/screen.py" 120x12 "${@:2}" -- tsem top -d 50ms it
+  expect_status 0
+}
+
+@test "top: no signal to a process that has got the number of a holder" {
+  need_private_shm
+  local replace='read -r pid <pid; kill -KILL $pid; while [[ -e /proc/$pid ]]; do :; done
+    until echo $((pid - 1)) >/proc/sys/kernel/ns_last_pid; sleep 999 & [[ $! == "$pid" ]]; do kill $!; done'
+  private-shm 1m unshare --pid --fork --mount-proc test -w /proc/sys/kernel/ns_last_pid || skip 'needs a choice of the next pid'
+  in_pid_namespace 'sleep 1000 & echo $! >pid; tsem create it; tsem acquire --owner $! it' 'see:^holds .* yes +sleep 1000' \
+    'key:k\n' 'see:with TERM\?' "until:$replace" 'see:^holds .* no ' key:y 'see:it: process [0-9]+ is dead' \
+    'until:grep -qz 999 /proc/$(<pid)/cmdline' key:q restored:0
+}
+
+@test "top: no signal to a holder without a number here" {
+  tsem create "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  unshare --pid --fork --mount-proc true || skip 'needs a PID namespace'
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  attempt unshare --pid --fork --mount-proc python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^holds' key:k \
+    "see:^process $OWNER of another PID namespace has no number here" key:q restored:0 -- tsem top "$SEM"
+  expect_status 0
+}
+
+@test "top: a signal that is not permitted is reported, and top goes on" {
+  need_another_user
+  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  tsem create -m 0600 "$SEM"
+  owner
+  tsem acquire --owner "$OWNER" "$SEM"
+  chmod 0644 "$FILE"
+  attempt python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^holds' 'key:k\n' 'see:\(y/n\)' key:y \
+    "see:$SEM: no signal was sent to process $OWNER: Operation not permitted" key:q restored:0 -- as-nobody tsem top "$SEM"
+  expect_status 0
 }
 
 @test "top: set the capacity, after a number and a question" {
@@ -213,7 +415,7 @@ has_command_line() {
   TOP=("$SEM")
   local size steps=()
   for size in 1x1 2x1 1x2 3x2 10x3 500x200 1x50 200x1; do
-    steps+=("size:$size" key:h 'until:sleep 0.06' key:h 'until:sleep 0.06' 'key:n1\x1b')
+    steps+=("size:$size" key:h 'until:sleep 0.06' key:h 'until:sleep 0.06' 'key:n1\x1b' 'key:>/a\x1b' 'key:k\x1b' 'key:z')
   done
   on_screen 1x1 "${steps[@]}" size:80x24 "see:$SEM: 2 permits" "see:holds +$COMMAND_PID" key:q restored:0
   TOP=()
@@ -234,6 +436,15 @@ has_command_line() {
   TOP=()
   on_screen 80x24 'see:q quit' key:h 'see:^r +recover' 'see:^c +cancel' 'see:^n +change' 'see:^q +quit' key:h 'gone:^r +recover' \
     key:? 'see:^r +recover' 'key: ' 'gone:^r +recover' key:q restored:0
+}
+
+@test "top: the help scrolls on a small screen" {
+  local back='see:any other key goes back$'
+  TOP=()
+  on_screen 80x8 'see:q quit' key:h 'see:^Up .* move$' "$back" 'gone:^q +quit$' 'key:\x1bOF' 'see:^q +quit$' "$back" 'key:\x1bOB\x1b[6~' \
+    'see:^n +change.*\n^q +quit$' 'key:\x1bOA' 'gone:^q +quit' 'see:^n +change' "$back" 'key:\x1bOF' 'see:^q +quit$' \
+    size:80x26 'see:^Up .* move$' 'see:^q +quit$' size:80x8 'see:^Up .* move$' 'key:\x1b[6~' 'see:^/ +list' 'gone:^Up .* move$' 'key:\x1bOH' 'see:^Up .* move$' \
+    'key:\x1bOFh' 'gone:other key' key:h 'see:^Up .* move$' key:qq restored:0
 }
 
 @test "top: the terminal is restored at every end" {

@@ -9,16 +9,18 @@
 #include <unistd.h>
 
 #include "top/chart.h"
-#include "top/model.h"
+#include "top/rows.h"
 #include "view/describe.h"
 
 static struct top_model model;
+static struct rows rows;
 
 static int
 tear_down(void **state)
 {
 	(void)state;
 	top_forget(&model);
+	rows_free(&rows);
 	return 0;
 }
 
@@ -145,24 +147,22 @@ static const char *
 order_by(enum top_column column, bool inverted)
 {
 	static char names[LINES + 1];
-	top_sort(&model, column, inverted);
-	for (size_t i = 0; i < LINES; i++)
-		names[i] = model.lines[model.order[i]].name[0];
+	rows_of_semaphores(&rows, &model, &(struct row_rules){.sort = column, .inverted = inverted});
+	for (size_t i = 0; i < rows.n; i++)
+		names[i] = model.lines[rows.order[i]].name[0];
+	names[rows.n] = '\0';
 	return names;
 }
 
 /* Each column gives another order here. Lines with equal cells are in the order of their names. */
 TEST_BETWEEN(NULL, tear_down, each_column_sorts_by_what_it_shows)
 {
-	model = (struct top_model){
-		.lines = calloc(LINES, sizeof(*model.lines)), .order = calloc(LINES, sizeof(size_t)), .n = LINES};
-	assert_true(model.lines != NULL && model.order != NULL);
+	model = (struct top_model){.lines = calloc(LINES, sizeof(*model.lines)), .n = LINES};
+	assert_true(model.lines != NULL && rows_reserve(&rows, LINES) == 0);
 	model.lines[0] = line_with("a", 1, 4, 2, 7, -1);
 	model.lines[1] = line_with("b", 1, 1, 0, 9, 0.5);
 	model.lines[2] = line_with("c", 3, 9, 2, 8, 2);
 	model.lines[3] = line_with("d", 2, 0, 5, 0, 0);
-	for (size_t i = 0; i < LINES; i++)
-		model.order[i] = i;
 	assert_string_equal(order_by(TOP_NAME, false), "abcd");
 	assert_string_equal(order_by(TOP_NAME, true), "dcba");
 	assert_string_equal(order_by(TOP_USE, false), "bdca"); /* 25%, 100%, 33%, and 2 of 0 */
