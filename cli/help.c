@@ -106,11 +106,11 @@ print_help(const struct verb *verb)
 	}
 	if (verb->columns != NULL)
 		columns_print_help(verb->columns);
-	printf("\nExamples:\n  %s\n  %s\n", verb->examples[0], verb->examples[1]);
 	if (verb->id == VERB_HELP)
 		printf("\nSee tsem(1).\n");
 	else
 		printf("\nSee tsem-%s(1).\n", verb->name);
+	printf("\nExamples:\n  %s\n  %s\n", verb->examples[0], verb->examples[1]);
 }
 
 void
