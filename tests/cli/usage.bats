@@ -5,7 +5,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 
 @test "usage: the verbs in the help are those of the command" {
   expect_equal verbs "$(printf '%s\n' "${VERBS[@]}" | sort | paste -sd' ')" \
-    'acquire cancel create help list post recover release remove run set show take top wait'
+    'acquire cancel create help list post recover release remove run set show take top wait watch'
 }
 
 @test "usage: no verb at all" {
@@ -121,7 +121,7 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
   local verb
   for verb in "${VERBS[@]}"; do
     # Of run, the rest is a command; list has no NAME; the others take several.
-    [[ $verb != @(run|list|show|wait|cancel|recover|remove) ]] || continue
+    [[ $verb != @(run|list|show|wait|watch|cancel|recover|remove) ]] || continue
     refuses "^$SEM: .*'surplus'.*tsem $verb --help" "$verb" "$SEM" surplus
     refuses "^$SEM: .*'surplus'" "$verb" -- "$SEM" surplus
   done
