@@ -11,6 +11,8 @@ import random
 import struct
 import subprocess
 import sys
+import tempfile
+import time
 
 DEADLINE = 60  # only against hanging
 HEADER, ARRAY, RECORDS, END = 0, 4096, 28672, 32768
@@ -26,7 +28,8 @@ VERBS = [
     (["show", "-J", "--stats", name], (0, 125)),
     (["show", "--raw", "--noheadings", "-o", "STATE,POSITION,PID,USER,COUNT,TIME,ALIVE,COMMAND,OWNED", name], (0, 125)),
     (["list"], (0,)),
-    (["list", "-J"], (0,)),
+    (["list", "-J", "--stats"], (0,)),
+    (["list", "--metrics"], (0,)),
     (["take", "-n", name], (0, 75, 125)),
     (["take", "-k", "2", "-w", "0.05", name], (0, 75, 125)),
     (["acquire", "-w", "0.05", "--owner", str(os.getpid()), name], (0, 75, 125)),
@@ -102,6 +105,11 @@ def check(number, words, allowed):
     return done.returncode
 
 
+events = tempfile.TemporaryFile("w+b")
+watch = subprocess.Popen(["tsem", "watch", "-d", "1ms", name], stdout=events, stderr=subprocess.DEVNULL)
+while os.fstat(events.fileno()).st_size == 0:
+    time.sleep(0.01)
+
 accepted = 0
 for number in range(images):
     for words, allowed in VERBS:
@@ -110,6 +118,14 @@ for number in range(images):
         os.chmod(path + ".new", 0o600)
         os.rename(path + ".new", path)
         accepted += check(number, words, allowed) != 125
+if watch.poll() is not None:
+    sys.exit(f"tsem watch ended with status {watch.returncode}")
+watch.kill()
+watch.wait()
+events.seek(0)
+told = {json.loads(line.decode("utf-8", "strict"))["event"] for line in events.read().splitlines()}
+if not {"begin", "removed"} <= told:
+    sys.exit(f"tsem watch has told nothing but {told}")
 if accepted < images:
     sys.exit(f"only {accepted} were accepted: these images test nothing")
 print(f"{images} images, {len(VERBS)} commands on each")
