@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cmd.h"
 #include "config.h"
@@ -37,13 +38,16 @@ struct removal {
 	int status;
 };
 
-/* Passes over what other users own, and reports what is damaged. */
+/* Passes over what other users own and what another process has just removed, and reports what is damaged. */
 static int
 remove_if_idle(const char *name, void *arg)
 {
+	struct stat st;
 	struct removal *removal = arg;
-	const int rc = try_to_remove(removal->o, name);
-	if (rc == 0 || rc == -ENOENT || rc == -EPERM || is_for_owner(name, rc))
+	const bool may_be_removed = owner_of(name, &st) && S_ISREG(st.st_mode)
+	                            && (st.st_uid == geteuid() || (removal->o->foreign && geteuid() == 0));
+	const int rc = may_be_removed ? try_to_remove(removal->o, name) : 0;
+	if (rc == 0 || rc == -ENOENT || rc == -EIDRM)
 		return 0;
 	complain_error(name, rc);
 	removal->status = EXIT_TSEM_FAILED;

@@ -105,6 +105,8 @@ advice_on_missing(const char *command)
 	static char text[512];
 	if (strchr(command, '/') != NULL || command[0] == '\0')
 		return "check its name";
+	if (command[0] == '-' || strpbrk(command, "'\"\\*?[]{}()!#~=%") != NULL)
+		return "check its name and PATH";
 	snprintf(text, sizeof(text),
 	         "check its name and PATH; if it is a function of bash: export -f %.200s; tsem run NAME bash -c %.200s",
 	         command, command);

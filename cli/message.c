@@ -208,9 +208,12 @@ static const char *
 path_text(const char *path)
 {
 	static char text[512];
-	const char *last = strrchr(path, '/') + 1;
-	const char *example = last[0] == '\0' || last[0] == '.' || last[0] == '-' ? "NAME" : last;
-	snprintf(text, sizeof(text), "not a name but a path: a semaphore needs no file (use '%.200s')", example);
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+	const size_t prefix = strlen(SHM_PATH_PREFIX);
+	const char *last = strncmp(path, SHM_PATH_PREFIX, prefix) == 0 ? path + prefix : strrchr(path, '/') + 1;
+	const bool is_name = strspn(last, letters) == strlen(last) && strcspn(last, ".-") > 0;
+	snprintf(text, sizeof(text), "not a name but a path: a semaphore needs no file (use '%.200s')",
+	         is_name ? last : "NAME");
 	return text;
 }
 

@@ -141,8 +141,8 @@ parse_delay(const struct option_row *row, const char *value)
 {
 	uint64_t *ns = row->verbs == VERB_WATCH ? &given.view.delay_ns : &given.top.delay_ns;
 	char expected[96];
-	snprintf(expected, sizeof(expected), "seconds, or numbers with h, m, s or ms as in 1m30s, at least %" PRIu32 "ms",
-	         row->min);
+	snprintf(expected, sizeof(expected),
+	         "seconds, or numbers with d, h, m, s or ms as in 1m30s, from %" PRIu32 "ms to 100 years", row->min);
 	enum parsed how = parse_duration(value, ns);
 	if (how == PARSED && *ns < row->min * NS_PER_MS)
 		how = PARSE_OUT_OF_RANGE;
@@ -554,6 +554,8 @@ options_parse(const struct verb *verb, int argc, char **argv)
 		return &given;
 	if (given.nonblock && given.has_timeout)
 		die(given.name, "-n and -w exclude each other (use one of them)");
+	if (given.job_status && given.names_n > 0)
+		die(given.name, "--status is for a single name (give a command for each)");
 	if (given.force && given.idle)
 		die(given.name, "-f and --idle exclude each other (use one of them)");
 	if (given.quiet && given.verbose)

@@ -54,8 +54,8 @@ suggestion_begin(struct suggestion *suggestion, const char *typed)
 	const size_t length = strlen(typed);
 	suggestion->typed = length < WORD_BYTES_MAX ? typed : "";
 	suggestion->word[0] = '\0';
-	/* One error in three letters; of a single letter nothing would be left. */
-	suggestion->distance = 1 + (length < 2 ? 0 : length < 6 ? 1 : min((unsigned)(length / 3), ERRORS_MAX));
+	/* One error in three letters, and at least two letters that are right. */
+	suggestion->distance = 1 + (length < 3 ? 0 : length < 6 ? 1 : min((unsigned)(length / 3), ERRORS_MAX));
 }
 
 void
@@ -68,7 +68,7 @@ suggestion_take(struct suggestion *suggestion, const char *word)
 void
 suggestion_try(struct suggestion *suggestion, const char *word)
 {
-	if (suggestion->typed[0] == '\0' || strlen(word) >= WORD_BYTES_MAX)
+	if (suggestion->typed[0] == '\0' || strlen(word) >= WORD_BYTES_MAX || strcmp(suggestion->typed, word) == 0)
 		return;
 	const unsigned errors = typing_errors(suggestion->typed, word);
 	if (errors >= suggestion->distance)

@@ -31,7 +31,7 @@ _tsem_arguments() {
   local kind=$1 help=$2 cur=$3 tsem=$4 verb=$5 name=$6 before=""
   case $verb,$kind in
     cancel,PID | recover,PID) compgen -W "$(_tsem_participants "$tsem" PID "$name")" -- "$cur" ;;
-    *,PID) (cd /proc && compgen -G '[0-9]*') | sed -n "/^$cur/p" ;;
+    *,PID) compgen -W "$(cd /proc && compgen -G '[0-9]*')" -- "$cur" ;;
     *,NS) compgen -W "$(_tsem_participants "$tsem" PIDNS "$name")" -- "$cur" ;;
   esac
   case $kind in
@@ -77,7 +77,7 @@ _tsem() {
       open=
     elif [[ $open && $word == -* ]]; then
       expected=${takes[$word]-}
-    elif [[ -z $name || $verb == @(show|wait|cancel|recover|remove) ]]; then
+    elif [[ -z $name || $verb == @(show|wait|watch|cancel|recover|remove) ]]; then
       name=${name:-$word}
       # For bash, a colon ends a word: "etcd", ":", "deploy".
       while [[ ${COMP_WORDS[i + 1]-} == : ]]; do ((i += 2)); done
@@ -97,7 +97,7 @@ _tsem() {
     mapfile -t COMPREPLY < <(compgen -W "$(_tsem_verbs "$tsem")" -- "$cur")
   elif [[ -z $name && $verb == list ]]; then
     mapfile -t COMPREPLY < <(compgen -W etcd: -- "$cur")
-  elif [[ (-z $name && $verb != create) || $verb == @(show|wait|cancel|recover|remove) ]]; then
+  elif [[ (-z $name && $verb != create) || $verb == @(show|wait|watch|cancel|recover|remove) ]]; then
     [[ $verb != run || $cur != *,* ]] || before=${cur%,*},
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_tsem_names "$tsem")" -- "${cur##*,}")
   elif [[ -n $name && $verb == run ]]; then

@@ -117,7 +117,7 @@ for line in (__tsem_verbs)
         case create
         case list
             complete -c tsem -n "$when; and __tsem_wants_name" -a etcd:
-        case show wait cancel recover remove
+        case show wait watch cancel recover remove
             complete -c tsem -n $when -a '(__tsem_names)'
         case run
             complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_names)'

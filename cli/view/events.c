@@ -133,11 +133,7 @@ leave(struct look *look, const struct seen *before, const struct fates *fates)
 	if (!before->holds)
 		print_owner(look, fates->waiter, before, "wait_seconds", ns);
 	else
-		print_owner(look,
-		            before->dead   ? fates->dead_holder
-		            : before->runs ? "released"
-		                           : fates->holder,
-		            before, "hold_seconds", ns);
+		print_owner(look, before->runs ? "released" : fates->holder, before, "hold_seconds", ns);
 }
 
 /* ---- owners that are there ---- */
@@ -160,21 +156,22 @@ stay(struct look *look, struct seen *now)
 	const bool is_young = look->now_ns - before->since_ns < NS_PER_SECOND;
 	const bool same = now->holds == before->holds && now->pid == before->pid;
 	now->about = now->dead || (same && !is_young) ? json_incref(before->about) : about(look->snapshot, now->index);
+	/* The record tells of the admission only when the process has noticed it. */
+	const uint64_t earliest = before->holds ? before->since_ns : look->watched->looked_ns;
+	if (now->holds && now->since_ns < earliest)
+		now->since_ns = before->holds ? earliest : look->now_ns;
 	if (!now->holds || before->holds)
 		return;
-	/* The record tells of the admission only when the process has noticed it. */
-	if (now->since_ns < look->watched->looked_ns)
-		now->since_ns = look->now_ns;
 	print_owner(look, "admitted", now, "wait_seconds", now->since_ns - before->since_ns);
 }
 
 static void
-print_there(struct look *look, bool is_first_look)
+print_there(struct look *look, bool is_first_look, bool is_last_look)
 {
 	for (size_t i = 0; i < look->n; i++) {
 		if (look->owners[i].before != NULL)
 			stay(look, &look->owners[i]);
-		else
+		else if (!is_last_look) /* it may be the process that removes the semaphore */
 			arrive(look, &look->owners[i], is_first_look);
 	}
 }
@@ -210,7 +207,7 @@ events_begin(struct watched *watched, const struct snapshot *snapshot)
 	set_time(&look);
 	see(&look);
 	print_event(&look, "begin", counts_to_json(&snapshot->stat));
-	print_there(&look, true);
+	print_there(&look, true, false);
 	watched->unseen = 0;
 	watched->reported = 0;
 	return keep(&look);
@@ -230,13 +227,14 @@ print_missed(struct look *look, int64_t unseen_before, const struct fates *fates
 	                      (json_int_t)fates->recovered, "given_up", (json_int_t)fates->given_up));
 }
 
-/* Tickets without a process: a lower capacity draws one, and a removal draws one for each permit. */
+/* Tickets without a process: a lower capacity draws one, and a removal, which lowers it to 0, one for each permit. */
 static int64_t
-drawn_by_change(const struct tsem_stat *before, const struct tsem_stat *now, bool is_removed)
+drawn_by_change(const struct tsem_stat *before, const struct tsem_stat *now, bool is_last)
 {
-	if (!is_removed)
-		return now->capacity < before->capacity ? 1 : 0;
-	return before->available > before->capacity ? (int64_t)before->available : (int64_t)before->capacity;
+	const uint64_t permits = before->available > before->capacity ? before->available : before->capacity;
+	if (is_last && now->capacity == 0)
+		return permits > 0 ? (int64_t)permits : 1;
+	return now->capacity < before->capacity ? 1 : 0;
 }
 
 int
@@ -251,8 +249,12 @@ events_update(struct watched *watched, const struct snapshot *snapshot, bool is_
 	const struct changes changes = seen_compare(watched->owners, watched->n, look.owners, look.n);
 	watched->unseen += (int64_t)((now->ticket - before->ticket) & TICKET_MASK) - (int64_t)changes.arrived
 	                   - drawn_by_change(before, now, is_last);
-	const struct fates fates = fates_of(&changes, now->recovered - before->recovered, now->timeouts - before->timeouts,
-	                                    watched->unseen == unseen_before);
+	/* A removal ends all waits, and counts them. */
+	const uint64_t by_removal = is_last ? changes.waited : 0;
+	const uint64_t ended = now->timeouts - before->timeouts;
+	const struct fates fates =
+		fates_of(&changes, now->recovered - before->recovered, ended > by_removal ? ended - by_removal : 0,
+	             watched->unseen == unseen_before && !is_last);
 	if (now->capacity != before->capacity && !is_last)
 		print_event(&look, "set",
 		            json_pack("{s:I, s:I}", "capacity", (json_int_t)now->capacity, "capacity_before",
@@ -261,7 +263,7 @@ events_update(struct watched *watched, const struct snapshot *snapshot, bool is_
 		if (!watched->owners[i].stays)
 			leave(&look, &watched->owners[i], &fates);
 	}
-	print_there(&look, false);
+	print_there(&look, false, is_last);
 	print_missed(&look, unseen_before, &fates, is_last);
 	return keep(&look);
 }
@@ -271,9 +273,7 @@ events_end(struct watched *watched)
 {
 	struct look look = {.watched = watched};
 	set_time(&look);
-	print_event(
-		&look, "removed",
-		json_pack("{s:I, s:I}", "held", (json_int_t)watched->stat.held, "waiting", (json_int_t)watched->stat.waiting));
+	print_event(&look, "removed", json_object());
 	forget_owners(watched);
 	return look.error;
 }

@@ -2,7 +2,6 @@
 #include "view/metrics.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +21,7 @@ static const struct {
 	[OLDEST_WAIT] = {"tsem_oldest_wait_seconds", "seconds",
                      "Time for which the first waiter has waited; 0: none waits."},
 	[REQUESTED] = {"tsem_requested_permits", "permits", "Permits asked for since the creation."},
-	[GIVEN_UP] = {"tsem_given_up_waits", "waits", "Waits that timed out or were cancelled since the creation."},
+	[GIVEN_UP] = {"tsem_given_up_waits", "waits", "Waits that ended without a permit since the creation."},
 	[RECOVERED] = {"tsem_recovered_permits", "permits",
                    "Permits that came back from dead processes since the creation."},
 	[CREATED] = {"tsem_created_timestamp_seconds", "seconds", "Time of the creation, since the Epoch."},
@@ -51,14 +50,14 @@ static void
 print_histogram(const struct sample *sample)
 {
 	enum { FIRST_BIN = 6, LAST_BIN = 36, STEP = 2 };
-	uint64_t waits = 0;
+	double waits = 0; /* the contents of a file may be anything, and must not wrap around */
 	for (unsigned bin = 0; bin < TSEM_HISTOGRAM_BINS; bin++) {
-		waits += sample->stat.histogram[bin];
+		waits += (double)sample->stat.histogram[bin];
 		if (bin >= FIRST_BIN && bin <= LAST_BIN && bin % STEP == 0)
-			printf("%s_bucket{name=\"%s\",le=\"%.15g\"} %" PRIu64 "\n", histogram, sample->name, bin_limit(bin), waits);
+			printf("%s_bucket{name=\"%s\",le=\"%.15g\"} %.15g\n", histogram, sample->name, bin_limit(bin), waits);
 	}
-	printf("%s_bucket{name=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", histogram, sample->name, waits);
-	printf("%s_count{name=\"%s\"} %" PRIu64 "\n", histogram, sample->name, waits);
+	printf("%s_bucket{name=\"%s\",le=\"+Inf\"} %.15g\n", histogram, sample->name, waits);
+	printf("%s_count{name=\"%s\"} %.15g\n", histogram, sample->name, waits);
 	printf("%s_sum{name=\"%s\"} %.15g\n", histogram, sample->name, (double)sample->stat.wait_total_ns / 1e9);
 }
 

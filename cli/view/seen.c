@@ -28,8 +28,6 @@ count_leaver(struct changes *changes, struct seen *before)
 	before->runs = before->holds && is_running(before);
 	if (!before->holds)
 		changes->waited++;
-	else if (before->dead)
-		changes->dead += before->count;
 	else if (!before->runs)
 		changes->held += before->count;
 }
@@ -59,13 +57,10 @@ seen_compare(struct seen *before, size_t before_n, struct seen *now, size_t now_
 struct fates
 fates_of(const struct changes *changes, uint64_t recovered, uint64_t given_up, bool all_seen)
 {
-	struct fates fates = {"released", "released", "left", recovered, given_up};
+	struct fates fates = {"released", "left", recovered, given_up};
 	if (recovered > 0) {
-		fates.dead_holder = recovered >= changes->dead ? "recovered" : "left";
-		fates.recovered -= recovered >= changes->dead ? changes->dead : 0;
-	}
-	if (fates.recovered > 0) {
-		const bool known = all_seen && fates.recovered >= changes->held;
+		/* A waiter may have been admitted and have died. */
+		const bool known = all_seen && changes->waited == 0 && recovered >= changes->held;
 		fates.holder = known ? "recovered" : "left";
 		fates.recovered -= known ? changes->held : 0;
 	}

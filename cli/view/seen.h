@@ -31,8 +31,7 @@ int seen_by_ticket(const void *a, const void *b);
 /* Of the owners that are gone since the last look, and of the new ones. */
 struct changes {
 	uint64_t arrived; /* permits */
-	uint64_t dead;    /* permits of holders that the last look found dead */
-	uint64_t held;    /* of the other holders that do not run */
+	uint64_t held;    /* permits of holders that do not run */
 	uint64_t waited;  /* waiters */
 };
 
@@ -45,7 +44,7 @@ struct changes seen_compare(struct seen *before, size_t before_n, struct seen *n
  * else can have raised them: no process came and went unseen. Otherwise an owner has "left", which says nothing more.
  */
 struct fates {
-	const char *dead_holder, *holder, *waiter;
+	const char *holder, *waiter;
 	uint64_t recovered, given_up; /* what these do not explain */
 };
 

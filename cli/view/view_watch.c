@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "message.h"
 #include "monotonic.h"
+#include "termination.h"
 #include "view/events.h"
 #include "view/snapshot.h"
 #include "view/view_verbs.h"
@@ -39,8 +43,10 @@ static void
 look(struct place *place, struct snapshot *snapshot)
 {
 	const char *name = place->watched.name;
+	int rc = snapshot_take(place->sem, snapshot);
 	const bool is_last = !is_still_there(place);
-	const int rc = snapshot_take(place->sem, snapshot);
+	if (is_last)
+		rc = snapshot_take(place->sem, snapshot);
 	if (rc == 0)
 		die_of(name, events_update(&place->watched, snapshot, is_last));
 	else if (rc != place->error)
@@ -99,6 +105,31 @@ allow_descriptors(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void
+require_distinct(const struct options *o)
+{
+	for (size_t i = 0; i < o->names_n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(o->names[i], o->names[j]) == 0)
+				die(o->names[i], "it is named twice (name it once)");
+		}
+	}
+}
+
+/* Also ends the process when nothing reads its output any more, as a write would. */
+static void
+sleep_until(uint64_t due)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO};
+	for (uint64_t now = monotonic_ns(); now < due; now = monotonic_ns()) {
+		const struct timespec rest = to_timespec(due - now);
+		if (ppoll(&output, 1, &rest, NULL) > 0) {
+			die_of_signal(SIGPIPE);
+			exit(EXIT_TSEM_FAILED);
+		}
+	}
+}
+
 /* The names that do not exist are reported, and the others are watched. */
 static size_t
 begin_all(struct place *places, const struct options *o, size_t n, struct snapshot *snapshot)
@@ -124,6 +155,7 @@ cmd_watch(const struct options *o)
 	struct place *places = calloc(n, sizeof(*places));
 	if (places == NULL)
 		die_error(NULL, -ENOMEM);
+	require_distinct(o);
 	require_stdout(o->name);
 	allow_descriptors();
 	const size_t begun = begin_all(places, o, n, &snapshot);
@@ -131,9 +163,7 @@ cmd_watch(const struct options *o)
 	if (begun == 0)
 		return EXIT_TSEM_FAILED;
 	for (uint64_t due = monotonic_ns() + o->view.delay_ns;; due += o->view.delay_ns) {
-		const struct timespec until = to_timespec(due);
-		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-			continue;
+		sleep_until(due);
 		for (size_t i = 0; i < begun; i++)
 			look_or_begin(&places[i], &snapshot);
 		flush_stdout(o->name);

@@ -54,6 +54,7 @@ expect_completions() {
   expect_offered "$1" --nonblock run "$SEM" --non
   expect_offered "$1" "$SEM.other" show "$SEM" "$SEM."
   expect_offered "$1" "$SEM.other" remove "$SEM" "$SEM" "$SEM."
+  expect_offered "$1" "$SEM.other" watch "$SEM" "$SEM."
   expect_offered "$1" ignore run --on-lost ig
   expect_offered "$1" fifo run --jobserver-style f
   expect_offered "$1" all run -k a
@@ -86,6 +87,8 @@ expect_completions() {
   expect_offered bash zzz-a-command run "$SEM" zzz-
   expect_offered bash zzz-a-command run "$SEM" -j 3 -- zzz-
   expect_offered bash zzz-a-command run "$SEM" -c zzz-
+  expect_offered bash '' acquire --owner "'0/!e touch pwned #"
+  [[ ! -e pwned ]]
   expect_match processes " $(in_bash acquire --owner "$PPID" | paste -sd" ") " " $PPID "
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 load helper
 
+HISTOGRAM=304 # its place in the file, after the six counters of the statistics
+
 # metric NAME: its value for SEM.
 metric() {
   sed -n "s/^$1{name=\"$SEM\"} //p" metrics
@@ -82,6 +84,18 @@ print(sorted({sample.labels["name"] for family in parse(sys.stdin.read()) for sa
   expect_equal names "$(sed -n 's/^tsem_capacity_permits//p' metrics | paste -sd' ')" '{name="a"} 1 {name="b-b.b_B"} 5'
   expect_equal 'last line' "$(tail -n 1 metrics)" '# EOF'
   expect_match 'standard error' "$(<said)" '^tsem: damaged: not a semaphore, or damaged [^'$'\n'']*$'
+}
+
+@test "metrics: the contents of a file cannot make them invalid" {
+  tsem create "$SEM"
+  # The bins 10 and 20 of the histogram, of which the second would make a sum of 64 bits begin again at 0.
+  printf '\5' | dd of="$FILE" bs=1 seek=$((HISTOGRAM + 80)) conv=notrunc status=none
+  printf '\xfd\xff\xff\xff\xff\xff\xff\xff' | dd of="$FILE" bs=1 seek=$((HISTOGRAM + 160)) conv=notrunc status=none
+  tsem list --metrics >metrics
+  local counts
+  mapfile -t counts < <(sed -nE "s/^tsem_wait_seconds_bucket\{name=\"$SEM\",.*\} //p" metrics)
+  expect_equal 'buckets in order' "$(printf '%s\n' "${counts[@]}" | sort -g)" "$(printf '%s\n' "${counts[@]}")"
+  expect_match 'the last one' "${counts[16]}" '^1\.84467440737096e\+19$'
 }
 
 @test "metrics: without semaphores" {

@@ -61,9 +61,12 @@ load helper
     as-nobody tsem create mine
     tsem remove --idle
     ls /dev/shm
-    tsem remove --idle --foreign'
+    tsem remove --idle --foreign
+    as-nobody mkdir /dev/shm/tsem.directory; as-nobody mkfifo /dev/shm/tsem.fifo; ln -s /dev/shm/x /dev/shm/tsem.link
+    tsem create theirs; tsem remove --idle
+    tsem create theirs; tsem set -m 0666 theirs; as-nobody tsem remove --idle --foreign; tsem remove theirs'
   expect_status 0
-  expect_out $'mine\ntsem.theirs\ntheirs\ntsem.mine\nmine'
+  expect_out $'mine\ntsem.theirs\ntheirs\ntsem.mine\nmine\ntheirs'
   expect_err ''
 }
 

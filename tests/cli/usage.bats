@@ -60,6 +60,8 @@ mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 @test "usage: a path in place of a name is explained" {
   refuses "^/tmp/$SEM: not a name but a path: a semaphore needs no file \\(use '$SEM'\\)" run "/tmp/$SEM" true
   refuses "^/tmp/: not a name but a path: a semaphore needs no file \\(use 'NAME'\\)" create /tmp/
+  refuses "^/dev/shm/tsem.$SEM: not a name but.*\\(use '$SEM'\\)" show "/dev/shm/tsem.$SEM"
+  refuses "^/tmp/a b: not a name but.*\\(use 'NAME'\\)" show '/tmp/a b'
   refuses "^./.x: not a name but a path: a semaphore needs no file \\(use 'NAME'\\)" take ./.x
 }
 
