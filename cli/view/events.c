@@ -249,12 +249,10 @@ events_update(struct watched *watched, const struct snapshot *snapshot, bool is_
 	const struct changes changes = seen_compare(watched->owners, watched->n, look.owners, look.n);
 	watched->unseen += (int64_t)((now->ticket - before->ticket) & TICKET_MASK) - (int64_t)changes.arrived
 	                   - drawn_by_change(before, now, is_last);
-	/* A removal ends all waits, and counts them. */
-	const uint64_t by_removal = is_last ? changes.waited : 0;
-	const uint64_t ended = now->timeouts - before->timeouts;
+	/* A removal ends waits, too, and counts them as given up. */
+	const bool all_seen = watched->unseen == unseen_before && !is_last;
 	const struct fates fates =
-		fates_of(&changes, now->recovered - before->recovered, ended > by_removal ? ended - by_removal : 0,
-	             watched->unseen == unseen_before && !is_last);
+		fates_of(&changes, now->recovered - before->recovered, now->timeouts - before->timeouts, all_seen);
 	if (now->capacity != before->capacity && !is_last)
 		print_event(&look, "set",
 		            json_pack("{s:I, s:I}", "capacity", (json_int_t)now->capacity, "capacity_before",

@@ -140,7 +140,8 @@ fpath=('$COMPLETIONS' \$fpath)
 autoload -Uz compinit && compinit -u -D
 LISTMAX=1000
 END
-  attempt env -u ZDOTDIR HOME="$PWD" python3 "$BATS_TEST_DIRNAME/screen.py" 160x50 'see:\A%$' "${steps[@]}" -- zsh -d -i
+  # The shell starts tsem some hundred times.
+  DEADLINE=180 attempt env -u ZDOTDIR HOME="$PWD" python3 "$BATS_TEST_DIRNAME/screen.py" 160x50 'see:\A%$' "${steps[@]}" -- zsh -d -i
   rm -f "$FILE.other"
   expect_status 0
 }

@@ -138,8 +138,8 @@ told_in_order() {
   eventually told '.event == "waits"'
   tsem remove -f "$SEM"
   eventually told '.event == "removed"'
-  told '.event == "gave_up" or .event == "missed"' 0
-  told_in_order 'begin holds waits left removed'
+  told '.event == "missed" and .given_up == 1 and .permits_asked_for == 0'
+  told_in_order 'begin holds waits left missed removed'
 
   tsem create "$SEM"
   tsem take "$SEM"
