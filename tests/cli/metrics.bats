@@ -33,7 +33,7 @@ metric() {
   tsem create "$SEM"
   hold
   attempt tsem take -w 10ms "$SEM"
-  attempt tsem take -w 500ms "$SEM"
+  attempt tsem take -w 20ms "$SEM"
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
   tsem recover "$SEM"
@@ -42,13 +42,12 @@ metric() {
   expect_equal recovered "$(metric tsem_recovered_permits)" 1
   expect_equal 'oldest wait' "$(metric tsem_oldest_wait_seconds)" 0
   expect_equal waits "$(metric tsem_wait_seconds_count)" 2
-  jq -en "$(metric tsem_wait_seconds_sum) > 0.5" >/dev/null
+  jq -en "$(metric tsem_wait_seconds_sum) > 0" >/dev/null
   local buckets
   mapfile -t buckets < <(sed -nE "s/^tsem_wait_seconds_bucket\{name=\"$SEM\",le=\"(.*)\"\} ([0-9]+)$/\1 \2/p" metrics)
   expect_equal 'number of buckets' "${#buckets[@]}" 17
   expect_match 'first' "${buckets[0]}" '^6.4e-05 0$'
   expect_match 'last' "${buckets[16]}" '^\+Inf 2$'
-  expect_match 'all' "$(printf '%s\n' "${buckets[@]}")" '1\.048576 2'
 }
 
 # In a /dev/shm of its own: another test might remove one of two semaphores of the same line.
