@@ -241,7 +241,9 @@ totals_are_those_of_the_counters() {
   ulimit -Sn 100
   watch "${names[@]}"
   eventually told '.event == "begin"' 1000
-  tsem run "$SEM.777" sleep 0.1
+  start tsem run "$SEM.777" sh -c 'until [ -e finished ]; do sleep 0.02; done'
+  eventually told ".event == \"admitted\" and .name == \"$SEM.777\""
+  touch finished
   eventually told ".event == \"released\" and .name == \"$SEM.777\""
   kill "$WATCH"
   tsem remove "${names[@]}"
