@@ -2,6 +2,7 @@
 #include "local_line.h"
 
 #include "cycle.h"
+#include "names.h"
 #include "self_wait.h"
 
 static struct local_line *

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "names.h"
 #include "suggest.h"
 #include "user.h"
 #include "utf8.h"
@@ -208,12 +209,10 @@ static const char *
 path_text(const char *path)
 {
 	static char text[512];
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 	const size_t prefix = strlen(SHM_PATH_PREFIX);
 	const char *last = strncmp(path, SHM_PATH_PREFIX, prefix) == 0 ? path + prefix : strrchr(path, '/') + 1;
-	const bool is_name = strspn(last, letters) == strlen(last) && strcspn(last, ".-") > 0;
 	snprintf(text, sizeof(text), "not a name but a path: a semaphore needs no file (use '%.200s')",
-	         is_name ? last : "NAME");
+	         is_name(last, strlen(last)) ? last : "NAME");
 	return text;
 }
 

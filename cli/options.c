@@ -335,14 +335,6 @@ const struct option_row option_rows[] = {
 enum { ROWS = sizeof(option_rows) / sizeof(option_rows[0]) };
 const size_t option_rows_n = ROWS;
 
-void
-name_at(const char *names, size_t i, char name[NAME_TEXT_MAX])
-{
-	for (; i > 0; i--)
-		names += strcspn(names, ",") + 1;
-	snprintf(name, NAME_TEXT_MAX, "%.*s", (int)strcspn(names, ","), names);
-}
-
 bool
 verb_accepts(const struct verb *verb, const struct option_row *row)
 {

@@ -112,11 +112,6 @@ enum { OPTION_TEXT_MAX = 32 };
 /* As usage lines and messages name it: "-j", or "--max" if it has no letter. */
 void option_to_text(const struct option_row *row, char text[OPTION_TEXT_MAX]);
 
-enum { NAME_TEXT_MAX = 201 };
-
-/* Copies the name at index `i` of several with commas between them. */
-void name_at(const char *names, size_t i, char name[NAME_TEXT_MAX]);
-
 bool verb_accepts(const struct verb *verb, const struct option_row *row);
 
 /*

@@ -7,6 +7,7 @@
 
 #include "ancestors.h"
 #include "message.h"
+#include "names.h"
 
 static int
 our_place(const struct tsem_owner *owner, void *arg)

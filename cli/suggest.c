@@ -27,7 +27,7 @@ min(unsigned a, unsigned b)
 static unsigned
 typing_errors(const char *a, const char *b)
 {
-	unsigned rows[3][WORD_BYTES_MAX];
+	unsigned rows[3][NAME_TEXT_MAX];
 	unsigned *before = rows[0], *last = rows[1], *row = rows[2];
 	const size_t n = strlen(b);
 	for (size_t j = 0; j <= n; j++)
@@ -52,7 +52,7 @@ suggestion_begin(struct suggestion *suggestion, const char *typed)
 {
 	enum { ERRORS_MAX = 3 };
 	const size_t length = strlen(typed);
-	suggestion->typed = length < WORD_BYTES_MAX ? typed : "";
+	suggestion->typed = length < NAME_TEXT_MAX ? typed : "";
 	suggestion->word[0] = '\0';
 	/* One error in three letters, and at least two letters that are right. */
 	suggestion->distance = 1 + (length < 3 ? 0 : length < 6 ? 1 : min((unsigned)(length / 3), ERRORS_MAX));
@@ -68,7 +68,7 @@ suggestion_take(struct suggestion *suggestion, const char *word)
 void
 suggestion_try(struct suggestion *suggestion, const char *word)
 {
-	if (suggestion->typed[0] == '\0' || strlen(word) >= WORD_BYTES_MAX || strcmp(suggestion->typed, word) == 0)
+	if (suggestion->typed[0] == '\0' || strlen(word) >= NAME_TEXT_MAX || strcmp(suggestion->typed, word) == 0)
 		return;
 	const unsigned errors = typing_errors(suggestion->typed, word);
 	if (errors >= suggestion->distance)

@@ -3,12 +3,12 @@
 #ifndef TSEM_CLI_SUGGEST_H
 #define TSEM_CLI_SUGGEST_H
 
-enum { WORD_BYTES_MAX = 201 }; /* a longer one gets no suggestion, and is none */
+#include "names.h"
 
 struct suggestion {
 	const char *typed;
-	unsigned distance;         /* of the nearest word */
-	char word[WORD_BYTES_MAX]; /* empty: none is near */
+	unsigned distance;        /* of the nearest word */
+	char word[NAME_TEXT_MAX]; /* empty: none is near */
 };
 
 /* `typed`: what the user has typed, valid until the last suggestion_try(). */
@@ -19,7 +19,7 @@ void suggestion_try(struct suggestion *suggestion, const char *word);
 void suggestion_take(struct suggestion *suggestion, const char *word);
 
 /* "did you mean 'WORD'? " after '(', or an empty text. */
-enum { SUGGESTION_TEXT_MAX = WORD_BYTES_MAX + 24 };
+enum { SUGGESTION_TEXT_MAX = NAME_TEXT_MAX + 24 };
 void suggestion_to_text(const struct suggestion *suggestion, char text[SUGGESTION_TEXT_MAX]);
 
 /* Of the semaphores of this machine. */

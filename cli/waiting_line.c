@@ -12,6 +12,7 @@
 
 #include "message.h"
 #include "monotonic.h"
+#include "names.h"
 #include "utf8.h"
 
 static double

@@ -19,20 +19,20 @@ _tsem_columns() {
   sed -nE '/^Columns/,/^$/s/^ [* ]([A-Z]+) .*/\1/p'
 }
 
-# Prints a column of the holders and waiters of the semaphore, or of all if it is not named yet.
+# Prints a column of the holders and waiters of the semaphores that are named, or of all.
 _tsem_participants() {
-  local names=("$3")
-  [[ -n $3 ]] || mapfile -t names < <(_tsem_names "$1")
-  ((${#names[@]} == 0)) || "$1" show --raw --noheadings -o "$2" "${names[@]}" 2>/dev/null
+  local tsem=$1 column=$2 names=("${@:3}")
+  ((${#names[@]} > 0)) || mapfile -t names < <(_tsem_names "$tsem")
+  ((${#names[@]} == 0)) || "$tsem" show --raw --noheadings -o "$column" "${names[@]}" 2>/dev/null
 }
 
 # Prints the candidates for an argument of that kind. Of a list with commas, only the last part is completed.
 _tsem_arguments() {
-  local kind=$1 help=$2 cur=$3 tsem=$4 verb=$5 name=$6 before=""
+  local kind=$1 help=$2 cur=$3 tsem=$4 verb=$5 names=("${@:6}") before=""
   case $verb,$kind in
-    cancel,PID | recover,PID) compgen -W "$(_tsem_participants "$tsem" PID "$name")" -- "$cur" ;;
+    cancel,PID | recover,PID) compgen -W "$(_tsem_participants "$tsem" PID "${names[@]}")" -- "$cur" ;;
     *,PID) compgen -W "$(cd /proc && compgen -G '[0-9]*')" -- "$cur" ;;
-    *,NS) compgen -W "$(_tsem_participants "$tsem" PIDNS "$name")" -- "$cur" ;;
+    *,NS) compgen -W "$(_tsem_participants "$tsem" PIDNS "${names[@]}")" -- "$cur" ;;
   esac
   case $kind in
     ACTION) compgen -W 'stop ignore ABRT ALRM CONT HUP INT KILL QUIT STOP TERM TSTP USR1 USR2 WINCH' -- "$cur" ;;
@@ -54,7 +54,7 @@ _tsem_arguments() {
 
 _tsem() {
   local tsem=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]}
-  local help short long kind word i name="" before="" open=1 expected=""
+  local help short long kind word several="" i names=() before="" open=1 expected=""
   local -A takes=()
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
@@ -62,6 +62,7 @@ _tsem() {
     return
   fi
   help=$("$tsem" "$verb" --help 2>/dev/null) || return
+  [[ $help != *NAME...* ]] || several=1
   while read -r short long kind; do
     kind=${kind%-}
     takes[$long]=$kind
@@ -77,30 +78,33 @@ _tsem() {
       open=
     elif [[ $open && $word == -* ]]; then
       expected=${takes[$word]-}
-    elif [[ -z $name || $verb == @(show|wait|watch|cancel|recover|remove) ]]; then
-      name=${name:-$word}
+    elif [[ ${#names[@]} -eq 0 || $several ]]; then
       # For bash, a colon ends a word: "etcd", ":", "deploy".
-      while [[ ${COMP_WORDS[i + 1]-} == : ]]; do ((i += 2)); done
+      while [[ ${COMP_WORDS[i + 1]-} == : ]]; do
+        word+=:${COMP_WORDS[i + 2]-}
+        ((i += 2))
+      done
+      names+=("$word")
     else
       break
     fi
   done
   ((i <= COMP_CWORD)) || return
-  if [[ $verb == run && -n $name && ($i -lt $COMP_CWORD || ! $open) ]]; then
+  if [[ $verb == run && ${#names[@]} -gt 0 && ($i -lt $COMP_CWORD || ! $open) ]]; then
     declare -F _command_offset >/dev/null && _command_offset "$i" && return
     mapfile -t COMPREPLY < <(compgen -c -- "$cur")
   elif [[ -n $expected ]]; then
-    mapfile -t COMPREPLY < <(_tsem_arguments "$expected" "$help" "$cur" "$tsem" "$verb" "$name")
+    mapfile -t COMPREPLY < <(_tsem_arguments "$expected" "$help" "$cur" "$tsem" "$verb" "${names[@]}")
   elif [[ $open && $cur == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "${!takes[*]}" -- "$cur")
-  elif [[ -z $name && $verb == help ]]; then
+  elif [[ ${#names[@]} -eq 0 && $verb == help ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_tsem_verbs "$tsem")" -- "$cur")
-  elif [[ -z $name && $verb == list ]]; then
+  elif [[ ${#names[@]} -eq 0 && $verb == list ]]; then
     mapfile -t COMPREPLY < <(compgen -W etcd: -- "$cur")
-  elif [[ (-z $name && $verb != create) || $verb == @(show|wait|watch|cancel|recover|remove) ]]; then
+  elif [[ (${#names[@]} -eq 0 && $verb != create) || $several ]]; then
     [[ $verb != run || $cur != *,* ]] || before=${cur%,*},
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$(_tsem_names "$tsem")" -- "${cur##*,}")
-  elif [[ -n $name && $verb == run ]]; then
+  elif [[ ${#names[@]} -gt 0 && $verb == run ]]; then
     mapfile -t COMPREPLY < <(compgen -c -- "$cur")
   fi
 }

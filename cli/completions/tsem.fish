@@ -9,9 +9,10 @@ function __tsem_names
     tsem list --raw --noheadings -o NAME 2>/dev/null
 end
 
-# A column of the holders and waiters of all semaphores.
+# A column of the holders and waiters of the semaphores that are named, or of all.
 function __tsem_participants
-    set -l names (__tsem_names)
+    set -l names (__tsem_operands)
+    test (count $names) -gt 0; or set names (__tsem_names)
     test (count $names) -eq 0; or tsem show --raw --noheadings -o $argv[1] $names 2>/dev/null
 end
 
@@ -39,8 +40,8 @@ function __tsem_operands
             contains -- $word $takes; and set expected yes
         else
             set -a operands $word
-            # Options may follow NAME, but not the first word of the command.
-            test (count $operands) -ge 2; and set open no
+            # Options may follow NAME, but not the first word of the command of run.
+            test $verb = run -a (count $operands) -ge 2; and set open no
         end
     end
     string join \n -- $operands
@@ -66,9 +67,10 @@ complete -c tsem -n __fish_use_subcommand -s V -l version -d 'print the version'
 
 for line in (__tsem_verbs)
     set -l verb (string split \t -- $line)[1]
+    set -l help (tsem $verb --help)
     set -l when "__fish_seen_subcommand_from $verb"
     test $verb = run; and set when "$when; and test (count (__tsem_operands)) -lt 2"
-    for option in (tsem $verb --help | string match -r '^  (?:-.,|   ) --.*')
+    for option in (string match -r '^  (?:-.,|   ) --.*' -- $help)
         set -l parts (string match -r '^  (-.,|   ) --([a-z-]+) ([A-Z]*) +(.*)$' -- $option)
         set -l spec -l $parts[3] -d $parts[5]
         string match -q -- '-*' $parts[2]; and set -a spec -s (string sub -s 2 -l 1 -- $parts[2])
@@ -117,12 +119,11 @@ for line in (__tsem_verbs)
         case create
         case list
             complete -c tsem -n "$when; and __tsem_wants_name" -a etcd:
-        case show wait watch cancel recover remove
-            complete -c tsem -n $when -a '(__tsem_names)'
         case run
             complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_names)'
             complete -c tsem -n "__fish_seen_subcommand_from run; and __tsem_wants_command" -a '(__tsem_command)'
         case '*'
-            complete -c tsem -n "$when; and __tsem_wants_name" -a '(__tsem_names)'
+            string match -q '*NAME...*' -- $help; or set when "$when; and __tsem_wants_name"
+            complete -c tsem -n $when -a '(__tsem_names)'
     end
 end

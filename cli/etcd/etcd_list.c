@@ -6,6 +6,7 @@
 #include "etcd/etcd_verbs.h"
 #include "etcd/semaphore.h"
 #include "message.h"
+#include "names.h"
 #include "view/listing.h"
 
 /* Reports an unreadable one and continues: it must not hide the others. */
@@ -32,10 +33,10 @@ name_of(const struct store *store, const char *key, char name[NAME_TEXT_MAX])
 {
 	const char *begin = key + strlen(store->prefix) + 1;
 	const size_t length = strcspn(begin, "/");
-	if (length >= NAME_TEXT_MAX || strcmp(begin + length, "/config") != 0)
+	if (!is_name(begin, length) || strcmp(begin + length, "/config") != 0)
 		return false;
 	snprintf(name, NAME_TEXT_MAX, "%.*s", (int)length, begin);
-	return store_accepts_name(name);
+	return true;
 }
 
 int

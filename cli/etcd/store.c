@@ -8,22 +8,8 @@
 #include <string.h>
 
 #include "message.h"
+#include "names.h"
 #include "options.h"
-
-static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-
-static bool
-is_name(const char *text, size_t length)
-{
-	return length > 0 && length < NAME_TEXT_MAX && text[0] != '.' && text[0] != '-'
-	       && strspn(text, name_characters) >= length;
-}
-
-bool
-store_accepts_name(const char *name)
-{
-	return is_name(name, strlen(name));
-}
 
 /* ---- endpoints ---- */
 
@@ -164,7 +150,7 @@ void
 store_parse_name(struct store *store, const char *operand)
 {
 	parse(store, operand);
-	if (!store_accepts_name(store->name))
+	if (!is_name(store->name, strlen(store->name)))
 		die(operand,
 		    "not a name (use etcd:NAME or etcd://HOST:PORT/NAME, where NAME is 1 to 200 letters, digits, '.', '_' or "
 		    "'-', not starting with '.' or '-')");

@@ -24,9 +24,6 @@ struct store {
 void store_parse_name(struct store *store, const char *operand);
 void store_parse_store(struct store *store, const char *operand);
 
-/* Whether `name` may be the name of a semaphore. */
-bool store_accepts_name(const char *name);
-
 /* The value of an environment variable for the store; NULL if it is not set, or empty. */
 const char *store_variable(const char *variable);
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "options.h"
+#include "names.h"
 #include "view/snapshot.h"
 
 enum gauge { CAPACITY, AVAILABLE, HELD, WAITING, OLDEST_WAIT, REQUESTED, GIVEN_UP, RECOVERED, CREATED, GAUGES };

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { ROUNDS = 20000, ROUNDS_QUITTING = 1000, PARTICIPANTS = 4 };
+enum { ROUNDS = 5000, ROUNDS_QUITTING = 1000, PARTICIPANTS = 4 };
 
 static const struct tsem_config empty = {.size = sizeof(empty), .permits = 0};
 static size_t size;

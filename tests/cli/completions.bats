@@ -68,8 +68,11 @@ expect_completions() {
   expect_offered "$1" a-log run --log a-
   tsem take "$SEM"
   enqueue tsem take "$SEM"
-  expect_offered "$1" "$PID" cancel "$SEM" --owner "${PID%?}"
-  expect_offered "$1" "$(stat -Lc %i /proc/self/ns/pid)" recover --owner 1 --pid-ns 4
+  tsem acquire --owner $$ "$SEM.other"
+  expect_offered "$1" "$PID" cancel "$SEM" --owner ''
+  expect_offered "$1" "$PID"$'\n'"$$" cancel "$SEM" "$SEM.other" --owner ''
+  expect_offered "$1" "$(stat -Lc %i /proc/self/ns/pid)" recover "$SEM" --owner 1 --pid-ns 4
+  expect_match 'owners of all semaphores' " $("in_$1" cancel --owner '' | paste -sd' ') " " $$ "
   rm -f "$FILE.other"
 }
 
@@ -111,7 +114,7 @@ expect_completions() {
 
 @test "completions: zsh" {
   command -v zsh >/dev/null || skip 'there is no zsh'
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   local verb option steps=()
   tsem create "$SEM"
   tsem create "$SEM.other"

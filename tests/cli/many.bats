@@ -59,7 +59,7 @@ crowd_waits_or_ended() {
   expect_equal 'lines' "$(grep -cE "^waits +[0-9]+ +$CROWD_PID " attempt.out)" 20000
   attempt tsem top -b -i 1
   expect_match 'the line' "$(grep "^$SEM " attempt.out)" '100% +1 +1 +10000 '
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" 100x12 "see:$SEM: 1 permit, .* 10000 waiting" "see:^holds +$COMMAND_PID " \
     "see:^waits +1 +$CROWD_PID " 'key:\x1bOF' "see:^waits +10000 +$CROWD_PID " 'gone:^holds' 'key:\x1bOH' "see:^holds +$COMMAND_PID " \
     size:1x1 size:200x50 "see:^waits +4[0-9] +$CROWD_PID " 'key:\x1b' "see:^$SEM .* 10000 |semaphores" key:q restored:0 \

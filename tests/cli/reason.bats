@@ -252,7 +252,7 @@ in_container() {
 }
 
 @test "reason: times and commands fit into 80 columns" {
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   SEM=r$RANDOM # a name as people use them
   export FILE=/dev/shm/tsem.$SEM # removed by teardown
   hold -j 1 --

@@ -4,7 +4,7 @@ load helper
 
 # on_screen COLUMNSxROWS STEP...: runs top with the options of TOP.
 on_screen() {
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$@" -- tsem top -d 50ms "${TOP[@]}"
   expect_status 0
 }
@@ -12,7 +12,7 @@ on_screen() {
 # The same without semaphores of other processes, after a script.
 alone_on_screen() {
   need_private_shm
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   attempt private-shm 100m bash -ec "$1"'; exec python3 "$@"' bash "$BATS_TEST_DIRNAME/screen.py" "${@:2}" \
     -- tsem top -d 50ms "${TOP[@]}"
   expect_status 0
@@ -348,7 +348,7 @@ has_command_line() {
 # In a PID namespace of its own, and without semaphores of others.
 in_pid_namespace() {
   need_private_shm
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   attempt private-shm 1m unshare --pid --fork --mount-proc bash -c "$1"'; python3 "$@"; exit' bash \
     "$BATS_TEST_DIRNAME/screen.py" 120x12 "${@:2}" -- tsem top -d 50ms it
   expect_status 0
@@ -369,7 +369,7 @@ in_pid_namespace() {
   owner
   tsem acquire --owner "$OWNER" "$SEM"
   unshare --pid --fork --mount-proc true || skip 'needs a PID namespace'
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   attempt unshare --pid --fork --mount-proc python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^holds' key:k \
     "see:^process $OWNER of another PID namespace has no number here" key:q restored:0 -- tsem top "$SEM"
   expect_status 0
@@ -377,7 +377,7 @@ in_pid_namespace() {
 
 @test "top: a signal that is not permitted is reported, and top goes on" {
   need_another_user
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   tsem create -m 0600 "$SEM"
   owner
   tsem acquire --owner "$OWNER" "$SEM"
@@ -487,7 +487,7 @@ DRAWER='$(pgrep -f "^tsem top .*$SEM")'
 
 @test "top: Ctrl-Z restores the terminal, and fg draws again" {
   skip_under thread 'ThreadSanitizer minds that the signal handler of ncurses changes errno'
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   tsem create "$SEM"
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" 120x12 'see:^\$' "key:tsem top -d 50ms $SEM\\n" 'see:1 permit, 1 available' \
     'key:\x1a' 'see:Stopped' "until:tsem take $SEM" 'key:fg\n' 'see:0 available, 1 held' key:q 'see:^\$' \

@@ -6,7 +6,7 @@ LONG='( for [0-9]+ s)?' # from the first second on
 
 # in_shell COLUMNSxROWS STEP...: runs the steps in an interactive shell, which exits at the end.
 in_shell() {
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   attempt python3 "$BATS_TEST_DIRNAME/screen.py" "$1" 'see:^\$' "${@:2}" 'key:exit 3\n' restored:3 \
     -- env 'PS1=$ ' HISTFILE= bash --norc --noprofile -i
   expect_status 0

@@ -135,14 +135,19 @@ catch_termination(void)
 int
 main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"seconds", required_argument, NULL, 's'}, {"full", no_argument, NULL, 'f'},
-		{"sample", required_argument, NULL, 'n'},  {"singles", no_argument, NULL, '1'},
-		{"pairs", no_argument, NULL, '2'},         {"only", required_argument, NULL, 'o'},
-		{"replay", required_argument, NULL, 'p'},  {0}};
+	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
+	                                        {"full", no_argument, NULL, 'f'},
+	                                        {"sample", required_argument, NULL, 'n'},
+	                                        {"singles", no_argument, NULL, '1'},
+	                                        {"pairs", no_argument, NULL, '2'},
+	                                        {"only", required_argument, NULL, 'o'},
+	                                        {"replay", required_argument, NULL, 'p'},
+	                                        {"part", required_argument, NULL, 't'},
+	                                        {0}};
 	double seconds = 40;
 	bool pairs_only = false;
 	unsigned long sample = 1;
+	unsigned long part = 1;
 	const char *only = NULL;
 	const char *plan = NULL;
 	int option;
@@ -156,6 +161,9 @@ main(int argc, char **argv)
 			break;
 		case 'n':
 			sample = strtoul(optarg, NULL, 10);
+			break;
+		case 't':
+			part = strtoul(optarg, NULL, 10);
 			break;
 		case '1':
 			seconds = -1;
@@ -173,10 +181,11 @@ main(int argc, char **argv)
 			break;
 		default:
 			fprintf(stderr,
-			        "usage: %s [--seconds N | --full] [--sample M] [--singles | --pairs | --only FIRST[,SECOND]] | "
-			        "--replay PLAN\n"
+			        "usage: %s [--seconds N | --full] [--sample M] [--part P] [--singles | --pairs | "
+			        "--only FIRST[,SECOND]] | --replay PLAN\n"
 			        "N: how long to try pairs; --full: all of them, which takes days\n"
-			        "M: of the points that leave the same state as the one before, one in M (default 1: each)\n",
+			        "M: of the points that leave the same state as the one before, one in M (default 1: each)\n"
+			        "P: of the six settings of each operation, one in P (default 1: each)\n",
 			        argv[0]);
 			return EXIT_FAILURE;
 		}
@@ -194,6 +203,7 @@ main(int argc, char **argv)
 	struct sweep sweep = {
 		.program = argv[0], .seconds = seconds, .full = seconds == 0, .pairs_only = pairs_only, .only = only};
 	sweep.sample = sample > 0 ? sample : 1;
+	sweep.part = part > 0 ? part : 1;
 	sweep.may_contain = pid_namespace_is_permitted();
 	if (!sweep.may_contain)
 		printf("no executor is in another PID namespace: %s\n", strerror(errno));

@@ -75,8 +75,7 @@ has_gone_back(const struct plan *plan, const struct trace *trace, const struct r
  * A step that changes nothing for other processes leaves the same state as the step before it, so some of these steps
  * are enough. All are tried where the stride is 1. In long loops, only the first rounds and a few others are tried.
  * With counts above 1, with several semaphores and in another namespace, the same instructions repeat, so one step in a
- * few is tried. A
- * sample tries one in `sample` everywhere.
+ * few is tried. A sample tries one in `sample` everywhere.
  */
 static bool
 is_skipped(const struct sweep *sweep, const struct plan *plan, const struct trace *trace, size_t k)
@@ -180,13 +179,25 @@ sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
 	return sweep_operation(sweep, operation, &plan);
 }
 
+/* Most of the time goes into the traces, so a part leaves out whole settings: others of each operation in each run. */
+static bool
+is_in_part(const struct sweep *sweep, unsigned operation, unsigned setting)
+{
+	return (operation + setting + sweep->sample_at) % sweep->part == 0;
+}
+
 /* Each worker takes the next operation, so each trace is made once, and the load is even. */
 void
 sweep_singles(struct sweep *sweep)
 {
-	unsigned next;
-	do {
-		next = atomic_fetch_add(&sweep->tally->next, 1);
-	} while (next < operation_count * SINGLE_SETTINGS
-	         && sweep_single(sweep, &operations[next / SINGLE_SETTINGS], next % SINGLE_SETTINGS));
+	bool go_on = true;
+	while (go_on) {
+		const unsigned next = atomic_fetch_add(&sweep->tally->next, 1);
+		const unsigned operation = next / SINGLE_SETTINGS;
+		const unsigned setting = next % SINGLE_SETTINGS;
+		if (operation >= operation_count)
+			return;
+		if (is_in_part(sweep, operation, setting))
+			go_on = sweep_single(sweep, &operations[operation], setting);
+	}
 }

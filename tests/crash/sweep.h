@@ -29,7 +29,8 @@ struct sweep {
 	bool full; /* tries every step */
 	bool pairs_only;
 	size_t sample;    /* of the steps that leave the same state as the step before, one in `sample` is tried */
-	size_t sample_at; /* which one */
+	size_t part;      /* of the settings of each single operation, one in `part` is tried */
+	size_t sample_at; /* which one of them */
 	bool may_contain; /* processes in other PID namespaces are permitted */
 	const char *only; /* FIRST: this operation alone; FIRST,SECOND: this pair alone */
 	double seconds;   /* for pairs; 0: no limit; less than 0: no pairs */

@@ -49,7 +49,7 @@ under_attack() {
 }
 
 @test "truncation: top, on a terminal, which it restores" {
-  python3 -c 'import pyte' 2>/dev/null || skip 'needs python3-pyte, to emulate a terminal'
+  need_emulator
   under_attack 30 python3 "$BATS_TEST_DIRNAME/../cli/screen.py" 100x40 "see:^$SEM " 'see:that cannot be read' \
     restored:0 -- tsem top -i 100 -d 10ms
   expect_status 0
