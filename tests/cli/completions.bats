@@ -29,7 +29,7 @@ need_fish() {
 # Expects that SHELL offers everything at these places.
 expect_offered() {
   local shell=$1 expected=$2
-  expect_equal "in $shell, behind ${*:3}" "$("in_$shell" "${@:3}" | sort -u | paste -sd' ')" "$(sort -u <<<"$expected" | paste -sd' ')"
+  expect_equal "in $shell, behind ${*:3}" "$("in_$shell" "${@:3}" | sort -u)" "$(sort -u <<<"$expected")"
 }
 
 expect_completions() {

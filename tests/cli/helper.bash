@@ -179,9 +179,13 @@ expect_at_rest() {
   expect_shown '[.available, .held, .waiting, (.holders | length), (.waiters | length)] | @csv' "$1,0,0,0,0"
 }
 
-# A refused command must not change a byte of the semaphore.
+# All of the semaphore that a refused command must not change.
 semaphore_state() {
-  cksum "$FILE" 2>/dev/null || echo absent
+  if [[ -e $FILE ]]; then
+    timeout "$DEADLINE" tsem show -J "$SEM" | sed '/"seconds"/d; /"why"/s/ for [0-9]* s\b//g'
+  else
+    echo absent
+  fi
 }
 
 # ---- comparing ----

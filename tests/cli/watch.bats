@@ -9,6 +9,12 @@ watch() {
   eventually test -s events
 }
 
+# What happens until it continues is seen at one look.
+stop_watch() {
+  kill -STOP "$WATCH"
+  eventually grep -q '^State:.T' "/proc/$WATCH/status"
+}
+
 # told FILTER [COUNT]: whether so many of the events (default 1) match the filter of jq.
 told() {
   [[ $(jq -c "select($1)" events | wc -l) -eq ${2:-1} ]]
@@ -99,8 +105,7 @@ told_in_order() {
 @test "watch: the last events before a removal are not lost" {
   tsem create -j 2 "$SEM"
   watch "$SEM"
-  kill -STOP "$WATCH"
-  eventually grep -q '^State:.T' "/proc/$WATCH/status"
+  stop_watch
   tsem run "$SEM" true
   tsem run -w 0 "$SEM" sh -c 'kill -9 $PPID $$' || true
   tsem recover "$SEM"
@@ -119,8 +124,7 @@ told_in_order() {
   enqueue tsem run "$SEM" sh -c 'kill -SEGV $$'
   local crashed=$PID
   watch "$SEM"
-  kill -STOP "$WATCH"
-  eventually grep -q '^State:.T' "/proc/$WATCH/status"
+  stop_watch
   touch finished
   finish "$good"
   finish "$crashed"
@@ -137,8 +141,12 @@ told_in_order() {
   hold
   watch "$SEM"
   enqueue tsem take "$SEM"
+  local waiter=$PID
   eventually told '.event == "waits"'
+  stop_watch
   tsem remove -f "$SEM"
+  finish "$waiter"
+  kill -CONT "$WATCH"
   eventually told '.event == "removed"'
   told '.event == "missed" and .given_up == 1 and .permits_asked_for == 0'
   told_in_order 'begin holds waits left missed removed'
@@ -172,8 +180,7 @@ told_in_order() {
 @test "watch: it says what it has missed" {
   tsem create -j 2 "$SEM"
   watch "$SEM"
-  kill -STOP "$WATCH"
-  eventually grep -q '^State:.T' "/proc/$WATCH/status"
+  stop_watch
   tsem run "$SEM" true
   tsem run -k 2 "$SEM" true
   tsem take "$SEM"

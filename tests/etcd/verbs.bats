@@ -127,7 +127,7 @@ waits 2 19 gamma 1   later"
   attempt tsem remove etcd:a etcd:none etcd:b
   expect_status 125
   expect_match 'standard error' "$ERR" '^tsem: etcd:none: no such semaphore'
-  expect_equal removed "$(keys_below tsem/a; keys_below tsem/b)" ''
+  expect_equal removed "$(keys_below tsem/a/; keys_below tsem/b/)" ''
   tsem create etcd:a
   tsem create etcd:b
   attempt tsem show -J etcd:b etcd:a
