@@ -211,7 +211,7 @@ path_text(const char *path)
 	static char text[512];
 	const size_t prefix = strlen(SHM_PATH_PREFIX);
 	const char *last = strncmp(path, SHM_PATH_PREFIX, prefix) == 0 ? path + prefix : strrchr(path, '/') + 1;
-	snprintf(text, sizeof(text), "not a name but a path: a semaphore needs no file (use '%.200s')",
+	snprintf(text, sizeof(text), "not a name but a path: a semaphore needs no file (use '%s')",
 	         is_name(last, strlen(last)) ? last : "NAME");
 	return text;
 }

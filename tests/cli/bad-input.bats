@@ -225,10 +225,10 @@ fails() {
 }
 
 # refuses() reads the semaphore, and a damaged file has none: here the bytes of the file must stay.
-refuse_file() {
+keeps_file() {
   local before
   before=$(describe_file)
-  each_verb fails "$1"
+  "$@"
   expect_equal 'the file' "$(describe_file)" "$before"
 }
 
@@ -239,14 +239,14 @@ describe_file() {
 
 @test "bad input: damaged: random bytes" {
   head -c 40960 /dev/urandom >"$FILE"
-  refuse_file "^$SEM: not a semaphore.*remove -f"
+  keeps_file each_verb fails "^$SEM: not a semaphore.*remove -f"
 }
 
 @test "bad input: damaged: empty, short, and without its content" {
   : >"$FILE"
-  refuse_file "^$SEM: not a semaphore"
+  keeps_file each_verb fails "^$SEM: not a semaphore"
   echo garbage >"$FILE"
-  refuse_file "^$SEM: not a semaphore"
+  keeps_file each_verb fails "^$SEM: not a semaphore"
   rm "$FILE"
   truncate -s 32768 "$FILE"
   chmod 0400 "$FILE"
@@ -262,7 +262,7 @@ describe_file() {
   for bytes in 1 4096 8192 28672 32767; do
     tsem create "$SEM"
     truncate -s "$bytes" "$FILE"
-    refuse_file "^$SEM: not a semaphore"
+    keeps_file each_verb fails "^$SEM: not a semaphore"
     rm "$FILE"
   done
 }
@@ -270,41 +270,41 @@ describe_file() {
 @test "bad input: a symbolic link, even to a semaphore" {
   tsem create "$SEM.real"
   ln -s "tsem.$SEM.real" "$FILE"
-  refuse_file "^$SEM: "
-  fails "^$SEM: " create "$SEM"
+  keeps_file each_verb fails "^$SEM: "
+  keeps_file fails "^$SEM: " create "$SEM"
   attempt tsem remove "$SEM.real"
   expect_silence
-  refuse_file "^$SEM: " # to a missing file
+  keeps_file each_verb fails "^$SEM: " # to a missing file
 }
 
 @test "bad input: a directory, a pipe, a socket, a device" {
   mkdir "$FILE"
-  refuse_file "^$SEM: "
+  keeps_file each_verb fails "^$SEM: "
   rmdir "$FILE"
   mkfifo "$FILE"
-  refuse_file "^$SEM: not a semaphore"
+  keeps_file each_verb fails "^$SEM: not a semaphore"
   rm "$FILE"
   python3 -IS -c 'import _socket, sys
 _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
-  refuse_file "^$SEM: not a semaphore"
+  keeps_file each_verb fails "^$SEM: not a semaphore"
   rm "$FILE"
   mknod "$FILE" c 1 5 2>/dev/null || skip 'devices may not be made here'
-  refuse_file "^$SEM: "
+  keeps_file each_verb fails "^$SEM: "
 }
 
 @test "bad input: another version" {
   tsem create "$SEM"
   printf '\x02' | dd of="$FILE" bs=1 seek=8 conv=notrunc status=none
-  refuse_file "^$SEM: .*version.*remove -f"
+  keeps_file each_verb fails "^$SEM: .*version.*remove -f"
   rm "$FILE"
   tsem create "$SEM"
   printf '\xff\xff' | dd of="$FILE" bs=1 seek=12 conv=notrunc status=none
-  refuse_file "^$SEM: .*version"
+  keeps_file each_verb fails "^$SEM: .*version"
   # A file of another layout may be shorter, or longer.
   local bytes
   for bytes in 16 24576 1048576; do
     truncate -s "$bytes" "$FILE"
-    refuse_file "^$SEM: .*version.*remove -f"
+    keeps_file each_verb fails "^$SEM: .*version.*remove -f"
   done
   attempt tsem list
   expect_match 'what list says' "$ERR" "tsem: $SEM: made by another version of tsem \(.*\)"
@@ -334,7 +334,11 @@ _socket.socket(_socket.AF_UNIX).bind(sys.argv[1])' "$FILE"
 # All commands that print.
 printing() {
   printf '%s\n' "show $SEM" "show -J $SEM" "show --stats $SEM" "show -o PID $SEM" list 'list -J' 'list -o NAME' 'top -b -i 2 -d 10ms' \
-    "top -b -i 1 $SEM" "recover $SEM" "post -p $SEM" --help --version help 'help run' 'run --help'
+    "top -b -i 1 $SEM" "recover $SEM" "post -p $SEM" --help --version help 'help run'
+  local verb
+  for verb in $(verbs_of_help); do
+    echo "$verb --help"
+  done
 }
 
 # Expects one line, about standard output. What list says of other tests' semaphores does not count.

@@ -4,10 +4,6 @@ load helper
 
 COMPLETIONS=$BATS_TEST_DIRNAME/../../cli/completions
 
-verbs_of_help() {
-  tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'
-}
-
 options_of_help() {
   tsem "$1" --help | sed -n '/^Options:/,/^$/p' | grep -oE '^  (-[A-Za-z],|   ) --[a-z-]+' | grep -oE -- '--?[A-Za-z-]+'
 }

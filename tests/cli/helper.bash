@@ -63,22 +63,12 @@ attempt() {
   local end=$((SECONDS + DEADLINE))
   STATUS=0
   timeout --kill-after=2 "$DEADLINE" "$@" >attempt.out 2>attempt.err || STATUS=$?
-  contents_of attempt.out OUT
-  contents_of attempt.err ERR
+  OUT=$(<attempt.out)
+  ERR=$(<attempt.err)
   printf '%.800s\n' "$ ${*@Q}" ${OUT:+"$OUT"} ${ERR:+"$ERR"} "[status $STATUS]"
   if ((STATUS >= 124 && SECONDS >= end)); then
     fail "still running after $DEADLINE seconds: ${*@Q}"
   fi
-}
-
-# contents_of FILE VARIABLE: as VARIABLE=$(<FILE), but without a process.
-contents_of() {
-  local lines
-  mapfile -t lines <"$1"
-  printf -v "$2" '%s\n' "${lines[@]}"
-  while [[ ${!2} == *$'\n' ]]; do
-    printf -v "$2" '%s' "${!2%$'\n'}"
-  done
 }
 
 # A shell without job control ignores SIGINT and SIGQUIT for background jobs, and nohup ignores SIGHUP for all. env
@@ -121,6 +111,10 @@ all_succeed() {
     finish "$pid"
     expect_status 0
   done
+}
+
+verbs_of_help() {
+  tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
 # ---- what a semaphore looks like ----

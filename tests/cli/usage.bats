@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 load helper
 
-mapfile -t VERBS < <(tsem help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+mapfile -t VERBS < <(verbs_of_help)
 
 @test "usage: the verbs in the help are those of the command" {
   expect_equal verbs "$(printf '%s\n' "${VERBS[@]}" | sort | paste -sd' ')" \

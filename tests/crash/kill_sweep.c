@@ -138,11 +138,11 @@ main(int argc, char **argv)
 	static const struct option options[] = {{"seconds", required_argument, NULL, 's'},
 	                                        {"full", no_argument, NULL, 'f'},
 	                                        {"sample", required_argument, NULL, 'n'},
+	                                        {"part", required_argument, NULL, 't'},
 	                                        {"singles", no_argument, NULL, '1'},
 	                                        {"pairs", no_argument, NULL, '2'},
 	                                        {"only", required_argument, NULL, 'o'},
 	                                        {"replay", required_argument, NULL, 'p'},
-	                                        {"part", required_argument, NULL, 't'},
 	                                        {0}};
 	double seconds = 40;
 	bool pairs_only = false;
