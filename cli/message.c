@@ -15,6 +15,7 @@
 #include "config.h"
 #include "names.h"
 #include "suggest.h"
+#include "tsem.h"
 #include "user.h"
 #include "utf8.h"
 
@@ -135,27 +136,14 @@ struct explanation {
 	const char *text; /* the name of the semaphore replaces NAME */
 };
 
+/* Where the command can say more than tsem_strerror(). */
 static const struct explanation explanations[] = {
 	{EINVAL,
      "not a name (use 1 to 200 letters, digits, '.', '_' or '-', not starting with '.' or '-'; on etcd: etcd:...)"},
-	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
 	{EEXIST, "it already exists (see 'tsem show NAME'; --exist-ok accepts it)"},
-	{EACCES, "permission denied (see 'ls -ld /dev/shm')"},
 	{EPERM, "it belongs to another user (add --foreign if you trust that user)"},
-	{EBADMSG, "not a semaphore, or damaged (remove it with 'tsem remove -f NAME')"},
-	{EPROTONOSUPPORT, "made by another version of tsem (use that version, or remove it with 'tsem remove -f NAME')"},
-	{ENOSPC, "shared memory is full (free some space in /dev/shm)"},
-	{EROFS, "shared memory is read-only (mount /dev/shm writable)"},
-	{EOPNOTSUPP, "the kernel or the file system of /dev/shm lacks what tsem needs (mount a tmpfs there)"},
-	{EFBIG, "the file size limit is too low (raise 'ulimit -f' to 2100 KiB or more)"},
-	{ENOMEM, "not enough memory (raise 'ulimit -v', or close some programs)"},
-	{EMFILE, "too many open files (raise 'ulimit -n')"},
-	{ENFILE, "too many open files in the whole system (close some programs)"},
-	{EUSERS, "all 32,766 records are in use (wait until some jobs end)"},
-	{EIDRM, "it was removed meanwhile (create it again with 'tsem create')"},
 	{EBUSY,
      "another process is removing it, or has a lease on its file (try again; if that does not help, see fuser(1))"},
-	{EMLINK, "the file has another name, a hard link (see 'find -samefile', and remove the wrong name)"},
 };
 
 bool
@@ -241,7 +229,7 @@ error_text(const char *name, int error)
 		if (explanations[i].error == -error)
 			return fill_in(explanations[i].text, name);
 	}
-	return strerror(-error);
+	return fill_in(tsem_strerror(error), name);
 }
 
 void

@@ -104,6 +104,15 @@ parse_permits(const struct option_row *row, const char *value)
 }
 
 static void
+parse_available(const struct option_row *row, const char *value)
+{
+	uint64_t available = 0;
+	require_parsed(parse_number(value, 0, UINT32_MAX, &available), row, value, "0 to 4294967295");
+	given.has_available = true;
+	given.available = (uint32_t)available;
+}
+
+static void
 parse_access_mode(const struct option_row *row, const char *value)
 {
 	uint64_t mode = 0;
@@ -235,6 +244,8 @@ const struct option_row option_rows[] = {
 	 .verbs = VERB_SET, .local = true, .flag = &given.exact},
 	{.name = "max", .argument = "M", .help = "posts make at most M permits available",
 	 .verbs = VERB_CREATE, .local = true, .number = &given.max, .min = 1, .max = UINT32_MAX},
+	{.name = "available", .argument = "N", .help = "N permits are available at first; default all",
+	 .verbs = VERB_CREATE, .local = true, .parse = parse_available},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal, default 0600",
 	 .verbs = VERB_RUN | VERB_CREATE, .local = true, .parse = parse_access_mode},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal",

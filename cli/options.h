@@ -43,7 +43,9 @@ struct options {
 	bool has_permits;
 	uint32_t permits;
 	uint32_t max;
-	mode_t mode; /* 0: not given */
+	bool has_available;
+	uint32_t available; /* at first */
+	mode_t mode;        /* 0: not given */
 	bool has_group;
 	gid_t group;
 	bool exist_ok;

@@ -156,10 +156,7 @@ wait_with_line(const struct options *o, struct request *request)
 		.every_ms = waiting_line_every_ms(&local.line),
 		.max_waiting = o->max_waiting,
 	};
-	int rc;
-	do {
-		rc = wait_in_queue(o, request, &wait);
-	} while (rc == -EINTR && termination_signal() == 0);
+	const int rc = wait_in_queue(o, request, &wait);
 	waiting_line_finish(&local.line, termination_signal() == 0 ? rc : -EINTR);
 	return rc;
 }

@@ -20,6 +20,7 @@
  *     }
  *
  * A function returns 0 or a negative error number, unless its comment says otherwise. On failure nothing has changed.
+ * A signal handler does not end a wait, unless TSEM_INTERRUPTIBLE is given.
  *
  * tsem(3) is the reference, tsem(7) the model and the promises.
  */
@@ -60,16 +61,17 @@ typedef struct tsem_process {
 	uint64_t private_words[4];
 } tsem_process;
 
-/* Flags of tsem_create(), tsem_open(), tsem_remove() and tsem_recover_owner(). */
-#define TSEM_FORCE 1U     /* tsem_remove: also while in use; tsem_recover_owner: also if no process can judge it */
-#define TSEM_FOREIGN 2U   /* also a semaphore of another user, who could spoil its counts */
-#define TSEM_READ_ONLY 4U /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
-#define TSEM_EXIST_OK 8U  /* tsem_create: open it if it exists with this number of permits */
-#define TSEM_GROUP 128U   /* tsem_create: the file gets the group of the configuration */
-#define TSEM_BOUNDED 64U  /* tsem_create: posts only give back what was taken, so no post raises the limit */
+/* Flags of tsem_create(), tsem_open(), tsem_remove(), tsem_unlink() and tsem_recover_owner(). */
+#define TSEM_FORCE 1U      /* tsem_remove: also while in use; tsem_recover_owner: also if no process can judge it */
+#define TSEM_FOREIGN 2U    /* also a semaphore of another user, who could spoil its counts */
+#define TSEM_READ_ONLY 4U  /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
+#define TSEM_EXIST_OK 8U   /* tsem_create: open it if it exists with this number of permits */
+#define TSEM_GROUP 128U    /* tsem_create: the file gets the group of the configuration */
+#define TSEM_BOUNDED 64U   /* tsem_create: posts only give back what was taken, so no post raises the limit */
+#define TSEM_INITIAL 2048U /* tsem_create: that many permits are available at first */
 
 /* Flags of struct tsem_wait; the first is one of tsem_wait_idle(), too. */
-#define TSEM_INTERRUPTIBLE 256U /* a signal handler that ran ends the wait with EINTR */
+#define TSEM_INTERRUPTIBLE 256U /* a signal handler that ran ends the wait with EINTR, unless progress returns 0 then */
 #define TSEM_ALL 512U           /* tsem_acquire_wait with count 0: as many permits as the capacity is now */
 #define TSEM_QUEUED 1024U       /* progress is also called as soon as the caller is in the queue, before it sleeps */
 
@@ -82,12 +84,13 @@ typedef struct tsem_process {
 
 /* What tsem_create() and tsem_init_at() make. */
 struct tsem_config {
-	size_t size;      /* sizeof(struct tsem_config) */
-	uint32_t permits; /* 0 to UINT32_MAX; with 0 only posts make permits available */
-	uint32_t max;     /* posts do not raise `available` above this; at least `permits`; 0: no maximum */
-	mode_t mode;      /* permissions up to 0777, umask not applied; 0: 0600 */
-	unsigned flags;   /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED, TSEM_GROUP */
-	gid_t group;      /* with TSEM_GROUP */
+	size_t size;        /* sizeof(struct tsem_config) */
+	uint32_t permits;   /* 0 to UINT32_MAX; with 0 only posts make permits available */
+	uint32_t max;       /* posts do not raise `available` above this; at least `permits`; 0: no maximum */
+	mode_t mode;        /* permissions up to 0777, umask not applied; 0: 0600 */
+	unsigned flags;     /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED, TSEM_GROUP, TSEM_INITIAL */
+	gid_t group;        /* with TSEM_GROUP */
+	uint64_t available; /* with TSEM_INITIAL: up to UINT32_MAX, `max`, and with TSEM_BOUNDED `permits` */
 };
 
 /* How to wait. */
@@ -95,7 +98,10 @@ struct tsem_wait {
 	size_t size;                     /* sizeof(struct tsem_wait) */
 	const struct timespec *deadline; /* of CLOCK_MONOTONIC; NULL: none */
 	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_ALL, TSEM_QUEUED */
-	/* Called during the wait with the place in the queue, 1 is next; not 0 ends the wait with ECANCELED. */
+	/*
+	 * Called during the wait with the place in the queue, 1 is next; not 0 ends the wait with ECANCELED. With
+	 * TSEM_INTERRUPTIBLE it is also called when a signal handler has run, and not 0 then means EINTR.
+	 */
 	int (*progress)(void *arg, uint32_t position);
 	void *arg;            /* for progress */
 	uint32_t every_ms;    /* between two calls of progress; 0: 800 ms, and the place is given as 0 */
@@ -124,6 +130,12 @@ void tsem_close(tsem *sem);
  * use. `flags`: TSEM_FORCE, TSEM_FOREIGN.
  */
 int tsem_remove(const char *name, unsigned flags);
+
+/*
+ * Removes the name only, as sem_unlink() does: the semaphore lives on for the processes that have it open, and another
+ * one may get the name. `flags`: TSEM_FOREIGN.
+ */
+int tsem_unlink(const char *name, unsigned flags);
 
 /* ---- anonymous permits ---- */
 
@@ -285,7 +297,7 @@ int tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns);
 size_t tsem_size_at(uint32_t participants);
 /*
  * Makes a semaphore in memory of the program, shared and aligned to 64 bytes. Exactly one process calls it. In
- * `config`, mode is 0, and flags are 0 or TSEM_BOUNDED.
+ * `config`, mode is 0, and flags are 0, TSEM_BOUNDED or TSEM_INITIAL.
  */
 int tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out);
 /* Opens such a semaphore in another process, by its own mapping of the memory. */
@@ -304,6 +316,9 @@ int tsem_recover(tsem *sem, uint32_t *recovered);
  * that PID namespace. TSEM_FORCE declares the owner dead if no process can tell (TSEM_UNKNOWN).
  */
 int tsem_recover_owner(tsem *sem, pid_t pid, uint32_t pid_ns, unsigned flags, uint32_t *recovered);
+
+/* Stores how many permits are available, 0 if processes wait for more. It reads two counters and no record. */
+int tsem_available(tsem *sem, uint64_t *available);
 
 #define TSEM_HISTOGRAM_BINS 48 /* in the histogram of struct tsem_stat */
 
@@ -375,6 +390,17 @@ int tsem_snapshot(tsem *sem, struct tsem_stat *stat, tsem_owner_fn *each, void *
 
 /* Calls `each` for the name of every semaphore, sorted as by strverscmp(3): sem.2 comes before sem.10. */
 int tsem_list(tsem_name_fn *each, void *arg);
+
+/* ---- errors and times ---- */
+
+/*
+ * Returns what the error number means here, negative or not: what happened, and mostly what to do about it. The text is
+ * that of strerror(3) for a number that no function returns by itself, and else constant.
+ */
+const char *tsem_strerror(int error);
+
+/* Returns the deadline that is `ms` milliseconds from now. Async-signal-safe. */
+struct timespec tsem_deadline(uint64_t ms);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -13,6 +13,19 @@ image_records(size_t bytes)
 	return records < RECORDS_MAX ? (uint32_t)records : RECORDS_MAX;
 }
 
+/* As if the permits that are not available had been taken, and those beyond `permits` posted. */
+static void
+set_counters(struct header *header, const struct segment_config *config)
+{
+	const uint64_t permits = config->permits;
+	const uint64_t available = config->has_available ? config->available : permits;
+	const uint64_t tickets = available < permits ? permits - available : 0;
+	const uint64_t grants = available > permits ? available - permits : 0;
+	STORE_RLX(&header->tickets, counter_word_make(tickets, TAG_NONE));
+	STORE_RLX(&header->grants, counter_word_make(grants, TAG_NONE));
+	STORE_RLX(&header->capacity, config->permits);
+}
+
 void
 image_format(struct header *header, size_t bytes, const struct segment_config *config)
 {
@@ -23,9 +36,7 @@ image_format(struct header *header, size_t bytes, const struct segment_config *c
 	header->max = config->max;
 	header->bounded = config->bounded;
 	/* Relaxed: no process reads these words before it sees `magic`. */
-	STORE_RLX(&header->tickets, counter_word_make(0, TAG_NONE));
-	STORE_RLX(&header->grants, counter_word_make(0, TAG_NONE));
-	STORE_RLX(&header->capacity, config->permits);
+	set_counters(header, config);
 	STORE_RLX(&header->reserved, image_records(bytes));
 	STORE_RLX(&header->fingerprint, LAYOUT_FINGERPRINT);
 	STORE_RLX(&header->version, LAYOUT_VERSION);

@@ -28,6 +28,8 @@ struct segment_config {
 	mode_t mode;
 	bool has_group;
 	gid_t group;
+	bool has_available; /* other permits are available at first than all of them */
+	uint64_t available;
 };
 
 /* Returns the number of records in a segment of `bytes` bytes. */

@@ -628,7 +628,8 @@ struct header {
 	_Atomic uint32_t pid_ns;                    /* that of the first owner */
 	_Atomic uint32_t unlocks;                   /* how often a live process released a presence lock, or was about to */
 	_Atomic uint32_t mixed_pid_ns;              /* not 0: there was an owner in another PID namespace, too */
-	uint32_t pad4[10];
+	_Atomic uint32_t nameless;                  /* not 0: the file has no name any more, and the semaphore lives on */
+	uint32_t pad4[9];
 
 	_Alignas(LINE_BYTES) struct statistics statistics;
 	uint32_t pad5[4];
@@ -678,7 +679,8 @@ struct header {
 	X(header, pid_ns, 204)          \
 	X(header, unlocks, 208)         \
 	X(header, mixed_pid_ns, 212)    \
-	X(header, pad4, 216)            \
+	X(header, nameless, 216)        \
+	X(header, pad4, 220)            \
 	X(header, statistics, 256)      \
 	X(header, pad5, 688)            \
 	X(header, remover, 704)         \

@@ -128,6 +128,19 @@ tsem_stat(tsem *sem, struct tsem_stat *stat)
 	return 0;
 }
 
+int
+tsem_available(tsem *sem, uint64_t *available)
+{
+	struct source source;
+	int rc = source_begin(&source, sem);
+	if (rc < 0)
+		return rc;
+	const int64_t now = available_permits(source.sem);
+	*available = now > 0 ? (uint64_t)now : 0;
+	source_end(&source);
+	return 0;
+}
+
 /* ---- owners ---- */
 
 static int

@@ -102,29 +102,48 @@ tsem_close(tsem *sem)
 
 /* ---- create ---- */
 
+/* Whether takes and posts could make so many permits available. */
+static bool
+is_reachable(const struct tsem_config *config)
+{
+	uint64_t most = config->max != 0 ? config->max : UINT32_MAX;
+	if ((config->flags & TSEM_BOUNDED) != 0)
+		most = config->permits;
+	return (config->flags & TSEM_INITIAL) != 0 ? config->available <= most : config->available == 0;
+}
+
 static int
 read_config(const struct tsem_config *theirs, struct tsem_config *config)
 {
 	int rc = extensible_read(config, sizeof(*config), SIZE_UP_TO(struct tsem_config, flags), theirs);
 	if (rc < 0)
 		return rc;
+	const unsigned known = TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED | TSEM_GROUP | TSEM_INITIAL;
 	if ((config->max != 0 && config->max < config->permits) || (config->mode & ~(mode_t)0777) != 0
-	    || (config->flags & ~(TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED | TSEM_GROUP)) != 0)
+	    || (config->flags & ~known) != 0 || !is_reachable(config))
 		return -EINVAL;
 	return 0;
 }
 
-static int
-create_new(const char *name, const struct tsem_config *config, struct tsem **out)
+static struct segment_config
+segment_config_of(const struct tsem_config *config)
 {
-	const struct segment_config how = {
+	return (struct segment_config){
 		.permits = config->permits,
 		.max = config->max,
 		.bounded = (config->flags & TSEM_BOUNDED) != 0,
 		.mode = config->mode == 0 ? MODE_DEFAULT : config->mode,
 		.has_group = (config->flags & TSEM_GROUP) != 0,
 		.group = config->group,
+		.has_available = (config->flags & TSEM_INITIAL) != 0,
+		.available = config->available,
 	};
+}
+
+static int
+create_new(const char *name, const struct tsem_config *config, struct tsem **out)
+{
+	const struct segment_config how = segment_config_of(config);
 	struct tsem *sem;
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
@@ -213,13 +232,9 @@ tsem_init_at(void *memory, size_t size, const struct tsem_config *theirs, tsem *
 	NO_CANCELLATION;
 	struct tsem_config config;
 	int rc = read_config(theirs, &config);
-	if (rc < 0 || (config.flags & ~TSEM_BOUNDED) != 0 || config.mode != 0)
+	if (rc < 0 || (config.flags & ~(TSEM_BOUNDED | TSEM_INITIAL)) != 0 || config.mode != 0)
 		return -EINVAL;
-	const struct segment_config how = {
-		.permits = config.permits,
-		.max = config.max,
-		.bounded = (config.flags & TSEM_BOUNDED) != 0,
-	};
+	const struct segment_config how = segment_config_of(&config);
 	struct tsem *sem;
 	rc = allocate_handle(&sem);
 	if (rc < 0)

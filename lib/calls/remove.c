@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tsem_remove(): when a semaphore may be removed. removal.h has the removal itself. */
+/* tsem_remove(): when a semaphore may be removed. tsem_unlink(). removal.h has the removal itself. */
 #include <errno.h>
 
 #include "cancellation.h"
@@ -133,7 +133,7 @@ remove_opened(const char *name, struct tsem *sem, unsigned flags)
 	else
 		rc = seize(sem, &seizure);
 	if (rc == 0)
-		rc = removal_unlink(name, sem);
+		rc = removal_unlink(name, sem, false);
 	give_back(sem, &seizure);
 	return rc;
 }
@@ -159,6 +159,23 @@ tsem_remove(const char *name, unsigned flags)
 	if (rc < 0)
 		return rc;
 	rc = remove_opened(name, sem, flags);
+	tsem_close(sem);
+	return rc;
+}
+
+int
+tsem_unlink(const char *name, unsigned flags)
+{
+	NO_CANCELLATION;
+	if ((flags & ~TSEM_FOREIGN) != 0)
+		return -EINVAL;
+	struct tsem *sem;
+	int rc = tsem_open(name, flags, &sem);
+	if (rc == -EIDRM)
+		return removal_unlink_leftover(name, flags);
+	if (rc < 0)
+		return rc;
+	rc = removal_unlink(name, sem, true);
 	tsem_close(sem);
 	return rc;
 }

@@ -41,6 +41,16 @@ report_progress(struct tsem *sem, const struct waiter *waiter)
 	return options->progress(options->arg, position) != 0;
 }
 
+/* After a signal handler. Without progress(), or if it so decides, the wait ends. */
+static bool
+signal_ends_wait(int rc, const struct sleeper *first)
+{
+	const struct tsem_wait *options = first->waiter->options;
+	if (!wait_is_interrupted(rc, options->flags))
+		return false;
+	return options->progress == NULL || report_progress(first->sem, first->waiter);
+}
+
 /*
  * The waiters behind this one that are QUEUED, up to `most`. A dead one of these counts until it is recovered, one that
  * gave up does not. In a burst, records are mostly claimed in the order of arrival, so the loop begins with the last.
@@ -218,9 +228,10 @@ wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 		if (*now >= sleepers->waiter->until)
 			return -ETIMEDOUT;
 		rc = sleep_on_words(sleepers, n, wake_at);
+		const bool ends = signal_ends_wait(rc, sleepers);
 		*now = platform.now();
 		woken = rc == 0;
-		if (wait_is_interrupted(rc, sleepers->waiter->options->flags))
+		if (ends)
 			return (*which = wait_find_enabled(sleepers, n)) < n ? 0 : -EINTR;
 	}
 	retract(&sleepers[*which]);

@@ -40,7 +40,7 @@ removal_notice(struct tsem *sem)
 {
 	if (removal_is_marked(sem))
 		return true;
-	if (!segment_is_unlinked(&sem->segment))
+	if (!segment_is_unlinked(&sem->segment) || LOAD_SEQ(&sem->segment.header->nameless) != 0)
 		return false;
 	removal_mark(sem);
 	return true;
@@ -79,8 +79,28 @@ sleep_for(uint64_t ns)
 		continue;
 }
 
+/*
+ * If the semaphore lives on, `nameless` says so before the name goes: else a process that looks at the file in between
+ * would take it for removed. A process that is late, and finds the name gone, leaves the word alone.
+ */
+static int
+unlink_by_right(const char *name, struct tsem *sem, bool lives_on)
+{
+	_Atomic uint32_t *nameless = &sem->segment.header->nameless;
+	if (lives_on && segment_is_unlinked(&sem->segment))
+		return -ENOENT;
+	if (lives_on)
+		STORE_SEQ(nameless, 1);
+	const int rc = segment_unlink(name, sem->segment.device, sem->segment.inode);
+	if (rc < 0 && lives_on)
+		STORE_SEQ(nameless, 0);
+	else if (rc == 0 && !lives_on)
+		removal_mark(sem);
+	return rc;
+}
+
 int
-removal_unlink(const char *name, struct tsem *sem)
+removal_unlink(const char *name, struct tsem *sem, bool lives_on)
 {
 	enum { SLEEPS = 10 }; /* of 1 ms, 2 ms, 4 ms and so on: a second in all */
 	for (int i = 0; !take_right_to_unlink(sem); i++) {
@@ -88,9 +108,7 @@ removal_unlink(const char *name, struct tsem *sem)
 			return -EBUSY;
 		sleep_for(NS_PER_MS << i);
 	}
-	int rc = segment_unlink(name, sem->segment.device, sem->segment.inode);
-	if (rc == 0)
-		removal_mark(sem);
+	const int rc = unlink_by_right(name, sem, lives_on);
 	STORE_REL(&sem->segment.header->remover.owner, 0);
 	return rc;
 }
@@ -104,7 +122,7 @@ removal_unlink_leftover(const char *name, unsigned flags)
 		return rc;
 	strcpy(sem.name, name);
 	if (LOAD_ACQ(&sem.segment.header->removed) != 0)
-		rc = removal_unlink(name, &sem);
+		rc = removal_unlink(name, &sem, false);
 	presence_close(&sem);
 	segment_detach(&sem.segment);
 	return rc == 0 ? -ENOENT : rc;

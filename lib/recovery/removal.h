@@ -17,7 +17,10 @@ void removal_mark(struct tsem *sem);
  */
 bool removal_is_marked(const struct tsem *sem);
 
-/* The same with a look at the file. If the file has no name any more, marks the semaphore as removed. */
+/*
+ * The same with a look at the file. If the file has no name any more, marks the semaphore as removed, unless
+ * tsem_unlink() has taken the name.
+ */
 bool removal_notice(struct tsem *sem);
 
 /*
@@ -28,10 +31,11 @@ bool removal_notice(struct tsem *sem);
 int fail_if_removed(struct tsem *sem, int rc);
 
 /*
- * Unlinks the name if it leads to this segment, and marks the semaphore. -EBUSY: another remover does not come to its
- * end.
+ * Unlinks the name if it leads to this segment, and marks the semaphore unless it lives on. -ENOENT: it does not lead
+ * there. -EBUSY: another remover does not come to its end. A caller that is killed in between may leave a semaphore
+ * that has a name and says that it has none: then a process that deletes the file does not remove the semaphore.
  */
-int removal_unlink(const char *name, struct tsem *sem);
+int removal_unlink(const char *name, struct tsem *sem, bool lives_on);
 
 /*
  * Unlinks a name that leads to a segment marked as removed: the name was restored, or is another link. -ENOENT: the

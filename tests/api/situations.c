@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -123,6 +124,16 @@ remove_by_force(struct setup *setup)
 	tsem *sem;
 	CALL(-EBADMSG, tsem_open(setup->unused, 0, &sem));
 	CALL(0, tsem_remove(setup->unused, TSEM_FORCE));
+	return true;
+}
+
+static bool
+unlink_(struct setup *setup)
+{
+	if (tsem_create(setup->unused, &one_permit, NULL) != 0)
+		return false;
+	CALL(0, tsem_unlink(setup->unused, 0));
+	CALL(-ENOENT, tsem_unlink(setup->unused, 0));
 	return true;
 }
 
@@ -527,10 +538,12 @@ look_at(struct setup *setup, tsem *sem)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	int calls = 0;
+	uint64_t available = 99;
+	CALL(0, tsem_available(sem, &available));
 	CALL(0, tsem_stat(sem, &stat));
 	CALL(0, tsem_owners(sem, test_at_owner, &calls));
 	CALL(0, tsem_snapshot(sem, &stat, test_at_owner, &calls));
-	return calls == 2;
+	return calls == 2 && available == stat.available;
 }
 
 static bool
@@ -558,6 +571,14 @@ list(struct setup *setup)
 	return calls >= 2;
 }
 
+static bool
+errors_and_times(struct setup *setup)
+{
+	CALL(0, strcmp(tsem_strerror(-EIO), strerror(EIO)));
+	CALL(true, tsem_deadline(1000).tv_sec > 0);
+	return true;
+}
+
 /* ---- the table ---- */
 
 const struct situation situations[] = {
@@ -569,6 +590,7 @@ const struct situation situations[] = {
 	{"tsem_remove", "locked", locked, remove_locked, 0},
 	{"tsem_remove", "held", held, fail_to_remove, 1},
 	{"tsem_remove", "no semaphore", no_semaphore_at_all, remove_by_force, 0},
+	{"tsem_unlink", "", nothing, unlink_, 0},
 	{"tsem_size_at", "", nothing, in_own_memory, 0},
 	{"tsem_init_at", "", nothing, in_own_memory, 0},
 	{"tsem_open_at", "", nothing, in_own_memory, 0},
@@ -620,11 +642,14 @@ const struct situation situations[] = {
 	{"tsem_cancel_owner", "", held, cancel_one, 1},
 	{"tsem_recover", "held by a dead process", held_by_a_dead_process, recover, 0},
 	{"tsem_recover_owner", "held", held, recover_one, 1},
+	{"tsem_available", "held", held, look, 1},
 	{"tsem_stat", "held", held, look, 1},
 	{"tsem_owners", "held", held, look, 1},
 	{"tsem_snapshot", "held", held, look, 1},
 	{"tsem_stat", "held, read only", held, read_only, 1},
 	{"tsem_list", "", nothing, list, 0},
+	{"tsem_strerror", "", nothing, errors_and_times, 0},
+	{"tsem_deadline", "", nothing, errors_and_times, 0},
 };
 
 const size_t situation_count = sizeof(situations) / sizeof(situations[0]);

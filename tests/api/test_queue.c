@@ -121,6 +121,65 @@ TEST(signals)
 	tsem_close(sem);
 }
 
+struct asked {
+	_Atomic uint32_t calls;
+	_Atomic bool leave;
+};
+
+static int
+leave_if_told(void *arg, uint32_t position)
+{
+	struct asked *asked = arg;
+	atomic_fetch_add(&asked->calls, position); /* 1 with every_ms, which makes reports too rare to count here */
+	return atomic_load(&asked->leave);
+}
+
+struct asking {
+	tsem *sem;
+	struct asked *asked;
+};
+
+static int
+wait_and_ask(void *arg)
+{
+	const struct asking *asking = arg;
+	const struct sigaction action = {.sa_handler = do_nothing};
+	const struct tsem_wait options = {
+		.size = sizeof(options),
+		.flags = TSEM_INTERRUPTIBLE,
+		.progress = leave_if_told,
+		.arg = asking->asked,
+		.every_ms = 1000000,
+	};
+	tsem_hold hold;
+	sigaction(SIGUSR1, &action, NULL);
+	return -tsem_acquire_wait(asking->sem, 1, &options, &hold);
+}
+
+/* The waiter behind is the second in the queue to the end: a wait that began again would be the last. */
+TEST(after_a_signal_progress_decides)
+{
+	tsem *sem = new_semaphore(1, 0);
+	struct asked *asked = shared_memory(sizeof(*asked));
+	struct asking asking = {.sem = sem, .asked = asked};
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	const pid_t first = start_child(wait_and_ask, &asking);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	const pid_t second = start_child(wait_without_deadline, sem);
+	EVENTUALLY(stat_of(sem).waiting == 2);
+	const uint64_t drawn = stat_of(sem).ticket;
+	EVENTUALLY(kill(first, SIGUSR1) == 0 && atomic_load(&asked->calls) >= 3);
+	assert_int_equal(stat_of(sem).ticket, drawn);
+	assert_int_equal(stat_of(sem).waiting, 2);
+
+	atomic_store(&asked->leave, true);
+	EVENTUALLY(kill(first, SIGUSR1) == 0 && stat_of(sem).waiting == 1);
+	assert_int_equal(end_of_child(first), EINTR);
+	assert_int_equal(tsem_post(sem, 1, NULL), 0);
+	assert_int_equal(end_of_child(second), 0);
+	tsem_close(sem);
+}
+
 static int
 stop_at_the_third(void *arg, uint32_t position)
 {

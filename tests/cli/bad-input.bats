@@ -76,6 +76,7 @@ each_verb() {
   done
   for number in 0 -1 4294967296 '' x; do
     refuses "--max '" create --max "$number" "$SEM.other"
+    [[ $number == 0 ]] || refuses "--available '" create --available "$number" "$SEM.other"
   done
   [[ ! -e $FILE.other ]]
 }

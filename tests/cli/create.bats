@@ -49,6 +49,29 @@ load helper
   refuses "^$SEM: .*max" create -j 3 --max 2 "$SEM"
 }
 
+@test "create: --available counts at first, the rest of -j as taken" {
+  local available
+  for available in 0 1 3 5; do
+    attempt tsem create -j 3 --available "$available" "$SEM"
+    expect_silence
+    expect_shown .available "$available"
+    expect_shown .capacity 3
+    rm "$FILE"
+  done
+  tsem create -j 1 --available 0 "$SEM"
+  attempt tsem take -n "$SEM"
+  expect_status 75
+  tsem post "$SEM"
+  tsem take -n "$SEM"
+  attempt tsem create --exist-ok -j 1 --available 1 "$SEM"
+  expect_silence
+  expect_shown .available 0
+}
+
+@test "create: --available above the maximum is refused" {
+  refuses "^$SEM: --available 6 is more than --max 5" create -j 3 --max 5 --available 6 "$SEM"
+}
+
 @test "create: --mode is exact, whatever the umask" {
   local mode
   for mode in 0660 600 0666 0400 0640; do

@@ -70,8 +70,8 @@ check_created(struct run *run)
 	else if (rc == 0 && tsem_stat(sem, &stat) == 0 && (stat.capacity != 5 || stat.max != 7 || stat.mode != 0640))
 		run_fault(run, "created incomplete: capacity %u, max %u, mode %o", stat.capacity, stat.max, stat.mode);
 	if (rc == 0) {
-		uint32_t permits = stat.capacity == 0 ? 1 : stat.capacity;
-		rc = tsem_try_take(sem, permits);
+		const uint32_t permits = stat.capacity == 0 ? 1 : 6; /* see create() in operation.c */
+		rc = stat.capacity != 0 && stat.available != permits ? -ERANGE : tsem_try_take(sem, permits);
 		tsem_close(sem);
 	}
 	if (rc != 0)
@@ -97,6 +97,22 @@ check_removed(struct run *run)
 	tsem_close(run->fixture->sem);
 	run->fixture->sem = NULL;
 	return true;
+}
+
+/* The name is there or not. What a handle does has been checked; if it has no name any more, the next run needs another. */
+static void
+check_unlinked(struct run *run)
+{
+	tsem *sem;
+	const int rc = tsem_open(run->fixture->name, 0, &sem);
+	if (rc == 0) {
+		tsem_close(sem);
+	} else if (rc == -ENOENT) {
+		tsem_close(run->fixture->sem);
+		run->fixture->sem = NULL;
+	} else {
+		run_fault(run, "unlinked in part: %s", strerror(-rc));
+	}
 }
 
 void
@@ -125,4 +141,6 @@ invariants_check_end(struct run *run)
 	check_whole(run, stat.available);
 	check_hold(run);
 	beside_check(run);
+	if ((flags & UNLINKS) != 0)
+		check_unlinked(run);
 }

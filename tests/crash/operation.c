@@ -261,7 +261,8 @@ recover_and_acquire_too_late(struct executor *executor)
 static int
 create(struct executor *executor)
 {
-	const struct tsem_config config = {.size = sizeof(config), .permits = 5, .max = 7, .mode = 0640};
+	const struct tsem_config config = {
+		.size = sizeof(config), .permits = 5, .max = 7, .mode = 0640, .flags = TSEM_INITIAL, .available = 6};
 	return tsem_create(executor->absent, &config, NULL);
 }
 
@@ -269,6 +270,12 @@ static int
 remove_name(struct executor *executor)
 {
 	return tsem_remove(executor->name, 0);
+}
+
+static int
+unlink_name(struct executor *executor)
+{
+	return tsem_unlink(executor->name, 0);
 }
 
 static int
@@ -325,6 +332,7 @@ const struct operation operations[] = {
 	{"create", CREATES, 0, false, 0, -EEXIST, nothing, create, nothing},
 	{"remove", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_name, nothing},
 	{"remove-force", REMOVES | NEEDS_EMPTY, 0, false, 0, -EBUSY, nothing, remove_by_force, nothing},
+	{"unlink", UNLINKS, 0, false, 0, 0, nothing, unlink_name, nothing},
 	{"set-raise", SETS | LONG_LOOP, 0, false, 0, 0, nothing, do_set_raise, nothing},
 	{"set-lower", SETS, 0, false, 0, 0, nothing, do_set_lower, nothing},
 	{"set-drain", SETS, 0, false, 0, 0, nothing, do_set_drain, nothing},

@@ -67,6 +67,7 @@ enum {
 	DRAINS_BESIDE = 131072, /* if the driver takes everything before it begins, it takes that of these, too */
 	TAKES_FIRST = 524288,   /* has taken before it begins, and gives that back */
 	LONG_LOOP = 262144,     /* thousands of rounds: too many steps to stop in the middle of it in a pair */
+	UNLINKS = 1048576,      /* the name may be gone afterwards, and the semaphore lives on */
 };
 
 struct operation {

@@ -53,6 +53,8 @@ static const struct {
 	{"lend", {"cycle", "recover-acquire"}},
 	{"end-loan", {"release-same", "recover-acquire", "acquire"}},
 	{"remove", {"remove", "acquire", "take", "post"}},
+	{"unlink", {"acquire", "acquire-late", "recover"}},
+	{"acquire", {"unlink"}},
 	{"remove-force", {"remove", "acquire", "take", "post"}},
 };
 

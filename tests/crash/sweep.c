@@ -173,7 +173,7 @@ sweep_single(struct sweep *sweep, const struct operation *operation, size_t s)
 	plan.zombie = plan.count > 1 && (flags & NEEDS_DEAD) != 0;
 	if ((sweep->only != NULL && strcmp(sweep->only, operation->name) != 0) || (flags & SECOND_ONLY) != 0
 	    || (plan.full ? (flags & never_full) != 0 : (flags & NEEDS_FULL) != 0)
-	    || ((flags & (CREATES | REMOVES)) != 0 && s != 0)
+	    || ((flags & (CREATES | REMOVES | UNLINKS)) != 0 && s != 0)
 	    || (plan.contained && (!sweep->may_contain || (flags & never_contained) != 0)))
 		return true;
 	return sweep_operation(sweep, operation, &plan);

@@ -177,6 +177,8 @@ look_at_state(struct session *session, uint32_t count)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	(void)count;
+	uint64_t available;
+	checked("tsem_available", tsem_available(session->sem, &available));
 	if (checked("tsem_stat", tsem_stat(session->sem, &stat)) == 0 && stat.waiting > RECORDS_MAX)
 		broken("waiters", stat.waiting);
 }
@@ -242,6 +244,13 @@ remove_by_force(struct session *session, uint32_t count)
 	checked("tsem_remove", tsem_remove(session->name, TSEM_FORCE));
 }
 
+static void
+unlink_name(struct session *session, uint32_t count)
+{
+	(void)count;
+	checked("tsem_unlink", tsem_unlink(session->name, 0));
+}
+
 /* The corpus depends on this order: append only. */
 static void (*const operations[])(struct session *session, uint32_t count) = {
 	try_take,
@@ -276,6 +285,7 @@ static void (*const operations[])(struct session *session, uint32_t count) = {
 	more_reap_abandoned,
 	more_embedded,
 	more_init_embedded,
+	unlink_name,
 };
 
 const size_t operations_count = sizeof(operations) / sizeof(operations[0]);

@@ -26,7 +26,7 @@ static const long sleep_numbers[] = {
 #endif
 	SYS_clock_nanosleep,
 };
-static const struct calls sleep_calls = {sleep_numbers, LENGTH(sleep_numbers)};
+const struct calls sleep_calls = {sleep_numbers, LENGTH(sleep_numbers)};
 
 static bool
 is_among(uint64_t number, const struct calls *calls)

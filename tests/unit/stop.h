@@ -23,6 +23,7 @@ struct calls {
 };
 
 extern const struct calls unlink_calls;
+extern const struct calls sleep_calls;
 
 enum { AT_ENTRY = PTRACE_SYSCALL_INFO_ENTRY, AT_EXIT = PTRACE_SYSCALL_INFO_EXIT };
 

@@ -271,6 +271,73 @@ TEST_BETWEEN(NULL, tear_down, a_lock_by_a_reader_does_not_delay_the_remover)
 	close(fd);
 }
 
+/* ---- tsem_unlink() ---- */
+
+static int
+unlink_stopped(void *unused)
+{
+	(void)unused;
+	CHECK(let_parent_stop());
+	return -tsem_unlink(sem_name, 0);
+}
+
+/* A process that looks at the file just after unlink() finds that the semaphore lives on. */
+TEST_BETWEEN(NULL, tear_down, a_killed_unlinker_has_unlinked_or_not)
+{
+	SKIP_UNDER_SANITIZER();
+	static const unsigned places[] = {AT_ENTRY, AT_EXIT};
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const struct removal removal = {.permits = 1};
+		begin_for(&removal);
+		const pid_t pid = start_stopped(unlink_stopped, NULL);
+		run_until(pid, &unlink_calls, places[i]);
+		assert_int_equal(recover_and_take(), 0);
+		assert_int_equal(try_take(), -EAGAIN); /* which looks at the file */
+		kill_child(pid);
+		assert_int_equal(try_take(), -EAGAIN);
+		assert_int_equal(tsem_post(sem, 1, NULL), 0);
+		assert_int_equal(access(file_of(sem_name), F_OK), places[i] == AT_ENTRY ? 0 : -1);
+		assert_int_equal(tsem_unlink(sem_name, 0), places[i] == AT_ENTRY ? 0 : -ENOENT);
+		assert_int_equal(try_take(), 0);
+	}
+}
+
+/* It has opened the semaphore by its name, and waits for the right to unlink while the name goes. */
+TEST_BETWEEN(NULL, tear_down, a_remover_or_unlinker_that_is_late_leaves_it_alive)
+{
+	SKIP_UNDER_SANITIZER();
+	struct removal removal = {.permits = 1};
+	int (*const late_ones[])(void *) = {remove_stopped, unlink_stopped};
+	for (size_t i = 0; i < sizeof(late_ones) / sizeof(late_ones[0]); i++) {
+		begin_for(&removal);
+		const pid_t first = start_stopped(unlink_stopped, NULL);
+		run_until(first, &unlink_calls, AT_ENTRY);
+		const pid_t late = start_stopped(late_ones[i], &removal);
+		run_until(late, &sleep_calls, AT_ENTRY);
+		detach(first);
+		assert_int_equal(end_of_child(first), 0);
+		detach(late);
+		assert_int_equal(end_of_child(late), ENOENT);
+		assert_int_equal(recover_and_take(), 0);
+		assert_int_equal(try_take(), -EAGAIN);
+	}
+}
+
+/* Its unlink() fails because the file is gone, and that means what it means otherwise. */
+TEST_BETWEEN(NULL, tear_down, an_unlinker_that_fails_leaves_it_removed)
+{
+	SKIP_UNDER_SANITIZER();
+	const struct removal removal = {.permits = 1};
+	begin_for(&removal);
+	const pid_t pid = start_stopped(unlink_stopped, NULL);
+	run_until(pid, &unlink_calls, AT_ENTRY);
+	assert_int_equal(unlink(file_of(sem_name)), 0);
+	detach(pid);
+	assert_int_equal(end_of_child(pid), ENOENT);
+	assert_int_equal(try_take(), 0);
+	assert_int_equal(try_take(), -EIDRM); /* which looks at the file */
+}
+
 /* ---- more than one hold can have ---- */
 
 TEST_BETWEEN(NULL, tear_down, more_permits_than_one_hold_can_have)
