@@ -138,7 +138,8 @@ static int
 progress(void *arg, uint32_t position)
 {
 	background_handed_in();
-	local_line_renew(arg, position);
+	if (termination_signal() == 0)
+		local_line_renew(arg, position);
 	return termination_signal();
 }
 

@@ -64,7 +64,7 @@ typedef struct tsem_process {
 /* Flags of tsem_create(), tsem_open(), tsem_remove(), tsem_unlink() and tsem_recover_owner(). */
 #define TSEM_FORCE 1U      /* tsem_remove: also while in use; tsem_recover_owner: also if no process can judge it */
 #define TSEM_FOREIGN 2U    /* also a semaphore of another user, who could spoil its counts */
-#define TSEM_READ_ONLY 4U  /* tsem_open: for tsem_stat(), tsem_owners() and tsem_snapshot() only */
+#define TSEM_READ_ONLY 4U  /* tsem_open: for tsem_available(), tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U   /* tsem_create: open it if it exists with this number of permits */
 #define TSEM_GROUP 128U    /* tsem_create: the file gets the group of the configuration */
 #define TSEM_BOUNDED 64U   /* tsem_create: posts only give back what was taken, so no post raises the limit */
@@ -100,7 +100,8 @@ struct tsem_wait {
 	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_ALL, TSEM_QUEUED */
 	/*
 	 * Called during the wait with the place in the queue, 1 is next; not 0 ends the wait with ECANCELED. With
-	 * TSEM_INTERRUPTIBLE it is also called when a signal handler has run, and not 0 then means EINTR.
+	 * TSEM_INTERRUPTIBLE it is also called when a signal handler has run, and not 0 then means EINTR. If the permits
+	 * come at that moment, the caller has them all the same.
 	 */
 	int (*progress)(void *arg, uint32_t position);
 	void *arg;            /* for progress */
@@ -297,7 +298,7 @@ int tsem_cancel_owner(tsem *sem, pid_t pid, uint32_t pid_ns);
 size_t tsem_size_at(uint32_t participants);
 /*
  * Makes a semaphore in memory of the program, shared and aligned to 64 bytes. Exactly one process calls it. In
- * `config`, mode is 0, and flags are 0, TSEM_BOUNDED or TSEM_INITIAL.
+ * `config`, mode is 0, and flags are a combination of TSEM_BOUNDED and TSEM_INITIAL.
  */
 int tsem_init_at(void *memory, size_t size, const struct tsem_config *config, tsem **out);
 /* Opens such a semaphore in another process, by its own mapping of the memory. */
@@ -317,7 +318,7 @@ int tsem_recover(tsem *sem, uint32_t *recovered);
  */
 int tsem_recover_owner(tsem *sem, pid_t pid, uint32_t pid_ns, unsigned flags, uint32_t *recovered);
 
-/* Stores how many permits are available, 0 if processes wait for more. It reads two counters and no record. */
+/* Stores how many permits are available, 0 while processes wait. It reads the counters and no record. */
 int tsem_available(tsem *sem, uint64_t *available);
 
 #define TSEM_HISTOGRAM_BINS 48 /* in the histogram of struct tsem_stat */

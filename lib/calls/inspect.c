@@ -135,8 +135,9 @@ tsem_available(tsem *sem, uint64_t *available)
 	int rc = source_begin(&source, sem);
 	if (rc < 0)
 		return rc;
-	const int64_t now = available_permits(source.sem);
-	*available = now > 0 ? (uint64_t)now : 0;
+	const struct counters c = census_counters(source.sem);
+	const int64_t room = counter_diff(c.limit, counter_value(c.tickets));
+	*available = room > 0 ? (uint64_t)room : 0;
 	source_end(&source);
 	return 0;
 }

@@ -102,14 +102,16 @@ tsem_close(tsem *sem)
 
 /* ---- create ---- */
 
-/* Whether takes and posts could make so many permits available. */
+/* Whether takes and posts could make so many permits available. A caller of an earlier version cannot ask for a number. */
 static bool
 is_reachable(const struct tsem_config *config)
 {
 	uint64_t most = config->max != 0 ? config->max : UINT32_MAX;
 	if ((config->flags & TSEM_BOUNDED) != 0)
 		most = config->permits;
-	return (config->flags & TSEM_INITIAL) != 0 ? config->available <= most : config->available == 0;
+	if ((config->flags & TSEM_INITIAL) == 0)
+		return config->available == 0;
+	return config->size >= SIZE_UP_TO(struct tsem_config, available) && config->available <= most;
 }
 
 static int

@@ -20,7 +20,9 @@ static const struct text texts[] = {
 	{EIDRM, "it was removed meanwhile (create it again with 'tsem create')"},
 	{ENOENT, "no such semaphore (see 'tsem list'), or no such hold"},
 	{EEXIST, "it already exists, or has another number of permits (see 'tsem show NAME')"},
-	{EINVAL, "an argument is not valid (see tsem(3))"},
+	{EINVAL,
+     "a name, a number or a flag is not valid (a name has 1 to 200 letters, digits, '.', '_' or '-', and does not "
+     "start with '.' or '-')"},
 	{ENAMETOOLONG, "the name is too long (use at most 200 characters)"},
 	{EACCES, "permission denied (see 'ls -ld /dev/shm')"},
 	{EPERM, "it belongs to another user or process, or is open for reading only"},

@@ -80,21 +80,21 @@ sleep_for(uint64_t ns)
 }
 
 /*
- * If the semaphore lives on, `nameless` says so before the name goes: else a process that looks at the file in between
- * would take it for removed. A process that is late, and finds the name gone, leaves the word alone.
+ * `nameless` says whether the semaphore lives on before the name goes: a process may look at the file in between, and
+ * an earlier unlinker may have died after it had set the word. A process that is late, and finds the name gone, leaves
+ * the word alone.
  */
 static int
 unlink_by_right(const char *name, struct tsem *sem, bool lives_on)
 {
 	_Atomic uint32_t *nameless = &sem->segment.header->nameless;
-	if (lives_on && segment_is_unlinked(&sem->segment))
+	if (segment_is_unlinked(&sem->segment))
 		return -ENOENT;
-	if (lives_on)
-		STORE_SEQ(nameless, 1);
+	STORE_SEQ(nameless, lives_on);
 	const int rc = segment_unlink(name, sem->segment.device, sem->segment.inode);
-	if (rc < 0 && lives_on)
+	if (rc < 0)
 		STORE_SEQ(nameless, 0);
-	else if (rc == 0 && !lives_on)
+	else if (!lives_on)
 		removal_mark(sem);
 	return rc;
 }

@@ -111,6 +111,39 @@ TEST(in_memory_of_the_program)
 	tsem_close(sem);
 }
 
+static int
+take_and_post_until_killed(void *sem)
+{
+	while (tsem_try_take(sem, 1) == 0)
+		CHECK(tsem_post(sem, 1, NULL) == 0);
+	return 1;
+}
+
+/* The two counters are read one after the other, and what moves in between must not be added up. */
+TEST(available_beside_takes_and_posts)
+{
+	tsem *sem = new_semaphore(1, 0);
+	const uint64_t before = stat_of(sem).ticket;
+	const pid_t child = start_child(take_and_post_until_killed, sem);
+	EVENTUALLY(stat_of(sem).ticket != before);
+	for (int i = 0; i < 1000000; i++) {
+		uint64_t available = 99;
+		assert_int_equal(tsem_available(sem, &available), 0);
+		assert_in_range(available, 0, 1);
+	}
+	kill_child(child);
+	tsem_close(sem);
+}
+
+/* A program that was compiled before the number existed. */
+TEST(an_earlier_structure_has_no_number)
+{
+	const struct tsem_config config = {
+		.size = offsetof(struct tsem_config, available), .permits = 2, .flags = TSEM_INITIAL, .available = 1};
+	tsem *sem;
+	assert_int_equal(tsem_create(fresh_name(), &config, &sem), -EINVAL);
+}
+
 TEST(available_in_a_read_only_handle_and_with_a_queue)
 {
 	const char *name = fresh_name();

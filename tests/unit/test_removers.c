@@ -302,6 +302,19 @@ TEST_BETWEEN(NULL, tear_down, a_killed_unlinker_has_unlinked_or_not)
 	}
 }
 
+/* Both are killed: the first before its unlink(), the second after it. */
+TEST_BETWEEN(NULL, tear_down, a_remover_after_a_killed_unlinker_has_removed_it)
+{
+	SKIP_UNDER_SANITIZER();
+	const struct removal removal = {.permits = 1, .flags = TSEM_FORCE};
+	begin_for(&removal);
+	const pid_t pid = start_stopped(unlink_stopped, NULL);
+	run_until(pid, &unlink_calls, AT_ENTRY);
+	kill_child(pid);
+	die_after_unlink(&removal);
+	assert_int_equal(recover_and_take(), -EIDRM);
+}
+
 /* It has opened the semaphore by its name, and waits for the right to unlink while the name goes. */
 TEST_BETWEEN(NULL, tear_down, a_remover_or_unlinker_that_is_late_leaves_it_alive)
 {
