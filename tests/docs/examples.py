@@ -7,8 +7,8 @@ Usage: examples.py TSEM SOURCE_ROOT. Speaks TAP. Each example has a directory, n
 Examples are fenced blocks in README.md, the program in the first comment of tsem.h, and literal displays in the sections
 EXAMPLES, PROBES and TROUBLESHOOTING of the manual pages. One with a line that begins with "$ " is a session: each command is
 given to one bash, and what it prints must look like the lines below. Numbers, and what is as wide as numbers, may differ, and a
-command that only looks, such as `tsem show`, is given again until it looks so. C is compiled and run. A unit of systemd is
-verified, and its command runs. Anything else is a script, or with five fields in front a line of crontab(5): it must end well
+command that only looks, such as `tsem show`, is given again until it looks so. C is compiled and run, and Python is run. A unit of
+systemd is verified, and its command runs. Anything else is a script, or with five fields in front a line of crontab(5): it must end well
 and complain about nothing. The commands in examples that tsem does not bring are stand-ins that do nothing, and where an
 example gives the path of an installed command, the command below PATH runs. The examples of README.md and of the help leave nothing in shared memory.
 
@@ -153,6 +153,12 @@ def run_c(place, text):
     run_script(place, f"cc -Wall -Werror -D_GNU_SOURCE -I{place.root}/lib -o example example.c {library} -luuid -pthread && ./example")
 
 
+def run_python(place, text):
+    with open(os.path.join(place.directory, "example.py"), "w") as file:
+        file.write(text)
+    run_script(place, f"{sys.executable} -B -W error example.py")
+
+
 def looks_like(line):
     """A regular expression for the line: numbers, and blanks around them, may differ."""
     pattern = ""
@@ -248,6 +254,8 @@ def run(place, kind, text, leaves_nothing):
         run_session(place, text, leaves_nothing)
     elif kind == "c" or text.startswith("#include"):
         run_c(place, text)
+    elif kind == "python":
+        run_python(place, text)
     elif kind == "ini":
         run_unit(place, text)
     elif re.match(r"([\d*/,-]+ ){5}", text):

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Functions of Python that the library calls, in which a signal handler may raise."""
+
+import ctypes
+from collections.abc import Callable, Generator
+from typing import Any
+
+
+class Callback:
+    """Calls each(argument) with the first argument of the callback; the library gets the result as an int.
+
+    A handler of Python, such as that of Ctrl-C, runs when the interpreter begins to run something, and ctypes drops what it
+    raises there. So this is a generator: each call continues it inside its `try`. After an exception, the library gets 1, which
+    ends what it does, and check() raises the exception again.
+
+    The library passes a second argument. The callee does not see it, and the caller removes it in every calling convention of
+    Linux.
+    """
+
+    def __init__(self, kind: Any, each: Callable[[Any], int]) -> None:
+        self._raised: list[BaseException] = []
+        steps = self._steps(each, self._raised)
+        next(steps)
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int, kind)(steps.send)
+        self.address = ctypes.cast(self.function, ctypes.c_void_p)
+
+    @staticmethod
+    def _steps(each: Callable[[Any], int], raised: list[BaseException]) -> Generator[int, Any, None]:
+        result = 0
+        while True:
+            try:
+                while True:
+                    argument = yield result
+                    result = each(argument)
+            except GeneratorExit:
+                return
+            except BaseException as error:
+                raised.append(error)
+                result = 1
+
+    def check(self) -> None:
+        if self._raised:
+            raise self._raised[0]
