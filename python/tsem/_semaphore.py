@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _UINT32_MAX = 0xFFFFFFFF
 _CANCEL_MS = 100  # between two looks of a thread whose task may be cancelled
+_try_acquire = lib.tsem_try_acquire
+_release = lib.tsem_release
 _IDLE_S = 0.8  # the longest sleep of wait_idle(), in which the library calls no function
 
 
@@ -115,22 +117,22 @@ class Hold:
 
     __slots__ = ("_handle", "_hold", "_owner", "count")
 
-    def __init__(self, handle: _Handle, count: int, hold: Any) -> None:
+    def __init__(self, handle: _Handle, count: int, hold: Any = None) -> None:
         self._owner = 0  # the process that holds; 0: none
         self._handle = handle
-        self._hold = hold
+        self._hold = _abi.tsem_hold() if hold is None else hold
         self.count = count
 
     def _undo(self) -> None:
         """Gives back what an interrupted call has got, if anything: the library refuses a hold without permits."""
         self._owner = 0
-        lib.tsem_release(self._hold)
+        _release(self._hold)
 
     def release(self) -> None:
         """Gives the permits back."""
         if self._owner != _Process.pid:
             self._refuse()
-        result = lib.tsem_release(self._hold)
+        result = _release(self._hold)
         self._owner = 0
         if result != 0:
             check(result, self.name)
@@ -169,7 +171,7 @@ class Hold:
         if self._owner == _Process.pid:  # neither released inside the block, nor a copy in a child of fork()
             self.release()
 
-    def __del__(self, release: Any = lib.tsem_release, process: type[_Process] = _Process, warn: Any = warnings.warn) -> None:
+    def __del__(self, release: Any = _release, process: type[_Process] = _Process, warn: Any = warnings.warn) -> None:
         if self._owner != 0 and self._owner == process.pid:
             release(self._hold)
             warn(f"{self!r} was forgotten, and is released (use `with`, or release())", ResourceWarning, source=self)
@@ -261,10 +263,20 @@ class Semaphore:
     def acquire(self, count: int = 1, *, timeout: float | None = None, max_waiting: int = 0) -> Hold:
         """Waits in the queue for the permits. After `timeout` seconds it raises Timeout, and at once NoPermit if
         `max_waiting` processes (not 0) wait already."""
-        if timeout is not None or max_waiting != 0:
-            deadline_of(timeout)
-            _number(max_waiting, "max_waiting", 0)
-        hold = self._new_hold(count)
+        deadline_of(timeout)
+        return self._acquire(_number(count, "count", 1), timeout, _number(max_waiting, "max_waiting", 0))
+
+    def try_acquire(self, count: int = 1) -> Hold | None:
+        """The permits if they can be had at once, else None."""
+        hold = Hold(self._open(), _number(count, "count", 1))
+        try:
+            return hold if self._try(hold) else None
+        except BaseException:
+            hold._undo()
+            raise
+
+    def _acquire(self, count: int = 1, timeout: float | None = None, max_waiting: int = 0) -> Hold:
+        hold = Hold(self._handle or self._open(), count)
         try:
             if not self._try(hold):
                 self._wait(hold, Wait(timeout, max_waiting=max_waiting))
@@ -273,21 +285,9 @@ class Semaphore:
             raise
         return hold
 
-    def try_acquire(self, count: int = 1) -> Hold | None:
-        """The permits if they can be had at once, else None."""
-        hold = self._new_hold(count)
-        try:
-            return hold if self._try(hold) else None
-        except BaseException:
-            hold._undo()
-            raise
-
-    def _new_hold(self, count: int) -> Hold:
-        return Hold(self._handle or self._open(), _number(count, "count", 1), _abi.tsem_hold())
-
     @staticmethod
     def _try(hold: Hold) -> bool:
-        result = lib.tsem_try_acquire(hold._handle.address, hold.count, hold._hold)
+        result = _try_acquire(hold._handle.address, hold.count, hold._hold)
         if result == 0:
             hold._owner = _Process.pid
             return True
@@ -303,22 +303,13 @@ class Semaphore:
         check(wait.run(lambda: acquire(hold._handle.address, hold.count, wait.options, hold._hold)), hold.name)
         hold._owner = _Process.pid
 
-    def _enter(self, key: Hashable, hold: Hold) -> Hold:
-        self._entered.setdefault(key, []).append(hold)
+    def __enter__(self) -> Hold:
+        hold = self._acquire()
+        self._entered.setdefault(threading.get_ident(), []).append(hold)
         return hold
 
-    def _exit(self, key: Hashable) -> None:
-        holds = self._entered[key]
-        hold = holds.pop()
-        if not holds:
-            del self._entered[key]
-        hold.__exit__()
-
-    def __enter__(self) -> Hold:
-        return self._enter(threading.get_ident(), self.acquire())
-
     def __exit__(self, *_: object) -> None:
-        self._exit(threading.get_ident())
+        self._entered[threading.get_ident()].pop().__exit__()
 
     # ---- the same in a task of asyncio ----
 
@@ -333,7 +324,7 @@ class Semaphore:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Hold] = loop.create_future()
         wait = Wait(timeout, every_ms=_CANCEL_MS)
-        waiting = self._new_hold(count)
+        waiting = Hold(self._open(), count)
 
         def deliver(error: BaseException | None) -> None:
             if future.done():
@@ -367,12 +358,18 @@ class Semaphore:
     async def __aenter__(self) -> Hold:
         import asyncio
 
-        return self._enter(asyncio.current_task(), await self.acquire_async())
+        hold = await self.acquire_async()
+        self._entered.setdefault(asyncio.current_task(), []).append(hold)
+        return hold
 
     async def __aexit__(self, *_: object) -> None:
         import asyncio
 
-        self._exit(asyncio.current_task())
+        task = asyncio.current_task()
+        hold = self._entered[task].pop()
+        if not self._entered[task]:
+            del self._entered[task]
+        hold.__exit__()
 
     # ---- anonymous permits ----
 

@@ -4,6 +4,7 @@
 import asyncio
 import threading
 import unittest
+import warnings
 
 import tsem
 from support import TestCase, eventually
@@ -15,6 +16,13 @@ async def until(condition):
 
 
 class Tasks(TestCase):
+    def setUp(self):
+        """No hold may be left to the garbage collector."""
+        super().setUp()
+        caught = self.enterContext(warnings.catch_warnings(record=True))
+        warnings.simplefilter("always")
+        self.addCleanup(lambda: self.assertEqual([str(one.message) for one in caught], []))
+
     def test_a_block_holds_while_other_tasks_run(self):
         sem = self.new(permits=3)
         inside = set()

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Semaphores and holds of one process, and bad input."""
 
+import contextlib
 import errno
 import gc
+import io
 import math
 import os
 import pickle
+import textwrap
 import threading
 import unittest
 import warnings
@@ -24,6 +27,14 @@ class Holding(TestCase):
                 self.assertEqual(inner.slot, 1)
                 self.assertEqual(sem.available, 2)
         self.assertEqual(sem.state(), tsem.State(capacity=4, available=4, held=0, holders=(), waiters=()))
+
+    def test_the_example_of_the_module(self):
+        name = self.fresh_name()
+        lines = [line for line in tsem.__doc__.splitlines() if line.startswith("    ")]
+        program = textwrap.dedent("\n".join(lines)).replace('"gpu"', repr(name))
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(program)
+        self.assertEqual(printed.getvalue(), "working on card 0\n")
 
     def test_a_block_ends_with_an_exception(self):
         sem = self.new()

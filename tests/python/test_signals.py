@@ -17,6 +17,8 @@ class Signals(TestCase):
         super().setUp()
         # Waits that call progress by themselves once a quarter of an hour: what ends them here is the signal alone.
         self.addCleanup(setattr, _semaphore, "Wait", _wait.Wait)
+        self.addCleanup(setattr, _semaphore, "_IDLE_S", _semaphore._IDLE_S)
+        _semaphore._IDLE_S = 1000
         _semaphore.Wait = functools.partial(_wait.Wait, every_ms=1_000_000)
         self.main = threading.main_thread().ident
         self.armed = False
