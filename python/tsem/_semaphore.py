@@ -201,6 +201,14 @@ class Holds(tuple[Hold, ...]):
 # ---- semaphores ----
 
 
+def _check_try(result: int, count: int, name: str) -> None:
+    """Raises what the result of a try means, unless the permits cannot be had at once."""
+    if result == -errno.EINVAL:
+        raise Error(errno.EINVAL, f"{count} permits are more than it can ever have", name)
+    if result != -errno.EAGAIN:
+        check(result, name)
+
+
 class Semaphore:
     """A semaphore of this machine, which processes share by its name. Threads may share the object.
 
@@ -268,34 +276,33 @@ class Semaphore:
 
     def try_acquire(self, count: int = 1) -> Hold | None:
         """The permits if they can be had at once, else None."""
-        hold = Hold(self._open(), _number(count, "count", 1))
+        handle = self._open()
+        hold = Hold(handle, _number(count, "count", 1))
         try:
-            return hold if self._try(hold) else None
+            result = _try_acquire(handle.address, count, hold._hold)
+            if result == 0:
+                hold._owner = _Process.pid
+                return hold
+            _check_try(result, count, self.name)
         except BaseException:
             hold._undo()
             raise
+        return None
 
     def _acquire(self, count: int = 1, timeout: float | None = None, max_waiting: int = 0) -> Hold:
-        hold = Hold(self._handle or self._open(), count)
+        handle = self._handle or self._open()
+        hold = Hold(handle, count)
         try:
-            if not self._try(hold):
+            result = _try_acquire(handle.address, count, hold._hold)
+            if result == 0:
+                hold._owner = _Process.pid
+            else:
+                _check_try(result, count, self.name)
                 self._wait(hold, Wait(timeout, max_waiting=max_waiting))
         except BaseException:
             hold._undo()
             raise
         return hold
-
-    @staticmethod
-    def _try(hold: Hold) -> bool:
-        result = _try_acquire(hold._handle.address, hold.count, hold._hold)
-        if result == 0:
-            hold._owner = _Process.pid
-            return True
-        if result == -errno.EINVAL:
-            raise Error(errno.EINVAL, f"{hold.count} permits are more than it can ever have", hold.name)
-        if result != -errno.EAGAIN:
-            check(result, hold.name)
-        return False
 
     @staticmethod
     def _wait(hold: Hold, wait: Wait) -> None:
@@ -309,7 +316,9 @@ class Semaphore:
         return hold
 
     def __exit__(self, *_: object) -> None:
-        self._entered[threading.get_ident()].pop().__exit__()
+        hold = self._entered[threading.get_ident()].pop()
+        if hold._owner == _Process.pid:  # as in Hold.__exit__()
+            hold.release()
 
     # ---- the same in a task of asyncio ----
 
@@ -385,12 +394,10 @@ class Semaphore:
     def try_take(self, count: int = 1) -> bool:
         """Takes permits without an owner if they can be had at once."""
         result = lib.tsem_try_take(self._open().address, _number(count, "count", 1))
-        if result == -errno.EAGAIN:
-            return False
-        if result == -errno.EINVAL:
-            raise Error(errno.EINVAL, f"{count} permits are more than it can ever have", self.name)
-        check(result, self.name)
-        return True
+        if result == 0:
+            return True
+        _check_try(result, count, self.name)
+        return False
 
     def post(self, count: int = 1) -> int:
         """Posts permits, and returns how many were available before. If the semaphore is bounded, it only gives back what

@@ -140,6 +140,7 @@ expect_last_line() {
   kill -KILL "$(ps -o ppid= -p "$command")" "$command"
   attempt tsem wait --status "$SEM"
   expect_silence 137
+  eventually has_ended "$command"
   tsem recover "$SEM"
   expect_at_rest 1
 }

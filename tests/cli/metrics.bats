@@ -36,6 +36,7 @@ metric() {
   attempt tsem take -w 20ms "$SEM"
   kill -KILL "$PID" "$COMMAND_PID"
   finish "$PID"
+  eventually has_ended "$COMMAND_PID"
   tsem recover "$SEM"
   tsem list --metrics >metrics
   expect_equal 'given up' "$(metric tsem_given_up_waits)" 2
