@@ -14,6 +14,8 @@ class Error(OSError):
     """A function of the library has failed. `errno` is the number, `strerror` what tsem_strerror() says about it."""
 
     def __str__(self) -> str:
+        if self.strerror is None:
+            return super().__str__()
         return f"{self.filename}: {self.strerror}" if self.filename is not None else str(self.strerror)
 
 

@@ -3,37 +3,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
+import operator
 import os
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _abi
 from ._callback import Callback
-from ._library import Denied, Error, check, lib
+from ._library import Denied, Error, Timeout, check, lib
 from ._wait import Wait, deadline_of
 
 if TYPE_CHECKING:
     import asyncio
 
 _UINT32_MAX = 0xFFFFFFFF
-_CANCEL_MS = 100  # between two looks of a thread whose task may be cancelled
 _try_acquire = lib.tsem_try_acquire
 _release = lib.tsem_release
-_IDLE_S = 0.8  # the longest sleep of wait_idle(), in which the library calls no function
+_IDLE_S = 0.2  # the longest sleep of wait_idle(), in which the library calls no function
 
 
-def _number(value: int, what: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+def _number(value: int, what: str, least: int, most: int = _UINT32_MAX) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{what} is {value!r}, which is not a whole number")
-    if not least <= value <= _UINT32_MAX:
-        raise ValueError(f"{what} is {value}, which is out of range (use {least} to {_UINT32_MAX})")
-    return value
+    number = operator.index(value)
+    if not least <= number <= most:
+        raise ValueError(f"{what} is {number}, which is out of range (use {least} to {most})")
+    return number
 
 
 def _encode(name: str) -> bytes:
@@ -112,21 +115,45 @@ class _Process:
 os.register_at_fork(after_in_child=_Process.look)
 
 
+# Of the holds that may have permits. A reference that is here outlives its hold, also one that is garbage in a cycle.
+_guards: dict[weakref.ref[Hold], tuple[_Handle, Any]] = {}
+
+
+def _forgotten(guard: weakref.ref[Hold]) -> None:
+    handle, hold = _guards.get(guard, (None, None))
+    if handle is None:  # released, and interrupted before it had forgotten the reference
+        return
+    had_permits = _release(hold) == 0  # of this process
+    _guards.pop(guard, None)
+    if had_permits:
+        warnings.warn(f"a hold of {handle.name!r} was forgotten, and is released (use `with`, or release())", ResourceWarning)
+
+
 class Hold:
     """Permits of this process. They come back by release(), at the end of a `with` block, and when the process ends."""
 
-    __slots__ = ("_handle", "_hold", "_owner", "count")
+    __slots__ = ("_handle", "_hold", "_owner", "_guard", "count", "__weakref__")
 
     def __init__(self, handle: _Handle, count: int, hold: Any = None) -> None:
         self._owner = 0  # the process that holds; 0: none
         self._handle = handle
-        self._hold = _abi.tsem_hold() if hold is None else hold
+        self._hold = hold = _abi.tsem_hold() if hold is None else hold
         self.count = count
+        self._guard: weakref.ref[Hold] | None
+        self._guard = guard = weakref.ref(self, _forgotten)
+        _guards[guard] = handle, hold
 
     def _undo(self) -> None:
         """Gives back what an interrupted call has got, if anything: the library refuses a hold without permits."""
         self._owner = 0
         _release(self._hold)
+        self._forget()
+
+    def _forget(self) -> None:
+        guard = self._guard
+        if guard is not None:
+            _guards.pop(guard, None)
+            self._guard = None  # a reference that lives calls _forgotten()
 
     def release(self) -> None:
         """Gives the permits back."""
@@ -134,8 +161,10 @@ class Hold:
             self._refuse()
         result = _release(self._hold)
         self._owner = 0
-        if result != 0:
-            check(result, self.name)
+        self._forget()
+        if result == -errno.EPERM:
+            raise Denied(errno.EPERM, "the permits were released by another thread, or taken back by force", self.name)
+        check(result, self.name)
 
     def _refuse(self) -> NoReturn:
         if self._owner == 0:
@@ -149,7 +178,7 @@ class Hold:
 
     @property
     def slot(self) -> int | None:
-        """The lowest of its slots: a number that no other live hold has. None: all are in use."""
+        """The lowest of its slots: a number that no other live hold has. None: all are in use, or it was released."""
         slot: int = lib.tsem_hold_slot(self._hold)
         return None if slot == _abi.TSEM_NO_SLOT else slot
 
@@ -165,16 +194,13 @@ class Hold:
         return bool(lib.tsem_hold_recovered(self._hold))
 
     def __enter__(self) -> Hold:
+        if self._owner != _Process.pid:
+            self._refuse()
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._owner == _Process.pid:  # neither released inside the block, nor a copy in a child of fork()
             self.release()
-
-    def __del__(self, release: Any = _release, process: type[_Process] = _Process, warn: Any = warnings.warn) -> None:
-        if self._owner != 0 and self._owner == process.pid:
-            release(self._hold)
-            warn(f"{self!r} was forgotten, and is released (use `with`, or release())", ResourceWarning, source=self)
 
     def __reduce__(self) -> Any:
         raise TypeError("a hold cannot be copied or sent to another process, which would not have the permits")
@@ -186,19 +212,26 @@ class Hold:
 class Holds(tuple[Hold, ...]):
     """Holds of several semaphores, which the end of a `with` block releases."""
 
-    def release(self) -> None:
-        for hold in reversed(self):
-            hold.release()
-
     def __enter__(self) -> Holds:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for hold in reversed(self):
-            hold.__exit__()
+        with contextlib.ExitStack() as stack:
+            for hold in self:
+                stack.callback(hold.__exit__)
+
+    def release(self) -> None:
+        """Releases those that are not released yet."""
+        self.__exit__()
 
 
 # ---- semaphores ----
+
+
+def _wait(hold: Hold, wait: Wait) -> None:
+    acquire, address = lib.tsem_acquire_wait, hold._handle.address
+    check(wait.run(lambda options: acquire(address, hold.count, options, hold._hold)), hold.name)
+    hold._owner = _Process.pid
 
 
 def _check_try(result: int, count: int, name: str) -> None:
@@ -212,7 +245,12 @@ def _check_try(result: int, count: int, name: str) -> None:
 class Semaphore:
     """A semaphore of this machine, which processes share by its name. Threads may share the object.
 
-    With `permits`, it is created unless it exists with this number of permits. Without, it must exist.
+    With `permits`, it is created unless it exists with this number of permits; what else is given is then for a new one. Without
+    `permits`, it must exist.
+
+    A block of `with` holds one permit. Blocks of one thread, and blocks of `async with` of one task, end in the reverse order of
+    their beginnings; where they do not, as in generators, use `with semaphore.acquire():`. That also gives the permit back if a
+    signal handler raises in the very moment in which the block ends; a block of the semaphore then keeps it as long as this object.
     """
 
     def __init__(
@@ -238,10 +276,10 @@ class Semaphore:
             config = _abi.tsem_config(
                 size=ctypes.sizeof(_abi.tsem_config),
                 permits=_number(permits, "permits", 0),
-                max=_number(max, "max", 0),
-                mode=_number(mode, "mode", 0),
+                max=0 if max == 0 else _number(max, "max", permits),
+                mode=_number(mode, "mode", 0, 0o777),
                 flags=flags | (_abi.TSEM_INITIAL if available is not None else 0),
-                available=0 if available is None else _number(available, "available", 0),
+                available=0 if available is None else _number(available, "available", 0, permits if bounded else max or _UINT32_MAX),
             )
             check(lib.tsem_create(encoded, ctypes.byref(config), ctypes.byref(address)), name)
         self.name = name
@@ -298,32 +336,42 @@ class Semaphore:
                 hold._owner = _Process.pid
             else:
                 _check_try(result, count, self.name)
-                self._wait(hold, Wait(timeout, max_waiting=max_waiting))
+                _wait(hold, Wait(timeout, max_waiting=max_waiting))
         except BaseException:
             hold._undo()
             raise
         return hold
 
-    @staticmethod
-    def _wait(hold: Hold, wait: Wait) -> None:
-        acquire = lib.tsem_acquire_wait
-        check(wait.run(lambda: acquire(hold._handle.address, hold.count, wait.options, hold._hold)), hold.name)
-        hold._owner = _Process.pid
-
     def __enter__(self) -> Hold:
-        hold = self._acquire()
-        self._entered.setdefault(threading.get_ident(), []).append(hold)
-        return hold
+        return self._enter(threading.get_ident(), self._acquire())
 
     def __exit__(self, *_: object) -> None:
-        hold = self._entered[threading.get_ident()].pop()
+        self._leave(threading.get_ident())
+
+    def _enter(self, key: Hashable, hold: Hold) -> Hold:
+        try:
+            holds = self._entered.get(key)
+            if holds is None:
+                holds = self._entered.setdefault(key, [])
+            holds.append(hold)
+            return hold
+        except BaseException:  # of a handler
+            hold._undo()
+            raise
+
+    def _leave(self, key: Hashable) -> None:
+        holds = self._entered.get(key) or next(filter(None, list(self._entered.values())), None)  # entered elsewhere
+        if holds is None:
+            raise RuntimeError(f"{self.name}: this block was not entered")
+        hold = holds.pop()
         if hold._owner == _Process.pid:  # as in Hold.__exit__()
             hold.release()
 
     # ---- the same in a task of asyncio ----
 
     async def acquire_async(self, count: int = 1, *, timeout: float | None = None) -> Hold:
-        """acquire() in a task, while other tasks run. A task that waits has a thread; cancelling the task ends the wait."""
+        """acquire() in a task, while other tasks run. A task that waits has a thread. If it is cancelled, its place in the queue goes
+        within a fifth of a second."""
         import asyncio
 
         deadline_of(timeout)
@@ -332,7 +380,7 @@ class Semaphore:
             return hold
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Hold] = loop.create_future()
-        wait = Wait(timeout, every_ms=_CANCEL_MS)
+        wait = Wait(timeout)
         waiting = Hold(self._open(), count)
 
         def deliver(error: BaseException | None) -> None:
@@ -346,7 +394,7 @@ class Semaphore:
         def wait_in_thread() -> None:
             error: BaseException | None = None
             try:
-                self._wait(waiting, wait)
+                _wait(waiting, wait)
             except BaseException as raised:
                 waiting._undo()
                 error = raised
@@ -359,26 +407,24 @@ class Semaphore:
         try:
             return await future
         except BaseException:  # also if the task was cancelled after it had got the permits
-            wait.stop = True
-            future.cancel()
+            wait.end()
             waiting.__exit__()
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                future.cancel()
             raise
 
     async def __aenter__(self) -> Hold:
         import asyncio
 
-        hold = await self.acquire_async()
-        self._entered.setdefault(asyncio.current_task(), []).append(hold)
-        return hold
+        return self._enter(asyncio.current_task(), await self.acquire_async())
 
     async def __aexit__(self, *_: object) -> None:
         import asyncio
 
         task = asyncio.current_task()
-        hold = self._entered[task].pop()
-        if not self._entered[task]:
+        self._leave(task)
+        if not self._entered.get(task, True):
             del self._entered[task]
-        hold.__exit__()
 
     # ---- anonymous permits ----
 
@@ -389,11 +435,12 @@ class Semaphore:
         if self.try_take(count):
             return
         wait = Wait(timeout)
-        check(wait.run(lambda: lib.tsem_take_wait(handle.address, count, wait.options)), self.name)
+        check(wait.run(lambda options: lib.tsem_take_wait(handle.address, count, options)), self.name)
 
     def try_take(self, count: int = 1) -> bool:
         """Takes permits without an owner if they can be had at once."""
-        result = lib.tsem_try_take(self._open().address, _number(count, "count", 1))
+        handle = self._open()
+        result = lib.tsem_try_take(handle.address, _number(count, "count", 1))
         if result == 0:
             return True
         _check_try(result, count, self.name)
@@ -402,8 +449,9 @@ class Semaphore:
     def post(self, count: int = 1) -> int:
         """Posts permits, and returns how many were available before. If the semaphore is bounded, it only gives back what
         was taken."""
+        handle = self._open()
         previous = ctypes.c_uint32()
-        check(lib.tsem_post(self._open().address, _number(count, "count", 1), ctypes.byref(previous)), self.name)
+        check(lib.tsem_post(handle.address, _number(count, "count", 1), ctypes.byref(previous)), self.name)
         return previous.value
 
     # ---- looking and governing ----
@@ -411,12 +459,14 @@ class Semaphore:
     @property
     def available(self) -> int:
         """Permits that are available; 0 while processes wait."""
+        handle = self._open()
         available = ctypes.c_uint64()
-        check(lib.tsem_available(self._open().address, ctypes.byref(available)), self.name)
+        check(lib.tsem_available(handle.address, ctypes.byref(available)), self.name)
         return available.value
 
     def state(self) -> State:
         """Counts, holders and waiters of one instant."""
+        handle = self._open()
         stat = _abi.tsem_stat(size=ctypes.sizeof(_abi.tsem_stat))
         owners: list[Owner] = []
 
@@ -425,7 +475,7 @@ class Semaphore:
             return 0
 
         each = Callback(ctypes.POINTER(_abi.tsem_owner), add)
-        result = lib.tsem_snapshot(self._open().address, ctypes.byref(stat), each.address, None)
+        result = lib.tsem_snapshot(handle.address, ctypes.byref(stat), each.address, None)
         each.check()
         check(result, self.name)
         return State(
@@ -444,14 +494,14 @@ class Semaphore:
 
     def set(self, permits: int) -> None:
         """Changes the capacity; with 0 no process is admitted any more. No process loses a permit."""
-        check(lib.tsem_set(self._open().address, _number(permits, "permits", 0)), self.name)
+        handle = self._open()
+        check(lib.tsem_set(handle.address, _number(permits, "permits", 0)), self.name)
 
     def wait_idle(self, *, timeout: float | None = None, holders: bool = False) -> None:
         """Waits until no process holds and none waits, or with `holders` until none holds."""
         handle = self._open()
         flags = _abi.TSEM_INTERRUPTIBLE | (_abi.TSEM_HOLDERS if holders else 0)
-        deadline_of(timeout)
-        end = float("inf") if timeout is None else time.monotonic() + timeout
+        end = float("inf") if timeout is None or deadline_of(timeout) is None else time.monotonic() + timeout
         while True:
             left = end - time.monotonic()
             part = deadline_of(min(max(left, 0), _IDLE_S))
@@ -460,16 +510,20 @@ class Semaphore:
                 break
             if result not in (-errno.EINTR, -errno.ETIMEDOUT):
                 break
+        if result == -errno.ETIMEDOUT:
+            raise Timeout(errno.ETIMEDOUT, "it did not become idle in time", self.name)
         check(result, self.name)
 
     def cancel(self) -> None:
         """Ends all present waits, of all processes, with Cancelled."""
-        check(lib.tsem_cancel(self._open().address), self.name)
+        handle = self._open()
+        check(lib.tsem_cancel(handle.address), self.name)
 
     def recover(self) -> int:
         """Gives back the permits of dead processes, as waiters do by themselves, and returns how many came back."""
+        handle = self._open()
         recovered = ctypes.c_uint32()
-        check(lib.tsem_recover(self._open().address, ctypes.byref(recovered)), self.name)
+        check(lib.tsem_recover(handle.address, ctypes.byref(recovered)), self.name)
         return recovered.value
 
 
@@ -481,7 +535,11 @@ def _reopen(name: str, foreign: bool) -> Semaphore:
 
 
 def _addresses(semaphores: Iterable[Semaphore]) -> tuple[list[_Handle], Any]:
-    handles = [semaphore._open() for semaphore in semaphores]
+    handles = []
+    for semaphore in semaphores:
+        if not isinstance(semaphore, Semaphore):
+            raise TypeError(f"{semaphore!r} is not a Semaphore")
+        handles.append(semaphore._open())
     return handles, (ctypes.c_void_p * len(handles))(*(handle.address for handle in handles))
 
 
@@ -498,7 +556,7 @@ def acquire_all(semaphores: Iterable[Semaphore], *, timeout: float | None = None
     holds = Holds(Hold(handle, 1, hold) for handle, hold in zip(handles, memory))
     wait = Wait(timeout)
     try:
-        _check_several(wait.run(lambda: lib.tsem_acquire_all(addresses, len(handles), wait.options, memory)), handles)
+        _check_several(wait.run(lambda options: lib.tsem_acquire_all(addresses, len(handles), options, memory)), handles)
         for hold in holds:
             hold._owner = _Process.pid
     except BaseException:
@@ -516,11 +574,11 @@ def acquire_any(semaphores: Iterable[Semaphore], *, timeout: float | None = None
     wait = Wait(timeout)
     any_of = lib.tsem_acquire_any
     try:
-        _check_several(wait.run(lambda: any_of(addresses, len(handles), wait.options, memory, which)), handles)
+        _check_several(wait.run(lambda options: any_of(addresses, len(handles), options, memory, which)), handles)
         hold = Hold(handles[which.value], 1, memory)
         hold._owner = _Process.pid
     except BaseException:
-        lib.tsem_release(memory)
+        _release(memory)
         raise
     return hold
 

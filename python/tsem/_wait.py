@@ -21,6 +21,8 @@ def deadline_of(timeout: float | None) -> _abi.timespec | None:
     """The time of CLOCK_MONOTONIC that is `timeout` seconds from now, or None if there is none."""
     if timeout is None:
         return None
+    if not isinstance(timeout, (int, float)):
+        raise TypeError(f"the timeout is a number of seconds, not {type(timeout).__name__}")
     if not timeout >= 0:  # negative, or not a number
         raise ValueError(f"the timeout {timeout!r} is not a number of seconds from 0 on (None waits without end)")
     if timeout >= _FOREVER_S:
@@ -30,24 +32,28 @@ def deadline_of(timeout: float | None) -> _abi.timespec | None:
 
 
 class Wait:
-    """The options of one wait. Another thread may set `stop`, which ends the wait within `every_ms`."""
+    """The options of one wait, which end() ends within `every_ms`. A signal is noticed within that time, too, if it arrives just
+    before the thread sleeps, and otherwise at once."""
 
-    def __init__(self, timeout: float | None, *, max_waiting: int = 0, every_ms: int = 0, flags: int = 0) -> None:
+    def __init__(self, timeout: float | None, *, max_waiting: int = 0, every_ms: int = 200) -> None:
         deadline = deadline_of(timeout)
-        self.stop = False
-        self._progress = Callback(ctypes.c_void_p, lambda _: self.stop)
+        ended: list[bool] = []  # what the callback refers to refers to nothing: then no collector has to find this wait
+        self._ended = ended
+        self._progress = Callback(ctypes.c_void_p, lambda _: len(ended))
         self._options = _abi.tsem_wait(
             size=ctypes.sizeof(_abi.tsem_wait),
             deadline=None if deadline is None else ctypes.pointer(deadline),
-            flags=_abi.TSEM_INTERRUPTIBLE | flags,
+            flags=_abi.TSEM_INTERRUPTIBLE,
             progress=self._progress.address,
             every_ms=every_ms,
             max_waiting=max_waiting,
         )
-        self.options = ctypes.byref(self._options)
 
-    def run(self, call: Callable[[], Any]) -> int:
-        """The result of a call with the options. Raises what a handler has raised, whatever the result."""
-        result: int = call()
+    def end(self) -> None:
+        self._ended.append(True)
+
+    def run(self, call: Callable[[Any], Any]) -> int:
+        """The result of call(options). Raises what a handler has raised, whatever the result."""
+        result: int = call(ctypes.byref(self._options))
         self._progress.check()
         return result

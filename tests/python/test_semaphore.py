@@ -121,6 +121,29 @@ class Holding(TestCase):
         self.assertEqual(sem.available, 2)
 
 
+    def test_a_block_that_another_thread_ends(self):
+        sem = self.new()
+
+        def block():
+            with sem:
+                yield
+
+        steps = block()
+        next(steps)
+        thread = threading.Thread(target=steps.close)
+        thread.start()
+        thread.join()
+        self.assertEqual(sem.available, 1)
+        self.assertRaisesRegex(RuntimeError, "was not entered", sem.__exit__, None, None, None)
+
+    def test_a_part_of_several_is_released_by_hand(self):
+        first, second = self.new(), self.new()
+        holds = tsem.acquire_all([first, second])
+        holds[1].release()
+        holds.release()
+        self.assertEqual((first.available, second.available), (1, 1))
+
+
 class Anonymous(TestCase):
     def test_take_and_post(self):
         sem = self.new(permits=2)
@@ -268,6 +291,62 @@ class BadInput(TestCase):
             sem.acquire()
             gc.collect()
         self.assertEqual(sem.available, 1)
+
+    def test_forgotten_in_a_cycle(self):
+        """The collector finds the hold, its handle and what refers to both in any order."""
+        name = self.fresh_name()
+
+        class Worker:
+            def __init__(self):
+                self.me = self
+                self.hold = tsem.Semaphore(name, permits=1).acquire()
+
+        with self.assertWarns(ResourceWarning):
+            Worker()
+            gc.collect()
+        self.assertEqual(tsem.Semaphore(name).available, 1)
+
+    def test_waits_leave_nothing_to_the_collector(self):
+        sem = self.new()
+        gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        with sem:
+            for _ in range(10):
+                self.assertIsNone(self.wait_in_vain(sem))
+        self.assertEqual([one for one in gc.get_objects() if type(one).__name__ in ("Wait", "Callback", "Hold")], [])
+
+    @staticmethod
+    def wait_in_vain(sem):
+        try:
+            return sem.acquire(timeout=0)
+        except tsem.Timeout:
+            return None
+
+    def test_closed_by_another_thread_during_calls(self):
+        name = self.fresh_name()
+        over = threading.Event()
+        shared = [tsem.Semaphore(name, permits=1)]
+
+        def call():
+            while not over.is_set():
+                sem = shared[0]
+                for one in (sem.state, lambda: sem.available, sem.recover, sem.try_acquire):
+                    try:
+                        hold = one()
+                        if isinstance(hold, tsem.Hold):
+                            hold.release()
+                    except ValueError:
+                        pass
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        for _ in range(300):
+            old, shared[0] = shared[0], tsem.Semaphore(name)
+            old.close()
+        over.set()
+        thread.join()
+        self.assertEqual(tsem.Semaphore(name).available, 1)
 
     def test_no_warning_without_permits(self):
         sem = self.new()

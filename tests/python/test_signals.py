@@ -127,6 +127,11 @@ class Signals(TestCase):
     def test_a_storm_of_interrupts_loses_no_permit(self):
         """Interrupts at any point of acquire() and release(), also just after the library has granted the permit."""
         sem = self.new()
+
+        def block():  # whose hold is forgotten if the interrupt comes as the block ends
+            with sem.acquire() as hold:
+                hold.slot
+
         over = threading.Event()
         thread = threading.Thread(target=lambda: self.send_until(signal.SIGINT, over.is_set))
         interrupted = 0
@@ -136,8 +141,7 @@ class Signals(TestCase):
             while interrupted < 300:
                 try:
                     self.armed = True
-                    with sem.acquire() as hold:
-                        hold.slot
+                    block()
                 except KeyboardInterrupt:
                     interrupted += 1
         over.set()
