@@ -273,10 +273,12 @@ class Semaphore:
             check(lib.tsem_open(encoded, flags, ctypes.byref(address)), name)
         else:
             flags |= _abi.TSEM_EXIST_OK | (_abi.TSEM_BOUNDED if bounded else 0)
+            permits = _number(permits, "permits", 0)
+            max = _number(max, "max", permits) if max != 0 else 0
             config = _abi.tsem_config(
                 size=ctypes.sizeof(_abi.tsem_config),
-                permits=_number(permits, "permits", 0),
-                max=0 if max == 0 else _number(max, "max", permits),
+                permits=permits,
+                max=max,
                 mode=_number(mode, "mode", 0, 0o777),
                 flags=flags | (_abi.TSEM_INITIAL if available is not None else 0),
                 available=0 if available is None else _number(available, "available", 0, permits if bounded else max or _UINT32_MAX),
@@ -317,11 +319,11 @@ class Semaphore:
         handle = self._open()
         hold = Hold(handle, _number(count, "count", 1))
         try:
-            result = _try_acquire(handle.address, count, hold._hold)
+            result = _try_acquire(handle.address, hold.count, hold._hold)
             if result == 0:
                 hold._owner = _Process.pid
                 return hold
-            _check_try(result, count, self.name)
+            _check_try(result, hold.count, self.name)
         except BaseException:
             hold._undo()
             raise
@@ -349,13 +351,15 @@ class Semaphore:
         self._leave(threading.get_ident())
 
     def _enter(self, key: Hashable, hold: Hold) -> Hold:
+        holds = self._entered.get(key)
+        if holds is None:
+            holds = self._entered.setdefault(key, [])
         try:
-            holds = self._entered.get(key)
-            if holds is None:
-                holds = self._entered.setdefault(key, [])
             holds.append(hold)
             return hold
         except BaseException:  # of a handler
+            if hold in holds:
+                holds.remove(hold)
             hold._undo()
             raise
 
@@ -375,6 +379,7 @@ class Semaphore:
         import asyncio
 
         deadline_of(timeout)
+        count = _number(count, "count", 1)
         hold = self.try_acquire(count)
         if hold is not None:
             return hold
@@ -431,6 +436,7 @@ class Semaphore:
     def take(self, count: int = 1, *, timeout: float | None = None) -> None:
         """Takes permits without an owner: only post() brings them back."""
         deadline_of(timeout)
+        count = _number(count, "count", 1)
         handle = self._open()
         if self.try_take(count):
             return

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Semaphores and holds of one process, and bad input."""
 
+import asyncio
 import contextlib
 import errno
 import gc
@@ -261,6 +262,22 @@ class BadInput(TestCase):
         for call in (sem.acquire, sem.try_acquire, sem.take, sem.try_take):
             self.assertRaisesRegex(tsem.Error, "2 permits are more than it can ever have", call, 2)
         self.assertEqual(sem.available, 1)
+
+    def test_numbers_of_other_types(self):
+        """As those of numpy."""
+
+        class Two:
+            def __index__(self):
+                return 2
+
+        sem = self.new(permits=Two(), max=Two())
+        for acquire in (sem.acquire, sem.try_acquire, lambda count: asyncio.run(sem.acquire_async(count))):
+            with acquire(Two()) as hold:
+                self.assertEqual((hold.count, sem.available), (2, 0))
+        sem.take(Two())
+        self.assertFalse(sem.try_take(Two()))
+        self.assertRaises(tsem.Timeout, sem.take, Two(), timeout=0)
+        self.assertEqual(sem.post(Two()), 0)
 
     def test_times(self):
         sem = self.new()
