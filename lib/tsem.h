@@ -63,7 +63,7 @@ typedef struct tsem_process {
 
 /* Flags of tsem_create(), tsem_open(), tsem_remove(), tsem_unlink() and tsem_recover_owner(). */
 #define TSEM_FORCE 1U      /* tsem_remove: also while in use; tsem_recover_owner: also if no process can judge it */
-#define TSEM_FOREIGN 2U    /* also a semaphore of another user, who could spoil its counts */
+#define TSEM_FOREIGN 2U    /* also a semaphore of another user; that user can spoil its counts */
 #define TSEM_READ_ONLY 4U  /* tsem_open: for tsem_available(), tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U   /* tsem_create: open it if it exists with this number of permits */
 #define TSEM_GROUP 128U    /* tsem_create: the file gets the group of the configuration */

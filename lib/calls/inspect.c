@@ -65,12 +65,19 @@ free_at_front(const struct census *census, uint64_t held)
 	return by_ticket > by_capacity ? by_ticket : by_capacity;
 }
 
+/* 0 while processes wait for more. */
+static uint64_t
+available_at(const struct counters *c)
+{
+	const int64_t room = counter_diff(c->limit, counter_value(c->tickets));
+	return room > 0 ? (uint64_t)room : 0;
+}
+
 static void
 fill_stat(const struct tsem *sem, const struct census *census, const struct stat *st, struct tsem_stat *theirs)
 {
 	const struct header *header = sem->segment.header;
 	const struct counters *c = &census->c;
-	const int64_t room = counter_diff(c->limit, counter_value(c->tickets));
 	const int64_t out = counter_diff(counter_value(c->tickets), counter_value(c->grants));
 	/* Each permit posted beyond those taken makes `out` one too low. */
 	const int64_t taken = out - (int64_t)census->queued;
@@ -80,7 +87,7 @@ fill_stat(const struct tsem *sem, const struct census *census, const struct stat
 		.capacity = c->capacity,
 		.max = sem->max,
 		.waiting = census->waiting,
-		.available = room > 0 ? (uint64_t)room : 0,
+		.available = available_at(c),
 		.held = taken > (int64_t)census->held ? (uint64_t)taken : census->held,
 		.ticket = counter_value(c->tickets),
 		.grant = counter_value(c->grants),
@@ -136,8 +143,7 @@ tsem_available(tsem *sem, uint64_t *available)
 	if (rc < 0)
 		return rc;
 	const struct counters c = census_counters(source.sem);
-	const int64_t room = counter_diff(c.limit, counter_value(c.tickets));
-	*available = room > 0 ? (uint64_t)room : 0;
+	*available = available_at(&c);
 	source_end(&source);
 	return 0;
 }

@@ -102,7 +102,7 @@ tsem_close(tsem *sem)
 
 /* ---- create ---- */
 
-/* Whether takes and posts could make so many permits available. A caller of an earlier version cannot ask for a number. */
+/* Whether takes and posts can lead to `available`. A program that was compiled for an earlier version cannot give it. */
 static bool
 is_reachable(const struct tsem_config *config)
 {

@@ -311,25 +311,17 @@ class Semaphore:
     def acquire(self, count: int = 1, *, timeout: float | None = None, max_waiting: int = 0) -> Hold:
         """Waits in the queue for the permits. After `timeout` seconds it raises Timeout, and at once NoPermit if
         `max_waiting` processes (not 0) wait already."""
-        deadline_of(timeout)
-        return self._acquire(_number(count, "count", 1), timeout, _number(max_waiting, "max_waiting", 0))
+        return self._acquire(_number(count, "count", 1), deadline_of(timeout), _number(max_waiting, "max_waiting", 0))
 
     def try_acquire(self, count: int = 1) -> Hold | None:
         """The permits if they can be had at once, else None."""
-        handle = self._open()
-        hold = Hold(handle, _number(count, "count", 1))
-        try:
-            result = _try_acquire(handle.address, hold.count, hold._hold)
-            if result == 0:
-                hold._owner = _Process.pid
-                return hold
-            _check_try(result, hold.count, self.name)
-        except BaseException:
-            hold._undo()
-            raise
-        return None
+        hold = self._acquire(_number(count, "count", 1), waits=False)
+        return hold if hold._owner != 0 else None
 
-    def _acquire(self, count: int = 1, timeout: float | None = None, max_waiting: int = 0) -> Hold:
+    def _acquire(
+        self, count: int = 1, deadline: _abi.timespec | None = None, max_waiting: int = 0, waits: bool = True
+    ) -> Hold:
+        """A hold; without permits if it neither gets them at once nor waits."""
         handle = self._handle or self._open()
         hold = Hold(handle, count)
         try:
@@ -337,8 +329,9 @@ class Semaphore:
             if result == 0:
                 hold._owner = _Process.pid
             else:
-                _check_try(result, count, self.name)
-                _wait(hold, Wait(timeout, max_waiting=max_waiting))
+                _check_try(result, count, handle.name)
+                if waits:
+                    _wait(hold, Wait(deadline, max_waiting=max_waiting))
         except BaseException:
             hold._undo()
             raise
@@ -378,14 +371,14 @@ class Semaphore:
         within a fifth of a second."""
         import asyncio
 
-        deadline_of(timeout)
+        deadline = deadline_of(timeout)
         count = _number(count, "count", 1)
         hold = self.try_acquire(count)
         if hold is not None:
             return hold
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Hold] = loop.create_future()
-        wait = Wait(timeout)
+        wait = Wait(deadline)
         waiting = Hold(self._open(), count)
 
         def deliver(error: BaseException | None) -> None:
@@ -435,13 +428,14 @@ class Semaphore:
 
     def take(self, count: int = 1, *, timeout: float | None = None) -> None:
         """Takes permits without an owner: only post() brings them back."""
-        deadline_of(timeout)
+        deadline = deadline_of(timeout)
         count = _number(count, "count", 1)
-        handle = self._open()
         if self.try_take(count):
             return
-        wait = Wait(timeout)
-        check(wait.run(lambda options: lib.tsem_take_wait(handle.address, count, options)), self.name)
+        handle = self._open()
+        wait = Wait(deadline)
+        take, post_back = lib.tsem_take_wait, lambda: lib.tsem_post(handle.address, count, None)
+        check(wait.run(lambda options: take(handle.address, count, options), post_back), self.name)
 
     def try_take(self, count: int = 1) -> bool:
         """Takes permits without an owner if they can be had at once."""
@@ -560,7 +554,7 @@ def acquire_all(semaphores: Iterable[Semaphore], *, timeout: float | None = None
     handles, addresses = _addresses(semaphores)
     memory = (_abi.tsem_hold * len(handles))()
     holds = Holds(Hold(handle, 1, hold) for handle, hold in zip(handles, memory))
-    wait = Wait(timeout)
+    wait = Wait(deadline_of(timeout))
     try:
         _check_several(wait.run(lambda options: lib.tsem_acquire_all(addresses, len(handles), options, memory)), handles)
         for hold in holds:
@@ -577,7 +571,7 @@ def acquire_any(semaphores: Iterable[Semaphore], *, timeout: float | None = None
     handles, addresses = _addresses(semaphores)
     memory = _abi.tsem_hold()
     which = ctypes.c_size_t()
-    wait = Wait(timeout)
+    wait = Wait(deadline_of(timeout))
     any_of = lib.tsem_acquire_any
     try:
         _check_several(wait.run(lambda options: any_of(addresses, len(handles), options, memory, which)), handles)

@@ -35,8 +35,7 @@ class Wait:
     """The options of one wait, which end() ends within `every_ms`. A signal is noticed within that time, too, if it arrives just
     before the thread sleeps, and otherwise at once."""
 
-    def __init__(self, timeout: float | None, *, max_waiting: int = 0, every_ms: int = 200) -> None:
-        deadline = deadline_of(timeout)
+    def __init__(self, deadline: _abi.timespec | None, *, max_waiting: int = 0, every_ms: int = 200) -> None:
         ended: list[bool] = []  # what the callback refers to refers to nothing: then no collector has to find this wait
         self._ended = ended
         self._progress = Callback(ctypes.c_void_p, lambda _: len(ended))
@@ -52,8 +51,13 @@ class Wait:
     def end(self) -> None:
         self._ended.append(True)
 
-    def run(self, call: Callable[[Any], Any]) -> int:
-        """The result of call(options). Raises what a handler has raised, whatever the result."""
+    def run(self, call: Callable[[Any], Any], undo: Callable[[], object] | None = None) -> int:
+        """The result of call(options). Raises what a handler has raised, also if the call has succeeded: then after undo()."""
         result: int = call(ctypes.byref(self._options))
-        self._progress.check()
+        try:
+            self._progress.check()
+        except BaseException:
+            if result == 0 and undo is not None:
+                undo()
+            raise
         return result

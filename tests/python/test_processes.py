@@ -157,11 +157,6 @@ class Fork(TestCase):
 
     def test_a_child_that_ends_with_a_permit(self):
         sem = self.new()
-
-        def body():
-            sem.acquire()
-            os.kill(os.getpid(), signal.SIGKILL)
-
         pid = os.fork()
         if pid == 0:
             held = sem.acquire()  # kept until the end

@@ -124,6 +124,26 @@ class Signals(TestCase):
                 signal.setitimer(signal.ITIMER_REAL, 0)
             self.assertEqual(sem.state().waiters, ())
 
+    def test_a_handler_that_grants_the_permit_and_raises(self):
+        """The wait has succeeded as the handler's exception ends it: what it has got comes back."""
+        sem = self.new()
+
+        def handler(*_):
+            if sem.available == 0 and len(sem.waiters()) == 1:
+                give()
+                raise OverflowError
+
+        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, handler))
+        for wait in (sem.take, sem.acquire, lambda: tsem.acquire_all([sem]), lambda: tsem.acquire_any([sem])):
+            hold = sem.acquire()
+            give = hold.release
+            signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+            try:
+                self.assertRaises(OverflowError, wait)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            self.assertEqual(sem.available, 1)
+
     def test_a_storm_of_interrupts_loses_no_permit(self):
         """Interrupts at any point of acquire() and release(), also just after the library has granted the permit."""
         sem = self.new()
