@@ -95,6 +95,36 @@ print_option(const struct option_row *row)
 	printf("  %-29s %s\n", left, row->help);
 }
 
+static void
+print_on_etcd(const struct verb *verb)
+{
+	enum { NOT_THERE = VERB_TOP | VERB_WATCH };
+	struct text_line line = {.used = 0};
+	char option[OPTION_TEXT_MAX];
+	bool any = false;
+	if (verb->id == VERB_HELP)
+		return;
+	printf("\nOn etcd, by names such as 'etcd:NAME' (see tsem-etcd(7)):\n");
+	if (verb->on_etcd != NULL)
+		printf("  %s\n", verb->on_etcd);
+	for (size_t i = 0; i < option_rows_n; i++) {
+		const struct option_row *row = &option_rows[i];
+		if (!verb_accepts(verb, row) || !row->local || (verb->id & NOT_THERE) != 0)
+			continue;
+		option_to_text(row, option);
+		if (!any) {
+			line.used = line.indent = strlen("  Not there:");
+			printf("  Not there:");
+		}
+		any = true;
+		print_word(&line, option);
+	}
+	if (any)
+		printf("\n");
+	else if (verb->on_etcd == NULL)
+		printf("  As on one machine.\n");
+}
+
 void
 print_help(const struct verb *verb)
 {
@@ -106,6 +136,7 @@ print_help(const struct verb *verb)
 	}
 	if (verb->columns != NULL)
 		columns_print_help(verb->columns);
+	print_on_etcd(verb);
 	if (verb->id == VERB_HELP)
 		printf("\nSee tsem(1).\n");
 	else

@@ -132,15 +132,23 @@ reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *rea
 	return 0;
 }
 
+void
+reason_conclude_use(struct reason *reason, const struct tsem_stat *stat)
+{
+	reason_conclude(reason, stat, 0);
+	if (stat->held == 0)
+		return;
+	reason->free = 0;
+	reason->kind = reason->holders > 0 ? kind_of_holders(reason) : REASON_TAKEN;
+}
+
 int
 reason_of_use(tsem *sem, struct tsem_stat *stat, struct reason *reason)
 {
 	const int rc = reason_of(sem, 0, stat, reason);
-	if (rc < 0 || stat->held == 0)
-		return rc;
-	reason->free = 0;
-	reason->kind = reason->holders > 0 ? kind_of_holders(reason) : REASON_TAKEN;
-	return 0;
+	if (rc == 0)
+		reason_conclude_use(reason, stat);
+	return rc;
 }
 
 /* ---- naming it ---- */

@@ -50,10 +50,13 @@ struct reason {
 bool reason_note(struct reason *reason, const struct tsem_owner *owner);
 void reason_conclude(struct reason *reason, const struct tsem_stat *stat, uint32_t wanted);
 
+/* The same for a process that requests nothing, but waits until no process holds or waits. */
+void reason_conclude_use(struct reason *reason, const struct tsem_stat *stat);
+
 /* A snapshot of `sem` and the reason in one call. `wanted` 0: every holder is noted. 0, or a negative errno. */
 int reason_of(tsem *sem, uint32_t wanted, struct tsem_stat *stat, struct reason *reason);
 
-/* The same for a process that requests nothing, but waits until no process holds or waits. */
+/* With reason_conclude_use(). */
 int reason_of_use(tsem *sem, struct tsem_stat *stat, struct reason *reason);
 
 /* A stable word for scripts. */

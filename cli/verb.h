@@ -44,6 +44,8 @@ struct verb {
 	const char *elsewhere; /* words for it in other tools, or NULL */
 	const char *words;     /* operands in the usage line, or NULL */
 	const char *summary;
+	const char
+		*on_etcd; /* what differs for a semaphore on etcd; NULL: nothing but the options that do not work there */
 	const char *examples[2];
 	enum operands operands;
 	const struct columns *columns; /* of its table, or NULL */

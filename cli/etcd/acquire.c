@@ -18,7 +18,7 @@ struct wait {
 	struct keeping *k;
 	struct watch watch;
 	struct remote_line shown;
-	bool queued;
+	bool queued;         /* it has tried to */
 	int64_t incarnation; /* of the semaphore: a later one of the same name has another line */
 	bool granted;        /* by another process */
 };
@@ -69,7 +69,8 @@ leave(struct wait *wait)
 	return !wait->granted;
 }
 
-static _Noreturn void
+/* If it was granted the permits, the next holder still has to learn of a death that it was told of. */
+static void
 leave_for_good(struct wait *wait)
 {
 	struct keeping *k = wait->k;
@@ -77,14 +78,29 @@ leave_for_good(struct wait *wait)
 	if (!leave(wait) && !k->ledger->grant.recovered)
 		line_release(&k->line, &k->ledger->grant);
 	watch_end(&wait->watch);
+}
+
+static _Noreturn void
+leave_with_wrapper(struct wait *wait)
+{
+	leave_for_good(wait);
 	exit(EXIT_DONE);
+}
+
+static _Noreturn void
+leave_without_owner(struct wait *wait)
+{
+	const struct options *o = wait->k->o;
+	leave_for_good(wait);
+	die(o->name, "process %d ended before its permits were granted (they were given back, see 'tsem show %s')",
+	    (int)o->owner, o->name);
 }
 
 static _Noreturn void
 give_up(struct wait *wait, int error)
 {
 	const struct options *o = wait->k->o;
-	if (error == -ETIMEDOUT)
+	if (error != -EAGAIN)
 		remote_line_finish(&wait->shown, error);
 	else if (o->verbose)
 		remote_line_explain(&wait->k->sem, o, false);
@@ -92,12 +108,22 @@ give_up(struct wait *wait, int error)
 	exit((int)o->conflict_status);
 }
 
-/* Ends the wait if `tsem run` has ended, or if the time is up. */
+/* Ends the wait if there is no process that needs it any more. */
+static void
+check_for_need(struct wait *wait)
+{
+	const struct keeping *k = wait->k;
+	if (k->wrapper_gone)
+		leave_with_wrapper(wait);
+	if (k->keeper->purpose == FOR_OWNER && keeper_process_has_ended(k->keeper))
+		leave_without_owner(wait);
+}
+
+/* The same, or if the time is up. */
 static void
 check_for_end(struct wait *wait)
 {
-	if (wait->k->wrapper_gone)
-		leave_for_good(wait);
+	check_for_need(wait);
 	if (monotonic_ns() >= wait->shown.deadline_ns && leave(wait))
 		give_up(wait, -ETIMEDOUT);
 }
@@ -124,6 +150,7 @@ watch(struct wait *wait, enum place place)
 	etcd_key(&k->sem, "config", keys[n++]);
 	line_key(&k->line, "waiters/", keys[n++]);
 	if (place == PLACE_FIRST) {
+		etcd_key(&k->sem, "anonymous", keys[n++]);
 		etcd_key(&k->sem, "holders/", keys[n++]);
 	} else {
 		line_key(&k->line, "holders/", keys[n++]);
@@ -168,6 +195,19 @@ tell_loss_of_place(const struct wait *wait)
 		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
 }
 
+/*
+ * The waiter had a place, and has none any more. If its lease has not ended, a process has cancelled the wait, or deleted
+ * the key by hand.
+ */
+static void
+check_for_cancellation(struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	if (keeping_confirm(k))
+		give_up(wait, -ECANCELED);
+	check_for_end(wait);
+}
+
 /* After a request in vain: perhaps the store answers none. */
 static void
 check_in_vain(struct wait *wait)
@@ -203,6 +243,7 @@ step(struct wait *wait)
 	if (k->lease.gone || k->sem.lease_missing) {
 		tell_loss_of_place(wait);
 		keeping_renew(k);
+		k->ledger->line = 0;
 		return false;
 	}
 	if (place == PLACE_HOLDER) {
@@ -213,14 +254,22 @@ step(struct wait *wait)
 		create_or_die(wait);
 		return false;
 	}
-	if (wait->queued && wait->incarnation != k->line.config.create_revision)
+	const int64_t incarnation = k->line.config.create_revision;
+	if (wait->queued && wait->incarnation != incarnation)
 		check_removal(wait);
-	wait->queued = wait->queued || place != PLACE_NONE;
-	wait->incarnation = k->line.config.create_revision;
-	if (!wait->queued)
+	wait->incarnation = incarnation;
+	if (place != PLACE_NONE) {
+		wait->queued = true;
+		k->ledger->line = incarnation;
+	}
+	if (!wait->queued && k->ledger->line != incarnation)
 		check_request(k);
 	if (!k->leased && !keeping_lease(k))
 		return false;
+	if (place == PLACE_NONE && k->ledger->line == incarnation) {
+		check_for_cancellation(wait);
+		return false;
+	}
 	k->sem.patience_ns = keeping_patience_ns(k);
 	const bool in_front = place == PLACE_FIRST || (place == PLACE_NONE && !k->line.has_waiters);
 	if (in_front && line_has_room(&k->line))
@@ -230,6 +279,8 @@ step(struct wait *wait)
 	if (place == PLACE_NONE) {
 		line_queue(&k->line);
 		wait->queued = true;
+		if (k->line.ticket != 0)
+			k->ledger->line = incarnation;
 	} else {
 		wait_for_change(wait, place);
 	}
@@ -250,6 +301,7 @@ static bool
 confirm(struct wait *wait)
 {
 	struct keeping *k = wait->k;
+	check_for_need(wait);
 	if (is_certain(k))
 		return true;
 	k->lease.next_ns = 0;
@@ -257,8 +309,7 @@ confirm(struct wait *wait)
 		enum { PAUSE_MS = 100 };
 		struct curl_waitfd fds[1];
 		keeping_step(k, fds, 1, monotonic_ns() + PAUSE_MS * NS_PER_MS);
-		if (k->wrapper_gone)
-			leave_for_good(wait);
+		check_for_need(wait);
 	}
 	return false;
 }

@@ -21,12 +21,20 @@ removal(const struct semaphore_on_etcd *sem, const struct config *config)
 		txn_compare(txn, key, "CREATE", "EQUAL", 0);
 		etcd_key(sem, "waiters/", key);
 		txn_compare(txn, key, "CREATE", "EQUAL", 0);
+		etcd_key(sem, "anonymous", key);
+		txn_compare(txn, key, "MOD", "EQUAL", sem->taken.mod_revision);
 	}
 	etcd_key(sem, "", key);
 	txn_delete(txn, "success", key);
 	etcd_key(sem, "config", key);
 	txn_keys(txn, "failure", key);
 	return txn;
+}
+
+static _Noreturn void
+die_of_use(const struct options *o)
+{
+	die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
 }
 
 int
@@ -40,12 +48,14 @@ etcd_cmd_remove(const struct options *o)
 	bool done = false;
 	do {
 		exists = o->force || etcd_read_config(&sem, o, &config);
+		if (!o->force && exists && sem.taken.count > 0)
+			die_of_use(o);
 		done = exists && etcd_commit(&sem, EFFECT_WRITES, removal(&sem, o->force ? NULL : &config), &answer);
 	} while (exists && !done);
 	/* If config is gone, another attempt has removed it: perhaps one of libcurl, which repeats a request by itself. */
 	const bool failed = done && !txn_succeeded(answer);
 	if (failed && txn_count(answer, 0) > 0)
-		die(o->name, "it is in use (see 'tsem show %s'; -f removes it nevertheless)", o->name);
+		die_of_use(o);
 	/* An attempt whose answer was lost may have removed it. */
 	if (!sem.lost && !failed && (!done || txn_deleted(answer, 0) == 0))
 		die_of_config(&sem, o, -ENOENT);

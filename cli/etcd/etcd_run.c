@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +14,6 @@
 #include "etcd/keeper.h"
 #include "message.h"
 #include "spawn.h"
-#include "termination.h"
 
 struct run {
 	const struct options *o;
@@ -58,10 +55,6 @@ start_command(struct run *run, char **words)
 		die_of_fork(run->o, rc);
 	close(gate[0]);
 	run->gate = gate[1];
-	run->keeper.process = (int)syscall(SYS_pidfd_open, run->command->pid, 0U);
-	if (run->keeper.process < 0)
-		die(run->o->name, "no descriptor for a process: %s (it needs Linux 5.3, and room in 'ulimit -n')",
-		    strerror(errno));
 }
 
 static void
@@ -77,31 +70,6 @@ open_gate(struct run *run)
 {
 	send(run->gate, "", 1, MSG_NOSIGNAL);
 	close_gate(run);
-}
-
-/* ---- the wait ---- */
-
-/* A terminating `tsem run` leaves the line first. */
-static void
-wait_for_grant(struct run *run)
-{
-	struct termination termination;
-	enum news news = NEWS_NONE;
-	int status = EXIT_TSEM_FAILED;
-	termination_defer(&termination);
-	while (!run->keeper.ledger->granted && termination_signal() == 0 && news < NEWS_ENDED)
-		news = keeper_wait(&run->keeper, -1, &run->mask, &status);
-	termination_restore(&termination);
-	if (termination_signal() != 0) {
-		close_gate(run); /* a keeper that has the permits gives them back when the process behind it has ended */
-		keeper_dismiss(&run->keeper);
-		die_of_signal(termination_signal());
-		_exit(EXIT_SIGNAL_BASE + termination_signal()); /* process 1 of a PID namespace */
-	}
-	if (news == NEWS_FAILED)
-		die_of_fork(run->o, -errno);
-	if (news == NEWS_ENDED)
-		exit(status);
 }
 
 /* ---- the run ---- */
@@ -188,35 +156,22 @@ status_of_run(const struct run *run, const char *command, const siginfo_t *end)
 	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(run->o, end);
 }
 
-/*
- * A descriptor of tsem must not have the number of a standard one that is closed: a keeper would put another file there.
- * The command finds it closed all the same.
- */
-static void
-fill_standard_descriptors(void)
-{
-	int fd;
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
-}
-
 int
 etcd_cmd_run(const struct options *o)
 {
-	struct run run = {.o = o, .keeper = {.o = o, .mask = &run.mask}};
+	struct run run = {.o = o};
 	siginfo_t end;
 	char **words = command_words(o);
 	if (o->has_permits && o->permits == 0)
 		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
-	fill_standard_descriptors();
-	run.keeper.ledger = ledger_new(o);
-	spawn_block_signals(&run.mask);
+	keeper_prepare(&run.keeper, o, FOR_COMMAND, &run.mask);
 	start_command(&run, words);
-	keeper_begin(&run.keeper);
-	wait_for_grant(&run);
+	keeper_begin(&run.keeper, run.command->pid);
+	const int signal = keeper_wait_for_grant(&run.keeper);
+	if (signal != 0) {
+		close_gate(&run); /* a keeper that has the permits gives them back when the process behind it has ended */
+		keeper_dismiss(&run.keeper, signal);
+	}
 	spawn_deliver_pending_signals(&run.mask);
 	open_gate(&run);
 	wait_for_command(&run, &end);

@@ -7,6 +7,12 @@
 
 int etcd_cmd_run(const struct options *o);
 int etcd_cmd_create(const struct options *o);
+int etcd_cmd_take(const struct options *o);
+int etcd_cmd_post(const struct options *o);
+int etcd_cmd_cancel(const struct options *o);
+int etcd_cmd_recover(const struct options *o);
+int etcd_cmd_acquire(const struct options *o);
+int etcd_cmd_release(const struct options *o);
 int etcd_cmd_set(const struct options *o);
 int etcd_cmd_show(const struct options *o);
 int etcd_cmd_list(const struct options *o);

@@ -90,12 +90,22 @@ enforce(struct holding *hold)
 
 /* ---- the command ---- */
 
+/* The owner has ended, or the hold, by `tsem release`; or `tsem acquire` has been killed before it could report the hold. */
+static bool
+is_over_for_owner(const struct holding *hold)
+{
+	const struct keeping *k = hold->k;
+	return hold->ended_ns != 0 || k->lease.keyless || (k->wrapper_gone && !k->ledger->begun);
+}
+
 /* The command has ended, and `tsem run`, which says how, has ended, too, or is silent. */
 static bool
 is_over(const struct holding *hold)
 {
 	enum { PATIENCE_S = 5 };
 	const struct keeping *k = hold->k;
+	if (k->keeper->purpose == FOR_OWNER)
+		return is_over_for_owner(hold);
 	if (k->ledger->end != END_NONE)
 		return true;
 	return hold->ended_ns != 0 && (k->wrapper_gone || monotonic_ns() >= hold->ended_ns + PATIENCE_S * NS_PER_SECOND);
@@ -134,13 +144,15 @@ foresee(struct holding *hold)
 void
 keeper_hold(struct keeping *k)
 {
+	const bool for_owner = k->keeper->purpose == FOR_OWNER;
 	struct holding hold = {.k = k, .foresee_ns = monotonic_ns() + REST_MS * NS_PER_MS};
 	if (k->ledger->lost != LOSS_NONE) /* the previous keeper has sent the signal */
 		hold.lost_ns = boottime_ns();
 	keeping_detach();
 	while (!is_over(&hold)) {
 		enforce(&hold);
-		foresee(&hold);
+		if (!for_owner)
+			foresee(&hold);
 		wait_for_events(&hold);
 	}
 }

@@ -2,9 +2,13 @@
 #include "etcd/keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +17,8 @@
 #include "etcd/lease.h"
 #include "message.h"
 #include "monotonic.h"
+#include "spawn.h"
+#include "termination.h"
 
 /* Parts of the lifetime of the lease: how often `tsem run` looks, and how often it may see nothing. */
 enum { LOOKS = 10, SILENT_MAX = 3 };
@@ -44,20 +50,44 @@ start(struct keeper *keeper)
 	return true;
 }
 
-struct ledger *
-ledger_new(const struct options *o)
+/*
+ * A descriptor of tsem must not have the number of a standard one that is closed: a keeper would put another file there.
+ * A command finds it closed all the same.
+ */
+static void
+fill_standard_descriptors(void)
 {
+	int fd;
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+void
+keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purpose, sigset_t *mask)
+{
+	fill_standard_descriptors();
 	struct ledger *ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (ledger == MAP_FAILED)
 		die_error(o->name, -ENOMEM);
 	ledger->lease = lease_choose();
 	ledger->wrapper = getpid();
-	return ledger;
+	*keeper = (struct keeper){.o = o, .purpose = purpose, .mask = mask, .ledger = ledger};
+	spawn_block_signals(mask);
 }
 
 void
-keeper_begin(struct keeper *keeper)
+keeper_begin(struct keeper *keeper, pid_t command)
 {
+	keeper->command = command;
+	keeper->process = (int)syscall(SYS_pidfd_open, command, 0U);
+	if (keeper->process < 0 && (errno == ESRCH || errno == EINVAL /* a thread */))
+		die(keeper->o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)command);
+	if (keeper->process < 0)
+		die(keeper->o->name, "no descriptor for a process: %s (it needs Linux 5.3, and room in 'ulimit -n')",
+		    strerror(errno));
 	if (!start(keeper))
 		die_of_fork(keeper->o, -errno);
 }
@@ -119,21 +149,49 @@ keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *status)
 	return recv(keeper->socket, &byte, 1, 0) > 0 ? NEWS_RUNG : replace(keeper, status);
 }
 
+bool
+keeper_process_has_ended(const struct keeper *keeper)
+{
+	struct pollfd end = {.fd = keeper->process, .events = POLLIN};
+	return poll(&end, 1, 0) > 0;
+}
+
 void
 keeper_ring(const struct keeper *keeper)
 {
 	send(keeper->socket, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+int
+keeper_wait_for_grant(struct keeper *keeper)
+{
+	struct termination termination;
+	enum news news = NEWS_NONE;
+	int status = EXIT_TSEM_FAILED;
+	termination_defer(&termination);
+	while (!keeper->ledger->granted && termination_signal() == 0 && news < NEWS_ENDED)
+		news = keeper_wait(keeper, -1, keeper->mask, &status);
+	termination_restore(&termination);
+	if (termination_signal() != 0)
+		return termination_signal();
+	if (news == NEWS_FAILED)
+		die_of_fork(keeper->o, -errno);
+	if (news == NEWS_ENDED)
+		exit(status);
+	return 0;
+}
+
 void
-keeper_dismiss(struct keeper *keeper)
+keeper_dismiss(struct keeper *keeper, int signal)
 {
 	enum { PATIENCE_MS = 2000 };
 	struct pollfd end = {.fd = keeper->socket};
-	if (keeper->pid == 0)
-		return;
-	shutdown(keeper->socket, SHUT_WR);
-	if (poll(&end, 1, PATIENCE_MS) <= 0) /* until it has closed its end */
-		kill(keeper->pid, SIGKILL);
-	waitpid(keeper->pid, NULL, 0);
+	if (keeper->pid != 0) {
+		shutdown(keeper->socket, SHUT_WR);
+		if (poll(&end, 1, PATIENCE_MS) <= 0) /* until it has closed its end */
+			kill(keeper->pid, SIGKILL);
+		waitpid(keeper->pid, NULL, 0);
+	}
+	die_of_signal(signal);
+	_exit(EXIT_SIGNAL_BASE + signal); /* process 1 of a PID namespace */
 }

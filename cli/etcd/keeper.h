@@ -22,6 +22,12 @@ enum release { RELEASE_NONE, RELEASE_DONE, RELEASE_LATE /* when the lease ends, 
 
 enum command_end { END_NONE, END_EXITED, END_KILLED, END_UNUSED /* it was not executed */ };
 
+enum purpose {
+	FOR_COMMAND,
+	FOR_OWNER, /* that `tsem acquire` names */
+	TO_TAKE    /* the permits are to have no recorded holder */
+};
+
 /*
  * What `tsem run` and its keepers know in common, in memory that they share. After the grant, only `tsem run` prints: a
  * keeper must neither hold stderr open nor block on a full pipe.
@@ -32,6 +38,7 @@ enum command_end { END_NONE, END_EXITED, END_KILLED, END_UNUSED /* it was not ex
 struct ledger {
 	/* Written by the keeper. */
 	int64_t lease;
+	int64_t line;                    /* the create revision of the semaphore in whose line it surely was; 0: none */
 	_Atomic uint32_t beats;          /* a keeper that runs counts on */
 	_Atomic uint64_t valid_until_ns; /* of the hold, CLOCK_BOOTTIME */
 	struct granted grant;
@@ -42,15 +49,18 @@ struct ledger {
 
 	/* Written by `tsem run`, or by its child. */
 	pid_t wrapper;
-	_Atomic bool begun; /* the child is about to execute the command */
-	_Atomic int end;    /* an enum command_end */
+	_Atomic bool
+		begun; /* the child is about to execute the command, or `tsem acquire` is about to say that it has acquired */
+	_Atomic int end; /* an enum command_end */
 };
 
 struct keeper {
 	const struct options *o;
+	enum purpose purpose;
 	const sigset_t *mask; /* that its process has */
 	struct ledger *ledger;
-	int process; /* a pidfd of the command */
+	pid_t command; /* or the owner */
+	int process;   /* a pidfd of it */
 	int socket;
 	pid_t pid;      /* 0: there is none any more */
 	uint32_t beats; /* when `tsem run` looked last */
@@ -58,11 +68,11 @@ struct keeper {
 	uint64_t next_ns; /* when it looks again, CLOCK_MONOTONIC */
 };
 
-/* Memory for it. Dies if there is none. */
-struct ledger *ledger_new(const struct options *o);
+/* Call it first. It blocks the signals that end the process, and `mask` is the previous mask. Dies if that fails. */
+void keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purpose, sigset_t *mask);
 
-/* Starts a keeper for the command, which executes nothing before the grant. Dies if that fails. */
-void keeper_begin(struct keeper *keeper);
+/* Starts a keeper for the process `command`, which executes nothing before the grant. Dies if that fails. */
+void keeper_begin(struct keeper *keeper, pid_t command);
 
 enum news {
 	NEWS_NONE,  /* `fd` is readable, or a signal has come */
@@ -74,11 +84,20 @@ enum news {
 /* Waits for news of the keeper, or until `fd` is readable or, under `mask`, a signal comes. -1: no such descriptor. */
 enum news keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *status);
 
+/*
+ * Waits until the permits are granted, and returns 0, or the terminating signal that ended the wait. Exits with the status
+ * of a keeper that exits without them.
+ */
+int keeper_wait_for_grant(struct keeper *keeper);
+
+/* Whether the command or owner has ended. */
+bool keeper_process_has_ended(const struct keeper *keeper);
+
 /* Tells the keeper that the ledger has changed. */
 void keeper_ring(const struct keeper *keeper);
 
-/* Tells the keeper to stop, and waits at most 2 s until it has left the line. */
-void keeper_dismiss(struct keeper *keeper);
+/* Tells the keeper to stop, waits at most 2 s until it has left the line, and dies of the signal. */
+_Noreturn void keeper_dismiss(struct keeper *keeper, int signal);
 
 /* ---- inside ---- */
 

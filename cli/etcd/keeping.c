@@ -145,7 +145,9 @@ keeping_rest(struct keeping *k, const bool *urgent)
 static void
 begin_lease(struct keeping *k)
 {
-	line_begin(&k->line, &k->sem, k->o, k->ledger->lease, k->ledger->wrapper);
+	const pid_t command = k->keeper->command;
+	line_begin(&k->line, &k->sem, k->o, k->ledger->lease,
+	           k->keeper->purpose == FOR_OWNER ? command : k->ledger->wrapper, command);
 	line_key(&k->line, "holders/", k->holder_key);
 	k->lease = (struct lease){
 		.wire = k->sem.wire,
@@ -161,6 +163,8 @@ keeping_lease(struct keeping *k)
 {
 	const enum outcome outcome = lease_grant(&k->lease, monotonic_ns() + PATIENCE_S * NS_PER_SECOND);
 	k->leased = outcome == OUTCOME_DONE;
+	if (k->leased && !k->lease.existed)
+		k->ledger->line = 0; /* an earlier keeper's lease has ended, and with it its place */
 	if (outcome == OUTCOME_REFUSED || !(k->leased || k->sem.patience_ns > 0))
 		die(k->o->name, "the store grants no lease: %s (see 'etcdctl endpoint status' and 'etcdctl alarm list')",
 		    wire_error(k->sem.wire));
@@ -179,6 +183,19 @@ keeping_renew(struct keeping *k)
 	k->sem.lease_missing = false;
 	k->ledger->lease = lease_choose();
 	begin_lease(k);
+}
+
+bool
+keeping_confirm(struct keeping *k)
+{
+	const uint64_t certain = boottime_ns() + k->lease.ttl_ns;
+	lease_stop(&k->lease);
+	k->lease.next_ns = 0;
+	while (!k->lease.gone && !k->wrapper_gone && k->lease.valid_until_ns < certain) {
+		struct curl_waitfd fds[1];
+		keeping_step(k, fds, 1, UINT64_MAX);
+	}
+	return !k->lease.gone && !k->wrapper_gone;
 }
 
 /* Every exit of this process revokes the lease. */
@@ -216,7 +233,11 @@ keeper_main(struct keeper *keeper)
 	lease_stop(&k->lease); /* a read from before the grant would not find the key */
 	k->lease.holds = true;
 	k->sem.goes_on = true;
-	keeper_hold(k);
-	keeper_release(k);
+	if (keeper->purpose == TO_TAKE) {
+		keeper_take(k);
+	} else {
+		keeper_hold(k);
+		keeper_release(k);
+	}
 	exit(EXIT_DONE);
 }

@@ -52,11 +52,17 @@ bool keeping_lease(struct keeping *k);
 /* The lease has ended, or is about to, and with it all its keys: begins anew, with another one to get. */
 void keeping_renew(struct keeping *k);
 
+/* Waits until the store has confirmed the lease anew. False: it has ended, or `tsem run` has. */
+bool keeping_confirm(struct keeping *k);
+
 /* Lets go of stderr. */
 void keeping_detach(void);
 
 /* Comes back with the permits. Otherwise exits with the status for `tsem run`. */
 void keeper_acquire(struct keeping *k);
+
+/* Makes the permits ones without a recorded holder. Dies if it is not known whether it has done that. */
+void keeper_take(struct keeping *k);
 
 /* Comes back when the command has ended. */
 void keeper_hold(struct keeping *k);

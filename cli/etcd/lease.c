@@ -63,8 +63,8 @@ lease_grant(struct lease *lease, uint64_t deadline_ns)
 		lease->next_ns = monotonic_ns() + lease->ttl_ns / PERIODS;
 	}
 	/* By an attempt whose answer was lost, or by an earlier keeper: some time ago, so it has to be kept alive at once. */
-	const bool exists = outcome == OUTCOME_REFUSED && strstr(wire_error(lease->wire), "lease already exists") != NULL;
-	return exists ? OUTCOME_DONE : outcome;
+	lease->existed = outcome == OUTCOME_REFUSED && strstr(wire_error(lease->wire), "lease already exists") != NULL;
+	return lease->existed ? OUTCOME_DONE : outcome;
 }
 
 enum outcome
@@ -143,6 +143,18 @@ try_again(struct lease *lease, uint64_t pause_ns)
 	lease->next_ns = monotonic_ns() + pause_ns;
 }
 
+/*
+ * If the lease lives on, a process has deleted the key. But the answer that it lives may have been an old one, so that is
+ * known only when the member, which is up to date now, gives it again.
+ */
+static void
+miss_key(struct lease *lease)
+{
+	lease->gone = lease->keyless = lease->missed;
+	lease->missed = true;
+	try_again(lease, 0);
+}
+
 /* The answer comes from the same member, or does not count. */
 static void
 take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
@@ -152,11 +164,14 @@ take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
 		wire_leave_member(lease->wire, lease->member);
 	if (outcome != OUTCOME_DONE || !same || !is_of_etcd(lease, answer))
 		try_again(lease, lease->ttl_ns / PAUSES);
-	else if (lease->reads ? lease->holds && !has_key(answer) : !is_alive(answer))
+	else if (lease->reads && lease->holds && !has_key(answer))
+		miss_key(lease);
+	else if (!lease->reads && !is_alive(answer))
 		lease->gone = true;
 	else if (!lease->reads)
 		start_reading(lease);
 	else {
+		lease->missed = false;
 		lease->valid_until_ns = lease->sent_ns + lease->ttl_ns;
 		try_again(lease, lease->ttl_ns / PERIODS);
 	}

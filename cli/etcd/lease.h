@@ -13,8 +13,11 @@ struct lease {
 	int64_t id;
 	uint64_t ttl_ns;
 	const char *holder_key;
+	bool existed;            /* when it was to be granted */
 	bool holds;              /* the key exists; without it, the hold is gone as well */
-	bool gone;               /* the store says so */
+	bool missed;             /* the last read did not find the key */
+	bool gone;               /* the lease, or the key, says the store */
+	bool keyless;            /* only the key */
 	uint64_t valid_until_ns; /* CLOCK_BOOTTIME; 0: not yet */
 
 	struct call *call; /* to keep it alive, then to read the key; NULL: none is under way */

@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
-#include "monotonic.h"
-#include "process.h"
+#include "etcd/entry.h"
 
 /* The ranges of a view, in this order. */
-enum { VIEW_CONFIG, VIEW_HOLDERS, VIEW_HELD, VIEW_FIRST, VIEW_OWN, VIEW_PREDECESSOR };
+enum { VIEW_CONFIG, VIEW_HOLDERS, VIEW_HELD, VIEW_TAKEN, VIEW_FIRST, VIEW_OWN, VIEW_PREDECESSOR };
 
 void
 line_key(const struct line *line, const char *folder, char key[KEY_BYTES_MAX])
@@ -23,12 +22,19 @@ line_key(const struct line *line, const char *folder, char key[KEY_BYTES_MAX])
 }
 
 void
-line_begin(struct line *line, struct semaphore_on_etcd *sem, const struct options *o, int64_t lease, pid_t pid)
+line_begin(struct line *line, struct semaphore_on_etcd *sem, const struct options *o, int64_t lease, pid_t pid,
+           pid_t command)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
 	*line = (struct line){
-		.sem = sem, .o = o, .lease = lease, .pid = pid, .since = (double)now.tv_sec + (double)now.tv_nsec / 1e9};
+		.sem = sem,
+		.o = o,
+		.lease = lease,
+		.pid = pid,
+		.command = command,
+		.since = (double)now.tv_sec + (double)now.tv_nsec / 1e9,
+	};
 	snprintf(line->id, sizeof(line->id), "%016" PRIx64, (uint64_t)lease);
 }
 
@@ -60,17 +66,11 @@ grant_read(const struct kv *kv, struct granted *grant)
 static uint32_t
 count_of(const struct kv *kv)
 {
-	json_t *json = json_loads(kv->value, 0, NULL);
-	const json_int_t count = json_integer_value(json_object_get(json, "count"));
-	json_decref(json);
-	return count > 0 && count <= UINT32_MAX ? (uint32_t)count : 0;
-}
-
-/* "…/holders/ID" has the ID of "…/held/ID". */
-static const char *
-id_of(const char *key)
-{
-	return strrchr(key, '/') + 1;
+	struct entry entry;
+	if (!entry_read(kv, &entry))
+		return 0;
+	entry_free(&entry);
+	return entry.count;
 }
 
 static void
@@ -83,6 +83,8 @@ add_ranges(const struct line *line, json_t *txn, const char *when)
 	txn_range(txn, when, key);
 	etcd_key(line->sem, "held/", key);
 	txn_keys(txn, when, key);
+	etcd_key(line->sem, "anonymous", key);
+	txn_range(txn, when, key);
 	etcd_key(line->sem, "waiters/", key);
 	txn_first(txn, when, key);
 	line_key(line, "waiters/", key);
@@ -106,7 +108,8 @@ read_view(struct line *line, json_t *answer, struct granted *grant)
 	if (!txn_kv(answer, VIEW_FIRST, 0, &line->first))
 		line->first = (struct kv){.key = NULL};
 	bool damaged = line->has_waiters && (line->first.key == NULL || count_of(&line->first) == 0);
-	line->held = 0;
+	damaged = damaged || !taken_read(answer, VIEW_TAKEN, &line->taken);
+	line->held = line->taken.count;
 	for (size_t i = 0; txn_kv(answer, VIEW_HOLDERS, i, &kv); i++) {
 		const uint32_t count = count_of(&kv);
 		line->held += count;
@@ -157,20 +160,6 @@ line_has_room(const struct line *line)
 }
 
 /* ---- grants ---- */
-
-/* The description of the process that `tsem show` prints. */
-static json_t *
-describe(const struct line *line)
-{
-	char name[256] = "";
-	char host[sizeof(name)];
-	char command[1024];
-	gethostname(name, sizeof(name) - 1);
-	copy_printable(host, sizeof(host), (const unsigned char *)name, strlen(name));
-	process_task(line->pid, command, sizeof(command));
-	return json_pack("{s:s, s:i, s:I, s:s, s:I, s:f}", "host", host, "pid", (int)line->pid, "uid", (json_int_t)getuid(),
-	                 "command", command, "count", (json_int_t)line->o->count, "since", line->since);
-}
 
 /* The lowest ones that no holder has, without those of `leaver`. */
 static json_t *
@@ -226,8 +215,9 @@ delete_dead(const struct line *line, json_t *txn)
 
 /*
  * Guards the transaction against all that may have taken permits since the view. An unchanged config means the same
- * semaphore and capacity. A grant creates a key in holders/, so no permit has been taken since if each create revision
- * there is at most that of the view; an empty range counts as revision 0. Departures only free permits and slots.
+ * semaphore and capacity; an unchanged `anonymous`, that no holder's permits have become such ones. A grant creates a key
+ * in holders/, so no permit has been taken since if each create revision there is at most that of the view; an empty range
+ * counts as revision 0. Departures only free permits and slots.
  */
 static void
 guard(const struct line *line, json_t *txn)
@@ -235,6 +225,8 @@ guard(const struct line *line, json_t *txn)
 	char key[KEY_BYTES_MAX];
 	etcd_key(line->sem, "config", key);
 	txn_compare(txn, key, "MOD", "EQUAL", line->config.mod_revision);
+	etcd_key(line->sem, "anonymous", key);
+	txn_compare(txn, key, "MOD", "EQUAL", line->taken.mod_revision);
 	etcd_key(line->sem, "holders/", key);
 	txn_compare(txn, key, "CREATE", "LESS", line->revision + 1);
 }
@@ -304,7 +296,7 @@ line_enter(struct line *line, struct granted *grant)
 	guard(line, txn);
 	etcd_key(line->sem, "waiters/", all);
 	txn_compare(txn, all, "CREATE", "EQUAL", 0); /* no waiter is overtaken */
-	admit(line, txn, line->id, describe(line), 0, "");
+	admit(line, txn, line->id, entry_new(line->o, line->pid, line->command, line->since), 0, "");
 	const bool granted = commit_grant(line, txn, grant);
 	if (granted) { /* nothing else has changed, says the guard */
 		line->shows_only_us = line->held == 0;
@@ -345,7 +337,7 @@ line_queue(struct line *line)
 {
 	char key[KEY_BYTES_MAX];
 	json_t *txn = txn_new();
-	json_t *owner = describe(line);
+	json_t *owner = entry_new(line->o, line->pid, line->command, line->since);
 	json_t *answer;
 	etcd_key(line->sem, "config", key);
 	txn_compare(txn, key, "CREATE", "EQUAL", line->config.create_revision);
@@ -388,6 +380,17 @@ release(const struct line *line, const struct granted *grant)
 	line_key(line, "held/", key);
 	txn_delete(txn, "success", key);
 	return txn;
+}
+
+bool
+line_take(struct line *line, const struct granted *grant)
+{
+	char key[KEY_BYTES_MAX];
+	json_t *txn = release(line, grant);
+	bool succeeded;
+	etcd_key(line->sem, "anonymous", key);
+	taken_change(txn, key, &line->taken, line->taken.count + line->o->count, line->id);
+	return commit(line, txn, &succeeded) && succeeded;
 }
 
 /* The first waiter that the view shows, if it could have its permits. */

@@ -24,7 +24,8 @@ struct line {
 	const struct options *o;
 	int64_t lease;
 	char id[ID_BYTES]; /* the lease, in keys */
-	pid_t pid;         /* of `tsem run` */
+	pid_t pid;         /* of the holder or waiter that `tsem show` prints */
+	pid_t command;     /* of the process that becomes the command */
 	double since;      /* when it came, CLOCK_REALTIME */
 	int64_t ticket;    /* the create revision of its key in waiters/; 0: it has none */
 
@@ -34,7 +35,8 @@ struct line {
 	int64_t revision;
 	int config_error; /* 0, or that of config_read() */
 	struct config config;
-	uint64_t held;
+	uint64_t held; /* also by no recorded holder */
+	struct taken taken;
 	bool has_waiters;
 	struct kv first;                     /* of the waiters; its key is NULL if that is not text */
 	char predecessor_key[KEY_BYTES_MAX]; /* of the waiter in front; "": not known */
@@ -49,7 +51,8 @@ enum place {
 	PLACE_HOLDER, /* `*grant` is set */
 };
 
-void line_begin(struct line *line, struct semaphore_on_etcd *sem, const struct options *o, int64_t lease, pid_t pid);
+void line_begin(struct line *line, struct semaphore_on_etcd *sem, const struct options *o, int64_t lease, pid_t pid,
+                pid_t command);
 void line_end(struct line *line);
 
 enum place line_look(struct line *line, struct granted *grant);
@@ -60,11 +63,17 @@ bool line_has_room(const struct line *line);
 /* Becomes a holder at once, if there is room and no waiter. False: it may have, or the view was too old. */
 bool line_enter(struct line *line, struct granted *grant);
 
-/* Becomes the last waiter. The next view shows whether that succeeded. */
+/* Becomes the last waiter. If that is certain, it has a ticket; otherwise the next view shows whether it has succeeded. */
 void line_queue(struct line *line);
 
 /* The first waiter grants itself its permits. As line_enter(). */
 bool line_grant(struct line *line, struct granted *grant);
+
+/*
+ * A holder's permits become ones without a recorded holder. False: it is not known, or the number of these has changed
+ * since the view.
+ */
+bool line_take(struct line *line, const struct granted *grant);
 
 /* Stops waiting. False: it has become a holder, or it is not known. */
 bool line_leave(struct line *line);

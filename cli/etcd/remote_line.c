@@ -17,6 +17,10 @@ look(struct waiting_line *line, struct sight *sight)
 		return;
 	sight->stat = snapshot->stat;
 	sight->reason = snapshot->reason;
+	if (line->idle)
+		reason_conclude_use(&sight->reason, &sight->stat);
+	else
+		reason_conclude(&sight->reason, &sight->stat, line->o->count);
 	for (size_t i = 0; i < snapshot->n; i++) {
 		if (snapshot->owners[i].position > 0 && (int64_t)snapshot->owners[i].ticket == remote->ticket)
 			sight->place = snapshot->owners[i].position;

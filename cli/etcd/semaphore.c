@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <uuid.h>
 
+#include "etcd/entry.h"
 #include "message.h"
 #include "monotonic.h"
 
@@ -62,8 +63,8 @@ complain_of_silence(struct semaphore_on_etcd *sem)
 	sem->complained = true;
 }
 
-static _Noreturn void
-die_of_silence(const struct semaphore_on_etcd *sem)
+void
+etcd_die_of_silence(const struct semaphore_on_etcd *sem)
 {
 	die(sem->store.operand, "no member of the store answers at %s: %s (%s)", store_endpoints(&sem->store),
 	    wire_error(sem->wire),
@@ -94,7 +95,7 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 		complain_of_silence(sem);
 		wire_pause(sem->wire, UINT64_MAX);
 	} else if (!lost || !wire_pause(sem->wire, sem->deadline_ns)) {
-		die_of_silence(sem);
+		etcd_die_of_silence(sem);
 	}
 	return false;
 }
@@ -224,9 +225,13 @@ etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct 
 	struct kv kv;
 	etcd_key(sem, "config", key);
 	txn_range(txn, "success", key);
+	etcd_key(sem, "anonymous", key);
+	txn_range(txn, "success", key);
 	etcd_commit(sem, EFFECT_READS, txn, &answer);
 	const bool exists = txn_kv(answer, 0, 0, &kv);
-	const int rc = exists ? config_read(&kv, config) : 0;
+	int rc = exists ? config_read(&kv, config) : 0;
+	if (exists && rc == 0 && !taken_read(answer, 1, &sem->taken))
+		rc = -EBADMSG;
 	if (rc < 0)
 		die_of_config(sem, o, rc);
 	json_decref(answer);
@@ -260,28 +265,27 @@ add_slots(struct snapshot *snapshot, struct tsem_owner *owner, const json_t *slo
 static int
 add_owner(struct snapshot *snapshot, const struct kv *kv, uint32_t position)
 {
-	json_t *json = json_loads(kv->value, 0, NULL);
-	const char *host = json_string_value(json_object_get(json, "host"));
-	const char *command = json_string_value(json_object_get(json, "command"));
-	uint32_t pid;
-	uint32_t uid;
+	struct entry entry;
 	struct tsem_owner *owner = &snapshot->owners[snapshot->n];
 	struct remote *remote = &snapshot->remotes[snapshot->n];
-	*owner = (struct tsem_owner){.position = position, .alive = TSEM_ALIVE, .owned = true, .remaining_ns = -1};
-	if (!read_u32(json, "count", &owner->count) || !read_u32(json, "pid", &pid) || !read_u32(json, "uid", &uid)
-	    || host == NULL || command == NULL) {
-		json_decref(json);
+	const uint64_t revision = (uint64_t)kv->create_revision;
+	if (!entry_read(kv, &entry))
 		return -EBADMSG;
-	}
-	owner->pid = (pid_t)pid;
-	owner->uid = (uid_t)uid;
-	owner->elapsed_ns = elapsed_since(json_number_value(json_object_get(json, "since")));
-	owner->ticket =
-		position == 0 ? (uint64_t)json_integer_value(json_object_get(json, "ticket")) : (uint64_t)kv->create_revision;
-	add_slots(snapshot, owner, json_object_get(json, "slots"));
-	*remote = (struct remote){strdup(host), strdup(command), position == 0 ? (uint64_t)kv->create_revision : 0};
+	*owner = (struct tsem_owner){
+		.position = position,
+		.alive = TSEM_ALIVE,
+		.owned = true,
+		.remaining_ns = -1,
+		.pid = entry.pid,
+		.uid = entry.uid,
+		.count = entry.count,
+		.elapsed_ns = elapsed_since(json_number_value(json_object_get(entry.json, "since"))),
+		.ticket = position > 0 ? revision : (uint64_t)json_integer_value(json_object_get(entry.json, "ticket")),
+	};
+	add_slots(snapshot, owner, json_object_get(entry.json, "slots"));
+	*remote = (struct remote){strdup(entry.host), strdup(entry.command), position == 0 ? revision : 0};
 	snapshot->n++;
-	json_decref(json);
+	entry_free(&entry);
 	return remote->host == NULL || remote->command == NULL ? -ENOMEM : 0;
 }
 
@@ -296,7 +300,7 @@ count_kvs(const json_t *answer, size_t response)
 }
 
 static void
-conclude(struct snapshot *snapshot, const struct config *config)
+conclude(struct snapshot *snapshot, const struct config *config, uint32_t anonymous)
 {
 	struct tsem_stat *stat = &snapshot->stat;
 	*stat = (struct tsem_stat){
@@ -305,6 +309,7 @@ conclude(struct snapshot *snapshot, const struct config *config)
 		.capacity = config->capacity,
 		.created = config->created,
 		.uid = config->uid,
+		.held = anonymous,
 		.flags = TSEM_BOUNDED,
 	};
 	uuid_parse(config->uuid, stat->uuid);
@@ -323,9 +328,9 @@ conclude(struct snapshot *snapshot, const struct config *config)
 	snapshot->reason.remote = snapshot->reason.holders > 0 ? &snapshot->remotes[0] : NULL;
 }
 
-/* Of ranges over config, holders/ and waiters/. */
+/* Of ranges over config, holders/, waiters/ and anonymous. */
 static int
-read_state(const json_t *answer, struct snapshot *snapshot)
+read_state(const json_t *answer, struct snapshot *snapshot, struct taken *taken)
 {
 	struct config config;
 	struct kv kv;
@@ -342,15 +347,17 @@ read_state(const json_t *answer, struct snapshot *snapshot)
 		rc = add_owner(snapshot, &kv, 0);
 	for (size_t i = 0; rc == 0 && txn_kv(answer, 2, i, &kv); i++)
 		rc = add_owner(snapshot, &kv, (uint32_t)i + 1);
+	if (rc == 0 && !taken_read(answer, 3, taken))
+		rc = -EBADMSG;
 	if (rc == 0)
-		conclude(snapshot, &config);
+		conclude(snapshot, &config, taken->count);
 	return rc;
 }
 
 int
 etcd_snapshot(struct semaphore_on_etcd *sem, struct snapshot *snapshot)
 {
-	static const char *const ranges[] = {"config", "holders/", "waiters/"};
+	static const char *const ranges[] = {"config", "holders/", "waiters/", "anonymous"};
 	json_t *txn = txn_new();
 	json_t *answer;
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
@@ -360,7 +367,7 @@ etcd_snapshot(struct semaphore_on_etcd *sem, struct snapshot *snapshot)
 	}
 	if (!etcd_commit(sem, EFFECT_READS, txn, &answer))
 		return -ETIMEDOUT;
-	const int rc = read_state(answer, snapshot);
+	const int rc = read_state(answer, snapshot, &sem->taken);
 	json_decref(answer);
 	return rc;
 }

@@ -6,10 +6,12 @@
  *   waiters/ID   leased; its create revision is the ticket
  *   holders/ID   leased; its create revision is the fence
  *   held/ID      not leased; without holders/ID, that holder died with its permits
+ *   anonymous    the number of permits that `tsem take` took
  */
 #ifndef TSEM_CLI_ETCD_SEMAPHORE_H
 #define TSEM_CLI_ETCD_SEMAPHORE_H
 
+#include "etcd/taken.h"
 #include "etcd/txn.h"
 #include "etcd/wire.h"
 #include "options.h"
@@ -19,6 +21,7 @@ struct semaphore_on_etcd {
 	struct store store;
 	struct wire *wire;
 	int64_t revision;     /* of the store, at the last answer */
+	struct taken taken;   /* at the last snapshot, or with the last config */
 	bool lost;            /* the answer to a change did not come: it may be done */
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */
@@ -41,6 +44,9 @@ void etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KE
  * known whether the store has done it, so the caller looks and tries again. If a lease is missing, the answer is empty.
  */
 bool etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json_t **answer);
+
+/* Says that no member answers. */
+_Noreturn void etcd_die_of_silence(const struct semaphore_on_etcd *sem);
 
 /* ---- config ---- */
 

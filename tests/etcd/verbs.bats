@@ -232,7 +232,7 @@ waits 2 19 gamma 1   later"
   refused '--foreign does not work' remove --foreign etcd:a
   refused '--stats does not work' show --stats etcd:a
   refused '--jobserver does not work' run --jobserver etcd:a make
-  refused "'take' does not work" take etcd:a
+  refused "'watch' does not work" watch etcd:a
 }
 
 @test "etcd: a member that does not answer is passed over" {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "etcd/etcd_verbs.h"
+#include "etcd/keeper.h"
+#include "message.h"
+
+int
+etcd_cmd_take(const struct options *o)
+{
+	struct keeper keeper;
+	sigset_t mask;
+	int status = EXIT_TSEM_FAILED;
+	keeper_prepare(&keeper, o, TO_TAKE, &mask);
+	keeper_begin(&keeper, getpid());
+	const int signal = keeper_wait_for_grant(&keeper);
+	if (signal != 0)
+		keeper_dismiss(&keeper, signal);
+	while (keeper_wait(&keeper, -1, NULL, &status) < NEWS_ENDED)
+		continue;
+	return status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The keeper of a `tsem take`, from when it has the permits on. */
+#include <stdlib.h>
+
+#include "etcd/keeping.h"
+#include "message.h"
+
+static _Noreturn void
+withdraw(struct keeping *k)
+{
+	if (!k->ledger->grant.recovered)
+		line_release(&k->line, &k->ledger->grant);
+	exit(EXIT_DONE);
+}
+
+/* A hold that is gone under a lease that is not has become permits without a holder, by an attempt whose answer was lost. */
+void
+keeper_take(struct keeping *k)
+{
+	enum place place = PLACE_HOLDER;
+	k->lease.holds = false; /* the key goes */
+	while (place != PLACE_HOLDER || !line_take(&k->line, &k->ledger->grant)) {
+		if (k->wrapper_gone)
+			withdraw(k);
+		place = line_look(&k->line, &k->ledger->grant);
+		if (place == PLACE_NONE && keeping_confirm(k))
+			return;
+		if (k->lease.gone || boottime_ns() >= keeping_limit_ns(k))
+			die(k->o->name, "no member of the store has answered in time (see 'tsem show', because it may be done)");
+	}
+}
