@@ -7,14 +7,7 @@
 #include <string.h>
 
 #include "message.h"
-
-void
-require_owner(const struct options *o)
-{
-	if (o->owner == 0 && (o->force || o->pid_ns != 0))
-		die(o->name, "%s needs --owner PID (see 'tsem show %s' for the PID)", o->force ? "--force" : "--pid-ns",
-		    o->name);
-}
+#include "refusal.h"
 
 /* What is known of the owners that the options name. */
 struct named_owners {
@@ -75,21 +68,6 @@ die_of_several(const struct options *o, const struct named_owners *named)
 	    options, o->name);
 }
 
-static _Noreturn void
-die_of_living(const struct options *o, const struct named_owners *named)
-{
-	const int pid = (int)named->pid;
-	char option[32] = "";
-	if (named->pid_ns != 0)
-		sprintf(option, "--pid-ns %" PRIu32 " ", named->pid_ns);
-	if (!named->holds)
-		die(o->name, "process %d is alive (end its wait with 'tsem cancel --owner %d %s%s')", pid, pid, option,
-		    o->name);
-	if (named->here == 0)
-		die(o->name, "process %d is alive in its own PID namespace (its permits come back when it ends)", pid);
-	die(o->name, "process %d is alive (end it with 'kill %d'; its permits come back then)", pid, (int)named->here);
-}
-
 void
 die_of_named(const struct options *o, tsem *sem, int error, bool waits_only)
 {
@@ -99,14 +77,15 @@ die_of_named(const struct options *o, tsem *sem, int error, bool waits_only)
 	tsem_close(sem);
 	switch (error) {
 	case -ENOENT:
-		die(o->name, "process %d does not %s (see 'tsem show %s')", pid, waits_only ? "wait" : "hold or wait", o->name);
+		die_of_no_owner(o, waits_only ? "wait" : "hold or wait");
 	case -ENOTUNIQ:
 		die_of_several(o, &named);
 	case -EXDEV:
-		die(o->name, "whether process %d is alive cannot be told from here (if you know that it is dead, add --force)",
-		    pid);
+		die_of_unknown_life(o);
 	case -EBUSY:
-		die_of_living(o, &named);
+		if (named.holds && named.here == 0)
+			die(o->name, "process %d is alive in its own PID namespace (its permits come back when it ends)", pid);
+		die_of_living(o, named.holds, named.here);
 	default:
 		die_error(o->name, error);
 	}

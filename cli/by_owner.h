@@ -6,9 +6,6 @@
 #include "options.h"
 #include "tsem.h"
 
-/* Dies if an option is given that needs --owner, and --owner is not. */
-void require_owner(const struct options *o);
-
 /* Dies of what tsem_recover_owner() returned, or with `waits_only` tsem_cancel_owner(), and says what to do. */
 _Noreturn void die_of_named(const struct options *o, tsem *sem, int error, bool waits_only);
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "cmd.h"
+#include "refusal.h"
 #include "waiting.h"
 
 /* This process acquires and then hands over, so that the permits come back if it dies in between. */
@@ -17,13 +18,12 @@ acquire_for(tsem *sem, const struct options *o, const tsem_process *owner)
 	tsem_hold_slot(&hold);
 	rc = tsem_hand_over_to(&hold, owner);
 	if (rc == 0 && recovered && o->verbose)
-		complain(o->name, "an earlier holder died without giving its permits back (check what they protect)");
+		complain_of_recovery(o);
 	if (rc == 0)
 		return EXIT_DONE;
 	give_back_unused(&hold);
 	if (rc == -ESRCH)
-		die(o->name, "process %d ended before its permits were granted (they were given back, see 'tsem show %s')",
-		    (int)o->owner, o->name);
+		die_of_ended_process(o);
 	die_error(o->name, rc);
 }
 
@@ -31,12 +31,11 @@ int
 cmd_acquire(const struct options *o)
 {
 	tsem_process owner;
-	if (o->owner == 0)
-		die(o->name, "acquire needs --owner PID (in a script, use --owner $$)");
+	require_owner_of_hold(o, "acquire");
 	/* Found before the wait, because another process may get the same pid during it. */
 	int rc = tsem_find_process((pid_t)o->owner, &owner);
 	if (rc == -ESRCH)
-		die(o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)o->owner);
+		die_of_no_process(o);
 	if (rc < 0)
 		die_error(o->name, rc);
 	struct options own = *o;

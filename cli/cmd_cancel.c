@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "by_owner.h"
 #include "cmd.h"
+#include "refusal.h"
 #include "waiting.h"
 
 int

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "refusal.h"
 #include "waiting.h"
 
 static _Noreturn void
@@ -11,9 +12,7 @@ die_of_overflow(const struct options *o, tsem *sem)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (tsem_stat(sem, &stat) == 0 && (stat.flags & TSEM_BOUNDED) != 0)
-		die(o->name,
-		    "the post would exceed the limit: it can give back what 'tsem take' has taken, and no more (nothing "
-		    "was posted; 'tsem set -j' changes the limit)");
+		die_of_bounded_post(o);
 	die(o->name, "the post would exceed the maximum (nothing was posted)");
 }
 

@@ -5,6 +5,7 @@
 #include "by_owner.h"
 #include "cmd.h"
 #include "reason.h"
+#include "refusal.h"
 #include "waiting.h"
 
 static int

@@ -95,34 +95,26 @@ print_option(const struct option_row *row)
 	printf("  %-29s %s\n", left, row->help);
 }
 
+/* The verbs without a program for etcd need no list of options. */
 static void
 print_on_etcd(const struct verb *verb)
 {
 	enum { NOT_THERE = VERB_TOP | VERB_WATCH };
-	struct text_line line = {.used = 0};
+	struct text_line line = {.used = 0, .indent = strlen("  Not there:")};
 	char option[OPTION_TEXT_MAX];
-	bool any = false;
-	if (verb->id == VERB_HELP)
-		return;
 	printf("\nOn etcd, by names such as 'etcd:NAME' (see tsem-etcd(7)):\n");
 	if (verb->on_etcd != NULL)
 		printf("  %s\n", verb->on_etcd);
-	for (size_t i = 0; i < option_rows_n; i++) {
-		const struct option_row *row = &option_rows[i];
-		if (!verb_accepts(verb, row) || !row->local || (verb->id & NOT_THERE) != 0)
+	for (size_t i = 0; i < option_rows_n && (verb->id & NOT_THERE) == 0; i++) {
+		if (!verb_accepts(verb, &option_rows[i]) || !option_rows[i].local)
 			continue;
-		option_to_text(row, option);
-		if (!any) {
-			line.used = line.indent = strlen("  Not there:");
-			printf("  Not there:");
-		}
-		any = true;
+		if (line.used == 0)
+			line.used = (size_t)printf("  Not there:");
+		option_to_text(&option_rows[i], option);
 		print_word(&line, option);
 	}
-	if (any)
+	if (line.used > 0)
 		printf("\n");
-	else if (verb->on_etcd == NULL)
-		printf("  As on one machine.\n");
 }
 
 void
@@ -136,7 +128,8 @@ print_help(const struct verb *verb)
 	}
 	if (verb->columns != NULL)
 		columns_print_help(verb->columns);
-	print_on_etcd(verb);
+	if (verb->id != VERB_HELP)
+		print_on_etcd(verb);
 	if (verb->id == VERB_HELP)
 		printf("\nSee tsem(1).\n");
 	else

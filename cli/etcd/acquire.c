@@ -13,14 +13,14 @@
 #include "etcd/watch.h"
 #include "message.h"
 #include "monotonic.h"
+#include "refusal.h"
 
 struct wait {
 	struct keeping *k;
 	struct watch watch;
 	struct remote_line shown;
-	bool queued;         /* it has tried to */
-	int64_t incarnation; /* of the semaphore: a later one of the same name has another line */
-	bool granted;        /* by another process */
+	int64_t queued; /* the create revision of the semaphore in whose line it has tried to stand; 0: none yet */
+	bool granted;   /* by another process */
 };
 
 /* Dies of what no wait would change. */
@@ -50,7 +50,7 @@ static void
 create_or_die(const struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	if (k->line.config_error != -ENOENT || (!k->o->has_permits && !wait->queued))
+	if (k->line.config_error != -ENOENT || (!k->o->has_permits && wait->queued == 0))
 		die_of_config(&k->sem, k->o, k->line.config_error);
 	check_removal(wait);
 	struct config config;
@@ -81,22 +81,6 @@ leave_for_good(struct wait *wait)
 }
 
 static _Noreturn void
-leave_with_wrapper(struct wait *wait)
-{
-	leave_for_good(wait);
-	exit(EXIT_DONE);
-}
-
-static _Noreturn void
-leave_without_owner(struct wait *wait)
-{
-	const struct options *o = wait->k->o;
-	leave_for_good(wait);
-	die(o->name, "process %d ended before its permits were granted (they were given back, see 'tsem show %s')",
-	    (int)o->owner, o->name);
-}
-
-static _Noreturn void
 give_up(struct wait *wait, int error)
 {
 	const struct options *o = wait->k->o;
@@ -113,10 +97,13 @@ static void
 check_for_need(struct wait *wait)
 {
 	const struct keeping *k = wait->k;
-	if (k->wrapper_gone)
-		leave_with_wrapper(wait);
-	if (k->keeper->purpose == FOR_OWNER && keeper_process_has_ended(k->keeper))
-		leave_without_owner(wait);
+	const bool ownerless = k->keeper->purpose == FOR_OWNER && keeper_process_has_ended(k->keeper);
+	if (!k->wrapper_gone && !ownerless)
+		return;
+	leave_for_good(wait);
+	if (!k->wrapper_gone)
+		die_of_ended_process(k->o);
+	exit(EXIT_DONE);
 }
 
 /* The same, or if the time is up. */
@@ -190,7 +177,7 @@ static void
 tell_loss_of_place(const struct wait *wait)
 {
 	const struct options *o = wait->k->o;
-	if (wait->queued && !o->quiet)
+	if (wait->queued != 0 && !o->quiet)
 		complain(o->name,
 		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
 }
@@ -243,7 +230,6 @@ step(struct wait *wait)
 	if (k->lease.gone || k->sem.lease_missing) {
 		tell_loss_of_place(wait);
 		keeping_renew(k);
-		k->ledger->line = 0;
 		return false;
 	}
 	if (place == PLACE_HOLDER) {
@@ -255,14 +241,14 @@ step(struct wait *wait)
 		return false;
 	}
 	const int64_t incarnation = k->line.config.create_revision;
-	if (wait->queued && wait->incarnation != incarnation)
+	/* Another semaphore of the same name has another line. */
+	if (wait->queued != 0 && wait->queued != incarnation) {
 		check_removal(wait);
-	wait->incarnation = incarnation;
-	if (place != PLACE_NONE) {
-		wait->queued = true;
-		k->ledger->line = incarnation;
+		wait->queued = incarnation;
 	}
-	if (!wait->queued && k->ledger->line != incarnation)
+	if (place != PLACE_NONE)
+		wait->queued = k->ledger->line = incarnation;
+	if (wait->queued == 0 && k->ledger->line != incarnation)
 		check_request(k);
 	if (!k->leased && !keeping_lease(k))
 		return false;
@@ -278,19 +264,13 @@ step(struct wait *wait)
 		give_up(wait, -EAGAIN);
 	if (place == PLACE_NONE) {
 		line_queue(&k->line);
-		wait->queued = true;
+		wait->queued = incarnation;
 		if (k->line.ticket != 0)
 			k->ledger->line = incarnation;
 	} else {
 		wait_for_change(wait, place);
 	}
 	return false;
-}
-
-static bool
-is_certain(const struct keeping *k)
-{
-	return !k->lease.gone && boottime_ns() < keeping_limit_ns(k);
 }
 
 /*
@@ -302,16 +282,10 @@ confirm(struct wait *wait)
 {
 	struct keeping *k = wait->k;
 	check_for_need(wait);
-	if (is_certain(k))
-		return true;
-	k->lease.next_ns = 0;
-	while (!is_certain(k) && !k->lease.gone) {
-		enum { PAUSE_MS = 100 };
-		struct curl_waitfd fds[1];
-		keeping_step(k, fds, 1, monotonic_ns() + PAUSE_MS * NS_PER_MS);
-		check_for_need(wait);
-	}
-	return false;
+	const bool certain = !k->lease.gone && boottime_ns() < keeping_limit_ns(k);
+	if (!certain)
+		keeping_confirm(k);
+	return certain;
 }
 
 void

@@ -13,8 +13,6 @@
 
 #include "process.h"
 
-enum { MACHINE_BYTES_MAX = 96 };
-
 const char *
 id_of(const char *key)
 {
@@ -32,21 +30,26 @@ namespace_of(const char *path)
 
 /*
  * This boot of this machine, with the namespaces in which a number and the start time of a process have their meaning.
- * "": unknown, or /proc shows another namespace.
+ * "": unknown, or /proc shows another namespace. Looks once.
  */
-static void
-find_machine(char machine[MACHINE_BYTES_MAX])
+static const char *
+this_machine(void)
 {
+	static char machine[96];
+	static bool looked;
 	char boot[40] = "";
+	if (looked)
+		return machine;
+	looked = true;
 	const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	const ssize_t n = fd < 0 ? 0 : read(fd, boot, sizeof(boot) - 1);
 	if (fd >= 0)
 		close(fd);
 	boot[strcspn(boot, "\n")] = '\0';
-	machine[0] = '\0';
 	if (n > 0 && proc_has_our_numbers())
-		snprintf(machine, MACHINE_BYTES_MAX, "%s/%" PRIu64 "/%" PRIu64, boot, namespace_of("/proc/self/ns/pid"),
+		snprintf(machine, sizeof(machine), "%s/%" PRIu64 "/%" PRIu64, boot, namespace_of("/proc/self/ns/pid"),
 		         namespace_of("/proc/self/ns/time"));
+	return machine;
 }
 
 /* When it started, in the unit of /proc; 0: it cannot be told. `ended`: it is a zombie. */
@@ -79,16 +82,14 @@ entry_new(const struct options *o, pid_t pid, pid_t command, double since)
 	char name[256] = "";
 	char host[sizeof(name)];
 	char task[1024];
-	char machine[MACHINE_BYTES_MAX];
 	bool ended;
 	gethostname(name, sizeof(name) - 1);
 	copy_printable(host, sizeof(host), (const unsigned char *)name, strlen(name));
 	process_task(pid, task, sizeof(task));
-	find_machine(machine);
-	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:I, s:I, s:s, s:I, s:b, s:f}", "host", host, "machine", machine, "pid",
-	                 (int)pid, "start", (json_int_t)start_of(pid, &ended), "command_pid", (int)command, "command_start",
-	                 (json_int_t)start_of(command, &ended), "uid", (json_int_t)getuid(), "command", task, "count",
-	                 (json_int_t)o->count, "acquired", o->owner != 0, "since", since);
+	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:I, s:I, s:s, s:I, s:b, s:f}", "host", host, "machine", this_machine(),
+	                 "pid", (int)pid, "start", (json_int_t)start_of(pid, &ended), "command_pid", (int)command,
+	                 "command_start", (json_int_t)start_of(command, &ended), "uid", (json_int_t)getuid(), "command",
+	                 task, "count", (json_int_t)o->count, "acquired", o->owner != 0, "since", since);
 }
 
 static bool
@@ -108,8 +109,9 @@ entry_read(const struct kv *kv, struct entry *entry)
 	json_t *json = json_loads(kv->value, 0, NULL);
 	*entry = (struct entry){
 		.json = json,
-		.id = id_of(kv->key),
-		.revision = kv->create_revision,
+		.key = kv->key,
+		.lease = (int64_t)strtoull(id_of(kv->key), NULL, 16),
+		.create_revision = kv->create_revision,
 		.host = json_string_value(json_object_get(json, "host")),
 		.command = json_string_value(json_object_get(json, "command")),
 		.acquired = json_is_true(json_object_get(json, "acquired")),
@@ -146,9 +148,7 @@ machine_of(const struct entry *entry)
 bool
 entry_is_here(const struct entry *entry)
 {
-	char machine[MACHINE_BYTES_MAX];
-	find_machine(machine);
-	return machine[0] != '\0' && strcmp(machine_of(entry), machine) == 0;
+	return this_machine()[0] != '\0' && strcmp(machine_of(entry), this_machine()) == 0;
 }
 
 bool

@@ -11,9 +11,10 @@
 #include "options.h"
 
 struct entry {
-	json_t *json;     /* the texts are valid as long as it */
-	const char *id;   /* "…/holders/ID"; valid as long as the key */
-	int64_t revision; /* that created the key */
+	json_t *json;    /* the texts are valid as long as it */
+	const char *key; /* "…/holders/ID"; valid as long as the answer */
+	int64_t lease;   /* its ID */
+	int64_t create_revision;
 	const char *host;
 	const char *command;
 	pid_t pid; /* of `tsem`, or of the process that `tsem acquire` acquired for */

@@ -8,6 +8,7 @@
 #include "etcd/lease.h"
 #include "etcd/semaphore.h"
 #include "message.h"
+#include "refusal.h"
 
 /* The available permits before it. Dies of what forbids the post. */
 static uint64_t
@@ -41,14 +42,6 @@ post(struct semaphore_on_etcd *sem, const struct options *o, const char *changer
 	return done;
 }
 
-static _Noreturn void
-die_of_overflow(const struct options *o)
-{
-	die(o->name, "the post would exceed the limit: it can give back what 'tsem take' has taken, and no more (nothing "
-	             "was posted; "
-	             "'tsem set -j' changes the limit)");
-}
-
 /*
  * Posts once. The guard of a repeated request fails if the attempt whose answer was lost, or another process, has changed
  * the number since; the last change tells which.
@@ -71,7 +64,7 @@ etcd_cmd_post(const struct options *o)
 		if (sem.lost && sem.taken.mod_revision != seen)
 			die(o->name, "the answer of the store was lost (see 'tsem show %s', because it may be done)", o->name);
 		if (o->count > sem.taken.count)
-			die_of_overflow(o);
+			die_of_bounded_post(o);
 		available = now;
 		seen = sem.taken.mod_revision;
 		if (post(&sem, o, changer))

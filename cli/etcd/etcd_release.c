@@ -1,30 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #include "etcd/etcd_verbs.h"
 #include "etcd/line.h"
 #include "etcd/owners.h"
 #include "message.h"
+#include "refusal.h"
 
-/* The newest hold that `tsem acquire` made here for the process. False: there is none. */
-static bool
-find_hold(const struct named *named, struct entry *newest)
+/* The newest hold that `tsem acquire` made here for the process; NULL: there is none. */
+static const struct entry *
+find_hold(const struct owners *owners)
 {
-	struct entry entry;
-	newest->json = NULL;
-	for (size_t i = 0; i < named->holders_n; i++) {
-		entry_read(&named->kvs[i], &entry);
-		const bool newer = newest->json == NULL || entry.revision > newest->revision;
-		if (entry.acquired && newer && entry_is_here(&entry) && !entry_is_dead(&entry)) {
-			entry_free(newest);
-			*newest = entry;
-		} else {
-			entry_free(&entry);
-		}
+	const struct entry *newest = NULL;
+	for (size_t i = 0; i < owners->n; i++) {
+		const struct entry *entry = &owners->entries[i];
+		const bool newer = newest == NULL || entry->create_revision > newest->create_revision;
+		if (entry->acquired && newer && entry_is_here(entry) && !entry_is_dead(entry))
+			newest = entry;
 	}
-	return newest->json != NULL;
+	return newest;
 }
 
 /* Its keeper finds the key deleted, and ends the lease. */
@@ -33,9 +28,9 @@ release(struct semaphore_on_etcd *sem, const struct options *o, const struct ent
 {
 	struct line line;
 	struct options own = *o;
-	const struct granted grant = {.fence = hold->revision};
+	const struct granted grant = {.fence = hold->create_revision};
 	own.count = hold->count;
-	line_begin(&line, sem, &own, (int64_t)strtoull(hold->id, NULL, 16), hold->pid, hold->pid);
+	line_begin(&line, sem, &own, hold->lease, hold->pid, hold->pid);
 	while (!line_release(&line, &grant))
 		continue;
 	line_end(&line);
@@ -45,19 +40,17 @@ int
 etcd_cmd_release(const struct options *o)
 {
 	struct semaphore_on_etcd sem;
-	struct named named;
-	struct entry hold;
-	if (o->owner == 0)
-		die(o->name, "release needs --owner PID (in a script, use --owner $$)");
+	struct owners owners;
+	require_owner_of_hold(o, "release");
 	if (kill((pid_t)o->owner, 0) != 0 && errno == ESRCH)
-		die(o->name, "there is no process %d (its permits came back when it ended)", (int)o->owner);
+		die_of_ended_holder(o);
 	etcd_open(&sem, o);
-	owners_find(&sem, o, OWNERS_HOLDERS, &named);
-	if (!find_hold(&named, &hold))
-		die(o->name, "process %d has no hold made by 'tsem acquire' (see 'tsem show %s')", (int)o->owner, o->name);
-	release(&sem, o, &hold);
-	entry_free(&hold);
-	owners_free(&named);
+	owners_find(&sem, o, OWNERS_HOLDERS, &owners);
+	const struct entry *hold = find_hold(&owners);
+	if (hold == NULL)
+		die_of_no_hold(o);
+	release(&sem, o, hold);
+	owners_free(&owners);
 	etcd_close(&sem);
 	return EXIT_DONE;
 }

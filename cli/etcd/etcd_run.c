@@ -18,7 +18,6 @@
 struct run {
 	const struct options *o;
 	struct keeper keeper;
-	sigset_t mask;           /* the previous one */
 	struct spawned *command; /* the process that becomes the command */
 	int gate;                /* where a byte lets it do so, and a closed socket ends it; -1: it has been told */
 	bool told_loss;
@@ -50,7 +49,7 @@ start_command(struct run *run, char **words)
 	int gate[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0)
 		die_of_fork(run->o, -errno);
-	const int rc = spawn_behind_gate(gate, prepare, run, words, &run->mask, &run->command);
+	const int rc = spawn_behind_gate(gate, prepare, run, words, &run->keeper.mask, &run->command);
 	if (rc < 0)
 		die_of_fork(run->o, rc);
 	close(gate[0]);
@@ -164,7 +163,7 @@ etcd_cmd_run(const struct options *o)
 	char **words = command_words(o);
 	if (o->has_permits && o->permits == 0)
 		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
-	keeper_prepare(&run.keeper, o, FOR_COMMAND, &run.mask);
+	keeper_prepare(&run.keeper, o, FOR_COMMAND);
 	start_command(&run, words);
 	keeper_begin(&run.keeper, run.command->pid);
 	const int signal = keeper_wait_for_grant(&run.keeper);
@@ -172,7 +171,7 @@ etcd_cmd_run(const struct options *o)
 		close_gate(&run); /* a keeper that has the permits gives them back when the process behind it has ended */
 		keeper_dismiss(&run.keeper, signal);
 	}
-	spawn_deliver_pending_signals(&run.mask);
+	spawn_deliver_pending_signals(&run.keeper.mask);
 	open_gate(&run);
 	wait_for_command(&run, &end);
 	wait_for_release(&run, &end);

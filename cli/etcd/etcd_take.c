@@ -9,9 +9,8 @@ int
 etcd_cmd_take(const struct options *o)
 {
 	struct keeper keeper;
-	sigset_t mask;
 	int status = EXIT_TSEM_FAILED;
-	keeper_prepare(&keeper, o, TO_TAKE, &mask);
+	keeper_prepare(&keeper, o, TO_TAKE);
 	keeper_begin(&keeper, getpid());
 	const int signal = keeper_wait_for_grant(&keeper);
 	if (signal != 0)

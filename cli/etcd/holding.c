@@ -20,7 +20,7 @@ struct holding {
 	struct keeping *k;
 	uint64_t lost_ns; /* when the command got its signal, CLOCK_BOOTTIME; 0: not yet */
 	bool killed;
-	uint64_t foresee_ns; /* when to look at what the release needs, CLOCK_MONOTONIC */
+	uint64_t foresee_ns; /* when to look at what the release needs, CLOCK_MONOTONIC; UINT64_MAX: not any more */
 	uint64_t ended_ns;   /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
 };
 
@@ -145,14 +145,13 @@ void
 keeper_hold(struct keeping *k)
 {
 	const bool for_owner = k->keeper->purpose == FOR_OWNER;
-	struct holding hold = {.k = k, .foresee_ns = monotonic_ns() + REST_MS * NS_PER_MS};
+	struct holding hold = {.k = k, .foresee_ns = for_owner ? UINT64_MAX : monotonic_ns() + REST_MS * NS_PER_MS};
 	if (k->ledger->lost != LOSS_NONE) /* the previous keeper has sent the signal */
 		hold.lost_ns = boottime_ns();
 	keeping_detach();
 	while (!is_over(&hold)) {
 		enforce(&hold);
-		if (!for_owner)
-			foresee(&hold);
+		foresee(&hold);
 		wait_for_events(&hold);
 	}
 }

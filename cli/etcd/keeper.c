@@ -17,6 +17,7 @@
 #include "etcd/lease.h"
 #include "message.h"
 #include "monotonic.h"
+#include "refusal.h"
 #include "spawn.h"
 #include "termination.h"
 
@@ -66,7 +67,7 @@ fill_standard_descriptors(void)
 }
 
 void
-keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purpose, sigset_t *mask)
+keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purpose)
 {
 	fill_standard_descriptors();
 	struct ledger *ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -74,8 +75,8 @@ keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purp
 		die_error(o->name, -ENOMEM);
 	ledger->lease = lease_choose();
 	ledger->wrapper = getpid();
-	*keeper = (struct keeper){.o = o, .purpose = purpose, .mask = mask, .ledger = ledger};
-	spawn_block_signals(mask);
+	*keeper = (struct keeper){.o = o, .purpose = purpose, .ledger = ledger};
+	spawn_block_signals(&keeper->mask);
 }
 
 void
@@ -84,7 +85,7 @@ keeper_begin(struct keeper *keeper, pid_t command)
 	keeper->command = command;
 	keeper->process = (int)syscall(SYS_pidfd_open, command, 0U);
 	if (keeper->process < 0 && (errno == ESRCH || errno == EINVAL /* a thread */))
-		die(keeper->o->name, "there is no process %d to hold for (in a script, use --owner $$)", (int)command);
+		die_of_no_process(keeper->o);
 	if (keeper->process < 0)
 		die(keeper->o->name, "no descriptor for a process: %s (it needs Linux 5.3, and room in 'ulimit -n')",
 		    strerror(errno));
@@ -170,7 +171,7 @@ keeper_wait_for_grant(struct keeper *keeper)
 	int status = EXIT_TSEM_FAILED;
 	termination_defer(&termination);
 	while (!keeper->ledger->granted && termination_signal() == 0 && news < NEWS_ENDED)
-		news = keeper_wait(keeper, -1, keeper->mask, &status);
+		news = keeper_wait(keeper, -1, &keeper->mask, &status);
 	termination_restore(&termination);
 	if (termination_signal() != 0)
 		return termination_signal();

@@ -57,7 +57,7 @@ struct ledger {
 struct keeper {
 	const struct options *o;
 	enum purpose purpose;
-	const sigset_t *mask; /* that its process has */
+	sigset_t mask; /* the previous one, which its process has */
 	struct ledger *ledger;
 	pid_t command; /* or the owner */
 	int process;   /* a pidfd of it */
@@ -68,8 +68,8 @@ struct keeper {
 	uint64_t next_ns; /* when it looks again, CLOCK_MONOTONIC */
 };
 
-/* Call it first. It blocks the signals that end the process, and `mask` is the previous mask. Dies if that fails. */
-void keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purpose, sigset_t *mask);
+/* Call it first. It blocks the signals that end the process. Dies if that fails. */
+void keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purpose);
 
 /* Starts a keeper for the process `command`, which executes nothing before the grant. Dies if that fails. */
 void keeper_begin(struct keeper *keeper, pid_t command);

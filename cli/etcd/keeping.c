@@ -182,6 +182,7 @@ keeping_renew(struct keeping *k)
 	k->leased = false;
 	k->sem.lease_missing = false;
 	k->ledger->lease = lease_choose();
+	k->ledger->line = 0;
 	begin_lease(k);
 }
 
@@ -214,7 +215,7 @@ keeper_main(struct keeper *keeper)
 	*k = (struct keeping){.keeper = keeper, .ledger = keeper->ledger, .o = keeper->o};
 	prctl(PR_SET_NAME, "tsem-keeper"); /* ps and pgrep show it */
 	ignore_signals();
-	sigprocmask(SIG_SETMASK, keeper->mask, NULL);
+	sigprocmask(SIG_SETMASK, &keeper->mask, NULL);
 	close_inherited(keeper);
 	detach_from(STDIN_FILENO, STDOUT_FILENO);
 	k->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);

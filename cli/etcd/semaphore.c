@@ -53,6 +53,18 @@ etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYT
 	snprintf(key, KEY_BYTES_MAX, "%s/%s/%s", sem->store.prefix, sem->store.name, rest);
 }
 
+json_t *
+etcd_ranges(const struct semaphore_on_etcd *sem, const char *const rests[], size_t n)
+{
+	json_t *txn = txn_new();
+	for (size_t i = 0; i < n; i++) {
+		char key[KEY_BYTES_MAX];
+		etcd_key(sem, rests[i], key);
+		txn_range(txn, "success", key);
+	}
+	return txn;
+}
+
 /* Complains once; the waiter or holder continues. */
 static void
 complain_of_silence(struct semaphore_on_etcd *sem)
@@ -219,15 +231,10 @@ etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t per
 bool
 etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config)
 {
-	char key[KEY_BYTES_MAX];
-	json_t *txn = txn_new();
+	static const char *const ranges[] = {"config", "anonymous"};
 	json_t *answer;
 	struct kv kv;
-	etcd_key(sem, "config", key);
-	txn_range(txn, "success", key);
-	etcd_key(sem, "anonymous", key);
-	txn_range(txn, "success", key);
-	etcd_commit(sem, EFFECT_READS, txn, &answer);
+	etcd_commit(sem, EFFECT_READS, etcd_ranges(sem, ranges, 2), &answer);
 	const bool exists = txn_kv(answer, 0, 0, &kv);
 	int rc = exists ? config_read(&kv, config) : 0;
 	if (exists && rc == 0 && !taken_read(answer, 1, &sem->taken))
@@ -358,14 +365,8 @@ int
 etcd_snapshot(struct semaphore_on_etcd *sem, struct snapshot *snapshot)
 {
 	static const char *const ranges[] = {"config", "holders/", "waiters/", "anonymous"};
-	json_t *txn = txn_new();
 	json_t *answer;
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-		char key[KEY_BYTES_MAX];
-		etcd_key(sem, ranges[i], key);
-		txn_range(txn, "success", key);
-	}
-	if (!etcd_commit(sem, EFFECT_READS, txn, &answer))
+	if (!etcd_commit(sem, EFFECT_READS, etcd_ranges(sem, ranges, sizeof(ranges) / sizeof(ranges[0])), &answer))
 		return -ETIMEDOUT;
 	const int rc = read_state(answer, snapshot, &sem->taken);
 	json_decref(answer);

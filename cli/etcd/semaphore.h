@@ -39,6 +39,9 @@ void etcd_close(struct semaphore_on_etcd *sem);
 /* The key of the semaphore that ends with `rest`; "" means all of its keys. */
 void etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYTES_MAX]);
 
+/* A transaction that reads these `n` keys or folders. */
+json_t *etcd_ranges(const struct semaphore_on_etcd *sem, const char *const rests[], size_t n);
+
 /*
  * Commits `txn`, which it frees. Dies if the store refuses it, or cannot be reached until the deadline. False: it is not
  * known whether the store has done it, so the caller looks and tries again. If a lease is missing, the answer is empty.
