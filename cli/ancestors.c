@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ancestors.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "process.h"
@@ -16,19 +15,6 @@ struct chain {
 	uint64_t counts[GENERATIONS_MAX]; /* permits that each holds */
 };
 
-/* 0: there is none in this PID namespace, or it is unknown. */
-static pid_t
-parent_of(pid_t pid)
-{
-	char stat[512];
-	if (pid == getpid())
-		return getppid();
-	if (!proc_has_our_numbers() || read_proc(pid, "stat", stat, sizeof(stat)) == 0)
-		return 0;
-	const char *fields = fields_after_name(stat); /* " S 1 ...": the state, the parent */
-	return fields == NULL || fields[0] != ' ' || fields[1] == '\0' ? 0 : (pid_t)strtol(fields + 2, NULL, 10);
-}
-
 static bool
 is_in(const struct chain *chain, pid_t pid)
 {
@@ -41,7 +27,7 @@ is_in(const struct chain *chain, pid_t pid)
 static void
 add_chain(struct chain *chain, pid_t pid)
 {
-	for (; pid > 0 && chain->n < GENERATIONS_MAX && !is_in(chain, pid); pid = parent_of(pid))
+	for (; pid > 0 && chain->n < GENERATIONS_MAX && !is_in(chain, pid); pid = process_parent(pid))
 		chain->pids[chain->n++] = pid;
 }
 

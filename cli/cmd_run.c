@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <paths.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "group.h"
 #include "jobserver/flags.h"
 #include "jobserver/jobserver.h"
+#include "refusal.h"
 #include "spawn.h"
 #include "waiting.h"
 
@@ -67,10 +67,8 @@ status_of_child(const struct options *o, const char *command, const struct spawn
 		die(o->name, "the permit was lost before the command started (try again)");
 	if (spawned->adopt_error < 0)
 		die_error(o->name, spawned->adopt_error);
-	if (spawned->repair_error < 0)
-		die_of_fork(o, spawned->repair_error);
-	if (spawned->repair_failed)
-		die(o->name, "the command of --on-recovered failed (the main command was not run)");
+	if (spawned->repair_error < 0 || spawned->repair_failed)
+		die_of_repair(o, spawned->repair_error);
 	if (spawned->exec_error != 0)
 		return command_not_executed(o, command, spawned->exec_error, removed ? o->name : NULL);
 	return command_status(o, end);
@@ -146,27 +144,20 @@ run_with(const struct options *o, struct group *group, const struct request *req
 			die_of_jobserver(o, rc);
 		}
 	}
-	char *repair[] = {(char[]){_PATH_BSHELL}, (char[]){"-c"}, (char *)(uintptr_t)o->on_recovered, NULL};
-	return run_command(o, group, o->on_recovered != NULL && is_recovered(&holds) ? repair : NULL, command, &holds,
-	                   o->jobserver ? &jobserver : NULL);
+	char **repair = o->on_recovered != NULL && is_recovered(&holds) ? command_repair_words(o) : NULL;
+	return run_command(o, group, repair, command, &holds, o->jobserver ? &jobserver : NULL);
 }
 
 /*
  * Becomes the command, because there is nothing to give back. So the hold of this process itself, if that is the one,
- * lasts as long as the command. TSEM_RECOVERED stays: the ancestor was told.
+ * lasts as long as the command.
  */
 static int
 become_command(const struct options *o, struct group *group, const struct ancestor_hold *hold, char **command)
 {
 	command_set_permits(o, o->name, hold->count, hold->slots, hold->slots_n);
-	if (o->verbose && hold->pid == getpid())
-		complain(o->name, "process %d runs the command under its own permits (--nested)", (int)getpid());
-	else if (o->verbose)
-		complain(o->name, "process %d runs the command under the permits of process %d (--nested)", (int)getpid(),
-		         (int)hold->pid);
 	group_close(group);
-	execvp(command[0], command);
-	return command_not_executed(o, command[0], errno, NULL);
+	return command_become(o, command, hold->pid);
 }
 
 static tsem_hold *
@@ -210,44 +201,6 @@ acquire_and_run(const struct options *given, char **command)
 }
 
 static void
-need_one_name(const struct options *o, const char *option)
-{
-	if (strchr(o->name, ',') != NULL)
-		die(o->name, "%s needs a single semaphore (give one name)", option);
-}
-
-static void
-check_nested(const struct options *o)
-{
-	need_one_name(o, "--nested");
-	if (o->any)
-		die(o->name, "--nested and --any exclude each other (use one of them)");
-	if (o->jobserver)
-		die(o->name, "--nested and --jobserver exclude each other (a jobserver needs a permit of its own)");
-}
-
-static void
-check_background(const struct options *o)
-{
-	if (!o->background)
-		die(o->name, "--log needs --bg (without it, redirect the output of the command)");
-	need_one_name(o, "--bg");
-	if (o->no_fork)
-		die(o->name, "--bg and -F exclude each other (a process has to wait for the end of the command)");
-	if (o->nested)
-		die(o->name, "--bg and --nested exclude each other (the holder may end before the command does)");
-}
-
-static void
-check_no_fork(const struct options *o)
-{
-	if (o->jobserver)
-		die(o->name, "-F and --jobserver exclude each other (a jobserver needs a process beside the command)");
-	if (o->on_recovered != NULL)
-		die(o->name, "-F and --on-recovered exclude each other (a command that ends looks like one that died)");
-}
-
-static void
 prepare_jobserver(const struct options *o)
 {
 	const char *outer = getenv("TSEM_JOBSERVER");
@@ -266,14 +219,7 @@ int
 cmd_run(const struct options *o)
 {
 	char **command = command_words(o);
-	if (o->nested)
-		check_nested(o);
-	if (o->no_fork)
-		check_no_fork(o);
-	if (o->background || o->log != NULL)
-		check_background(o);
-	if (o->max_waiting != 0)
-		need_one_name(o, "--max-waiting");
+	check_run_options(o);
 	if (o->jobserver)
 		prepare_jobserver(o);
 	return o->background ? background_start(o, acquire_and_run, command) : acquire_and_run(o, command);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "message.h"
 #include "termination.h"
@@ -73,6 +74,14 @@ command_set_recovered(bool recovered)
 		setenv("TSEM_RECOVERED", "1", 1);
 	else
 		unsetenv("TSEM_RECOVERED");
+}
+
+void
+command_set_fence(int64_t fence)
+{
+	char text[24];
+	snprintf(text, sizeof(text), "%" PRId64, fence);
+	setenv("TSEM_FENCE", text, 1);
 }
 
 /* ---- its end ---- */
@@ -141,6 +150,36 @@ command_not_executed(const struct options *o, const char *command, int error, co
 	else
 		complain(o->name, "cannot run '%s': %s (%s)", command, strerror(error), advice);
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+char **
+command_repair_words(const struct options *o)
+{
+	static char sh[] = _PATH_BSHELL;
+	static char flag[] = "-c";
+	static char *words[] = {sh, flag, NULL, NULL};
+	words[2] = (char *)(uintptr_t)o->on_recovered;
+	return words;
+}
+
+void
+die_of_repair(const struct options *o, int error)
+{
+	if (error < 0)
+		die_of_fork(o, error);
+	die(o->name, "the command of --on-recovered failed (the main command was not run)");
+}
+
+int
+command_become(const struct options *o, char **command, pid_t holder)
+{
+	if (o->verbose && holder == getpid())
+		complain(o->name, "process %d runs the command under its own permits (--nested)", (int)getpid());
+	else if (o->verbose)
+		complain(o->name, "process %d runs the command under the permits of process %d (--nested)", (int)getpid(),
+		         (int)holder);
+	execvp(command[0], command);
+	return command_not_executed(o, command[0], errno, NULL);
 }
 
 void

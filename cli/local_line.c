@@ -96,7 +96,7 @@ look_for_deadlock(struct local_line *local)
 	if (!local->looked_for_cycle) {
 		char name[NAME_TEXT_MAX];
 		line->at = find_ours(local);
-		name_at(line->o->name, line->at, name);
+		name_at(line->o->name, line->at, name, sizeof(name));
 		cycle_report(local->sems[line->at], name, line->o);
 	}
 	local->looked_for_cycle = true;

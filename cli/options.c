@@ -245,7 +245,7 @@ const struct option_row option_rows[] = {
 	{.name = "max", .argument = "M", .help = "posts make at most M permits available",
 	 .verbs = VERB_CREATE, .local = true, .number = &given.max, .min = 1, .max = UINT32_MAX},
 	{.name = "available", .argument = "N", .help = "N permits are available at first; default all",
-	 .verbs = VERB_CREATE, .local = true, .parse = parse_available},
+	 .verbs = VERB_CREATE, .parse = parse_available},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal, default 0600",
 	 .verbs = VERB_RUN | VERB_CREATE, .local = true, .parse = parse_access_mode},
 	{.letter = 'm', .name = "mode", .argument = "MODE", .help = "permissions in octal",
@@ -302,18 +302,18 @@ const struct option_row option_rows[] = {
 	 .help = "wait at most this long, such as 10 or 1m30s",
 	 .verbs = WAITING_VERBS, .parse = parse_timeout},
 	{.name = "max-waiting", .argument = "N", .help = "exit with status 75 if N processes wait",
-	 .verbs = VERB_RUN | VERB_TAKE | VERB_ACQUIRE, .local = true, .number = &given.max_waiting, .min = 1,
+	 .verbs = VERB_RUN | VERB_TAKE | VERB_ACQUIRE, .number = &given.max_waiting, .min = 1,
 	 .max = UINT32_MAX},
 	{.letter = 'E', .name = "conflict-exit-code", .argument = "N", .help = "exit status instead of 75",
 	 .verbs = WAITING_VERBS, .number = &given.conflict_status, .max = STATUS_MAX},
 	{.name = "any", .help = "hold a permit of whichever grants one first",
-	 .verbs = VERB_RUN, .local = true, .flag = &given.any},
+	 .verbs = VERB_RUN, .flag = &given.any},
 	{.name = "nested", .help = "use the permits of an ancestor that holds enough",
-	 .verbs = VERB_RUN, .local = true, .flag = &given.nested},
+	 .verbs = VERB_RUN, .flag = &given.nested},
 	{.letter = 'F', .name = "no-fork", .help = "become the command; no process waits beside it",
-	 .verbs = VERB_RUN, .local = true, .flag = &given.no_fork},
+	 .verbs = VERB_RUN, .flag = &given.no_fork},
 	{.name = "on-recovered", .argument = "COMMAND", .help = "run COMMAND first if an earlier holder died",
-	 .verbs = VERB_RUN, .local = true, .text = &given.on_recovered},
+	 .verbs = VERB_RUN, .text = &given.on_recovered},
 	{.name = "bg", .help = "return when queued; run in the background",
 	 .verbs = VERB_RUN, .local = true, .flag = &given.background},
 	{.name = "log", .argument = "FILE", .help = "with --bg: append output to FILE; %n is NAME",
@@ -524,8 +524,6 @@ check_options_for_store(void)
 {
 	char option[OPTION_TEXT_MAX];
 	const struct option_row *row = given.remote ? local_row : remote_row;
-	if (given.remote && given.count == 0)
-		die(given.name, "-k all does not work for a semaphore on etcd (use -k with a number)");
 	if (row == NULL)
 		return;
 	option_to_text(row, option);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -151,4 +152,16 @@ process_is_elsewhere(const struct tsem_owner *owner)
 {
 	/* Without this file, the library cannot know any namespace, and calls every pid foreign. */
 	return owner->foreign_pid && access("/proc/self/ns/pid", F_OK) == 0;
+}
+
+pid_t
+process_parent(pid_t pid)
+{
+	char stat[512];
+	if (pid == getpid())
+		return getppid();
+	if (!proc_has_our_numbers() || read_proc(pid, "stat", stat, sizeof(stat)) == 0)
+		return 0;
+	const char *fields = fields_after_name(stat); /* " S 1 ...": the state, the parent */
+	return fields == NULL || fields[0] != ' ' || fields[1] == '\0' ? 0 : (pid_t)strtol(fields + 2, NULL, 10);
 }

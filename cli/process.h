@@ -58,6 +58,9 @@ size_t read_proc(pid_t pid, const char *file, char *text, size_t size);
  */
 bool proc_has_our_numbers(void);
 
+/* 0: there is none in this PID namespace, or it is unknown. */
+pid_t process_parent(pid_t pid);
+
 /* What follows the name in the text of a stat file: " S 1 ..."; NULL if it is malformed. */
 const char *fields_after_name(const char *stat);
 

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "message.h"
+#include "names.h"
 
 void
 require_owner_of_hold(const struct options *o, const char *verb)
@@ -19,6 +21,64 @@ require_owner(const struct options *o)
 	if (o->owner == 0 && (o->force || o->pid_ns != 0))
 		die(o->name, "%s needs --owner PID (see 'tsem show %s' for the PID)", o->force ? "--force" : "--pid-ns",
 		    o->name);
+}
+
+static void
+need_one_name(const struct options *o, const char *option)
+{
+	if (strchr(names_in(o->name), ',') != NULL)
+		die(o->name, "%s needs a single semaphore (give one name)", option);
+}
+
+static void
+check_nested(const struct options *o)
+{
+	need_one_name(o, "--nested");
+	if (o->any)
+		die(o->name, "--nested and --any exclude each other (use one of them)");
+	if (o->jobserver)
+		die(o->name, "--nested and --jobserver exclude each other (a jobserver needs a permit of its own)");
+}
+
+static void
+check_background(const struct options *o)
+{
+	if (!o->background)
+		die(o->name, "--log needs --bg (without it, redirect the output of the command)");
+	need_one_name(o, "--bg");
+	if (o->no_fork)
+		die(o->name, "--bg and -F exclude each other (a process has to wait for the end of the command)");
+	if (o->nested)
+		die(o->name, "--bg and --nested exclude each other (the holder may end before the command does)");
+}
+
+static void
+check_no_fork(const struct options *o)
+{
+	if (o->jobserver)
+		die(o->name, "-F and --jobserver exclude each other (a jobserver needs a process beside the command)");
+	if (o->on_recovered != NULL)
+		die(o->name, "-F and --on-recovered exclude each other (a command that ends looks like one that died)");
+}
+
+void
+check_run_options(const struct options *o)
+{
+	if (o->nested)
+		check_nested(o);
+	if (o->no_fork)
+		check_no_fork(o);
+	if (o->background || o->log != NULL)
+		check_background(o);
+	if (o->max_waiting != 0)
+		need_one_name(o, "--max-waiting");
+}
+
+void
+die_of_no_capacity(const struct options *o)
+{
+	die(o->name, "-k all is no permit, because the capacity is 0 (use -k with a number, or 'tsem set -j N %s')",
+	    o->name);
 }
 
 void
@@ -78,6 +138,12 @@ die_of_living(const struct options *o, bool holds, pid_t here)
 		die(o->name, "process %d is alive (end its wait with 'tsem cancel --owner %d %s%s')", pid, pid, option,
 		    o->name);
 	die(o->name, "process %d is alive (end it with 'kill %d'; its permits come back then)", pid, (int)here);
+}
+
+void
+complain_of_full_line(const struct options *o)
+{
+	complain(o->name, "as many wait already as --max-waiting %" PRIu32 " allows", o->max_waiting);
 }
 
 void

@@ -127,7 +127,7 @@ self_wait_report(tsem *const sems[], size_t n, const struct options *o, bool que
 	if (which < n && (!o->any || own == n)) {
 		char name[NAME_TEXT_MAX];
 		char advice[ADVICE_BYTES_MAX];
-		name_at(o->name, which, name);
+		name_at(o->name, which, name, sizeof(name));
 		advise(sems[which], name, n, o, &hold, advice);
 		say(o, name, &hold, advice);
 	}

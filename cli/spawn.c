@@ -56,15 +56,15 @@ adopt(const struct holds *holds, struct spawned *spawned)
 	return spawned->adopt_error == 0;
 }
 
-/* The child may restore the signal mask, because no handler is installed at this point. */
-static void
-execute(char **argv, const sigset_t *mask, struct spawned *spawned)
+/* The signal mask may be restored, because no handler is installed at this point. */
+int
+spawn_become(char **argv, const sigset_t *mask)
 {
 	if (child_was_ignored)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
-	spawned->exec_error = errno;
+	return errno;
 }
 
 /*
@@ -78,7 +78,7 @@ vfork_command(char **argv, const sigset_t *mask, const struct holds *holds, stru
 	if (pid != 0)
 		return pid;
 	if (adopt(holds, spawned))
-		execute(argv, mask, spawned);
+		spawned->exec_error = spawn_become(argv, mask);
 	_exit(127);
 }
 
@@ -245,12 +245,12 @@ spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, const
 	if (pid != 0)
 		return pid < 0 ? pid : 0;
 	if (adopt(holds, *spawned) && repair_succeeds(repair, mask, *spawned))
-		execute(argv, mask, *spawned);
+		(*spawned)->exec_error = spawn_become(argv, mask);
 	_exit(127);
 }
 
 int
-spawn_behind_gate(const int gate[2], void (*prepare)(const void *arg), const void *arg, char **argv,
+spawn_behind_gate(const int gate[2], char **(*prepare)(const void *arg), const void *arg, char **argv,
                   const sigset_t *mask, struct spawned **spawned)
 {
 	char byte;
@@ -259,8 +259,9 @@ spawn_behind_gate(const int gate[2], void (*prepare)(const void *arg), const voi
 		return pid < 0 ? pid : 0;
 	close(gate[1]);
 	if (read(gate[0], &byte, 1) == 1) {
-		prepare(arg);
-		execute(argv, mask, *spawned);
+		char **repair = prepare(arg);
+		if (repair == NULL || repair_succeeds(repair, mask, *spawned))
+			(*spawned)->exec_error = spawn_become(argv, mask);
 	}
 	_exit(127);
 }

@@ -32,6 +32,9 @@ void spawn_block_signals(sigset_t *old);
  */
 void spawn_deliver_pending_signals(const sigset_t *old);
 
+/* This process becomes the command. Returns the errno of exec if it fails. */
+int spawn_become(char **argv, const sigset_t *mask);
+
 /* Starts the command as the new owner of the holds. 0, or a negative errno if there is no child. */
 int spawn_command(char **argv, const sigset_t *mask, const struct holds *holds, struct spawned *spawned);
 
@@ -44,9 +47,9 @@ int spawn_repair_and_command(char **repair, char **argv, const sigset_t *mask, c
 
 /*
  * Starts a process that executes the command once a byte arrives through the pair `gate`, and ends if that is closed.
- * It calls `prepare` before.
+ * It calls `prepare` before, which returns the repair to run first, or NULL.
  */
-int spawn_behind_gate(const int gate[2], void (*prepare)(const void *arg), const void *arg, char **argv,
+int spawn_behind_gate(const int gate[2], char **(*prepare)(const void *arg), const void *arg, char **argv,
                       const sigset_t *mask, struct spawned **spawned);
 
 /* A descriptor that becomes readable when a signal arrives, or a negative errno. */

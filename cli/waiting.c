@@ -8,6 +8,7 @@
 #include "background.h"
 #include "local_line.h"
 #include "message.h"
+#include "refusal.h"
 #include "termination.h"
 
 /* ---- opening ---- */
@@ -115,8 +116,7 @@ resolve_count(struct options *o, tsem *sem)
 	if (rc < 0)
 		die_error(o->name, rc);
 	if (stat.capacity == 0)
-		die(o->name, "-k all is no permit, because the capacity is 0 (use -k with a number, or 'tsem set -j N %s')",
-		    o->name);
+		die_of_no_capacity(o);
 	o->count = stat.capacity;
 }
 
@@ -240,7 +240,7 @@ status_of_wait(const struct options *o, const struct request *request, int error
 		if (o->verbose && o->nonblock)
 			local_line_explain(o, request->sems, request->n, false, -EAGAIN);
 		else if (o->verbose && error == -EAGAIN)
-			complain(o->name, "as many wait already as --max-waiting %" PRIu32 " allows", o->max_waiting);
+			complain_of_full_line(o);
 		return (int)o->conflict_status;
 	case -EINTR:
 		return EXIT_SIGNAL_BASE + termination_signal();

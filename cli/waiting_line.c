@@ -23,14 +23,14 @@ seconds_since(uint64_t then_ns)
 
 /* ---- the text ---- */
 
-enum { TEXT_BYTES_MAX = 1152, COLUMNS_MAX_SHOWN = 512 };
+enum { TEXT_BYTES_MAX = 1152, COLUMNS_MAX_SHOWN = 512, NAME_SHOWN_MAX = 512 };
 
 static void
 describe_reason(const struct waiting_line *line, const struct sight *sight, const struct reason_form *form,
                 char text[REASON_BYTES_MAX])
 {
-	char name[NAME_TEXT_MAX];
-	name_at(line->o->name, line->at, name);
+	char name[NAME_SHOWN_MAX];
+	name_at(line->o->name, line->at, name, sizeof(name));
 	text[0] = '\0';
 	if (sight->known)
 		reason_to_text(&sight->reason, &sight->stat, name, form, text);
@@ -62,10 +62,10 @@ append_names(char text[TEXT_BYTES_MAX], const char *names, size_t columns)
 static void
 append_which(const struct waiting_line *line, size_t columns, char text[TEXT_BYTES_MAX])
 {
-	char name[NAME_TEXT_MAX];
+	char name[NAME_SHOWN_MAX];
 	if (line->n == 1)
 		return;
-	name_at(line->o->name, line->at, name);
+	name_at(line->o->name, line->at, name, sizeof(name));
 	append(text, " of ");
 	append_names(text, name, columns);
 }

@@ -19,53 +19,81 @@ struct wait {
 	struct keeping *k;
 	struct watch watch;
 	struct remote_line shown;
-	int64_t queued; /* the create revision of the semaphore in whose line it has tried to stand; 0: none yet */
+	int64_t queued; /* the incarnation of the semaphores in whose lines it has tried to stand; 0: none yet */
 	bool granted;   /* by another process */
 };
 
+/* Lets what is said and done next concern this one of several semaphores. */
+static void
+turn_to(struct keeping *k, const struct line *line)
+{
+	k->sem.name = line->name;
+}
+
+/* Finds out how many -k all are. */
+static void
+resolve_count(struct keeping *k)
+{
+	const uint32_t capacity = k->claim.lines[0].config.capacity;
+	if (k->o->count != 0)
+		return;
+	if (capacity == 0)
+		die_of_no_capacity(k->o);
+	k->options.count = k->ledger->count = k->claim.lines[0].count = capacity;
+}
+
 /* Dies of what no wait would change. */
 static void
-check_request(const struct keeping *k)
+check_request(struct keeping *k)
 {
 	const struct options *o = k->o;
-	const struct config *config = &k->line.config;
-	const uint32_t most = config->permits > config->capacity ? config->permits : config->capacity;
-	if (o->has_permits)
-		config_check_permits(config, o, o->permits);
-	if (most > 0 && o->count > most)
-		die(o->name, "%" PRIu32 " permits are more than there are (ask for 1 to %" PRIu32 ")", o->count, most);
+	for (size_t i = 0; i < k->claim.n; i++) {
+		const struct line *line = &k->claim.lines[i];
+		const struct config *config = &line->config;
+		const uint32_t most = config->permits > config->capacity ? config->permits : config->capacity;
+		if (line->config_error < 0)
+			continue;
+		turn_to(k, line);
+		if (o->has_permits)
+			config_check_permits(&k->sem, config, o->permits);
+		if (most > 0 && o->count > most)
+			die(o->name, "%" PRIu32 " permits are more than there are (ask for 1 to %" PRIu32 ")", o->count, most);
+	}
 }
 
 /* With -j, it does not matter which one it is. */
 static void
-check_removal(const struct wait *wait)
+check_removal(const struct wait *wait, const struct line *line)
 {
-	const struct options *o = wait->k->o;
-	if (!o->has_permits)
-		die(o->name, "it was removed during the wait (create it again)");
+	struct keeping *k = wait->k;
+	char name[OPERAND_TEXT_MAX];
+	store_operand(&k->sem.store, line->name, name);
+	if (!k->o->has_permits)
+		die(name, "it was removed during the wait (create it again)");
 }
 
 /* With -j, creates the semaphore. */
 static void
-create_or_die(const struct wait *wait)
+create_or_die(const struct wait *wait, const struct line *line)
 {
 	struct keeping *k = wait->k;
-	if (k->line.config_error != -ENOENT || (!k->o->has_permits && wait->queued == 0))
-		die_of_config(&k->sem, k->o, k->line.config_error);
-	check_removal(wait);
 	struct config config;
-	if (etcd_create(&k->sem, k->o, k->o->permits, &config))
+	turn_to(k, line);
+	if (line->config_error != -ENOENT || (!k->o->has_permits && wait->queued == 0))
+		die_of_config(&k->sem, line->config_error);
+	check_removal(wait, line);
+	if (etcd_create(&k->sem, k->o->permits, 0, &config))
 		version_warn(&k->sem);
 }
 
-/* Leaves the line. False: it has been granted the permits meanwhile. */
+/* Leaves the lines. False: it has been granted the permits meanwhile. */
 static bool
 leave(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	if (line_leave(&k->line))
+	if (claim_leave(&k->claim))
 		return true;
-	wait->granted = line_look(&k->line, &k->ledger->grant) == PLACE_HOLDER;
+	wait->granted = claim_look(&k->claim, &k->ledger->grant) == PLACE_HOLDER;
 	return !wait->granted;
 }
 
@@ -76,7 +104,7 @@ leave_for_good(struct wait *wait)
 	struct keeping *k = wait->k;
 	remote_line_finish(&wait->shown, -EINTR);
 	if (!leave(wait) && !k->ledger->grant.recovered)
-		line_release(&k->line, &k->ledger->grant);
+		claim_release(&k->claim, &k->ledger->grant);
 	watch_end(&wait->watch);
 }
 
@@ -84,9 +112,10 @@ static _Noreturn void
 give_up(struct wait *wait, int error)
 {
 	const struct options *o = wait->k->o;
-	if (error != -EAGAIN)
-		remote_line_finish(&wait->shown, error);
-	else if (o->verbose)
+	remote_line_finish(&wait->shown, error);
+	if (error == -EBUSY && o->verbose)
+		complain_of_full_line(o);
+	if (error == -EAGAIN && o->verbose)
 		remote_line_explain(&wait->k->sem, o, false);
 	watch_end(&wait->watch);
 	exit((int)o->conflict_status);
@@ -97,11 +126,11 @@ static void
 check_for_need(struct wait *wait)
 {
 	const struct keeping *k = wait->k;
-	const bool ownerless = k->keeper->purpose == FOR_OWNER && keeper_process_has_ended(k->keeper);
+	const bool ownerless = keeper_is_for_owner(k->keeper) && keeper_process_has_ended(k->keeper);
 	if (!k->wrapper_gone && !ownerless)
 		return;
 	leave_for_good(wait);
-	if (!k->wrapper_gone)
+	if (!k->wrapper_gone && k->keeper->purpose == FOR_OWNER)
 		die_of_ended_process(k->o);
 	exit(EXIT_DONE);
 }
@@ -120,33 +149,43 @@ take_grant(void *arg, const struct kv *kv)
 {
 	struct wait *wait = arg;
 	struct keeping *k = wait->k;
-	if (strcmp(kv->key, k->holder_key) == 0)
-		wait->granted = kv->create_revision > 0 && grant_read(kv, &k->ledger->grant);
+	if (strcmp(kv->key, k->holder_keys[0]) != 0)
+		return;
+	k->ledger->grant = (struct granted){.which = 0};
+	wait->granted = kv->create_revision > 0 && grant_read(kv, &k->ledger->grant);
 }
 
 /*
  * Each waiter is told when the one in front goes. The first one is told of all that may give it permits. A view that was
  * requested without the ticket does not show the waiter in front: by a new keeper, or after a lost answer.
  */
+static size_t
+add_keys(const struct line *line, char keys[WATCH_KEYS_MAX][KEY_BYTES_MAX], size_t n)
+{
+	line_key(line, "config", keys[n++]);
+	line_own_key(line, "waiters/", keys[n++]);
+	if (line_is_first(line)) {
+		line_key(line, "anonymous", keys[n++]);
+		line_key(line, "holders/", keys[n++]);
+	} else {
+		line_own_key(line, "holders/", keys[n++]);
+		if (line->predecessor_key[0] != '\0')
+			snprintf(keys[n++], KEY_BYTES_MAX, "%s", line->predecessor_key);
+		else
+			line_key(line, "waiters/", keys[n++]);
+	}
+	return n;
+}
+
 static void
-watch(struct wait *wait, enum place place)
+watch(struct wait *wait)
 {
 	char keys[WATCH_KEYS_MAX][KEY_BYTES_MAX];
 	struct keeping *k = wait->k;
 	size_t n = 0;
-	etcd_key(&k->sem, "config", keys[n++]);
-	line_key(&k->line, "waiters/", keys[n++]);
-	if (place == PLACE_FIRST) {
-		etcd_key(&k->sem, "anonymous", keys[n++]);
-		etcd_key(&k->sem, "holders/", keys[n++]);
-	} else {
-		line_key(&k->line, "holders/", keys[n++]);
-		if (k->line.predecessor_key[0] != '\0')
-			snprintf(keys[n++], KEY_BYTES_MAX, "%s", k->line.predecessor_key);
-		else
-			etcd_key(&k->sem, "waiters/", keys[n++]);
-	}
-	watch_begin(&wait->watch, k->sem.wire, (const char(*)[KEY_BYTES_MAX])keys, n, k->line.revision);
+	for (size_t i = 0; i < k->claim.n; i++)
+		n = add_keys(&k->claim.lines[i], keys, n);
+	watch_begin(&wait->watch, k->sem.wire, (const char(*)[KEY_BYTES_MAX])keys, n, k->claim.lines[0].revision);
 }
 
 /*
@@ -156,11 +195,11 @@ watch(struct wait *wait, enum place place)
  * free wait for its look.
  */
 static void
-wait_for_change(struct wait *wait, enum place place)
+wait_for_change(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	wait->shown.ticket = k->line.ticket;
-	watch(wait, place);
+	wait->shown.ticket = k->claim.lines[0].ticket;
+	watch(wait);
 	bool changed;
 	do {
 		struct curl_waitfd fds[1];
@@ -169,7 +208,7 @@ wait_for_change(struct wait *wait, enum place place)
 		keeping_step(k, fds, 1, changed ? 0 : remote_line_due(&wait->shown));
 		check_for_end(wait);
 	} while (!changed && !wait->granted);
-	if (place != PLACE_FIRST)
+	if (k->claim.n == 1 && !line_is_first(&k->claim.lines[0]))
 		keeping_rest(k, &wait->granted);
 }
 
@@ -206,14 +245,63 @@ check_in_vain(struct wait *wait)
 
 /* True: the permits are granted. */
 static bool
-take_permits(struct wait *wait, enum place place)
+take_permits(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	struct granted *grant = &k->ledger->grant;
-	const bool done = place == PLACE_FIRST ? line_grant(&k->line, grant) : line_enter(&k->line, grant);
+	const bool done = claim_grant(&k->claim, &k->ledger->grant);
 	if (!done)
 		check_in_vain(wait);
 	return done;
+}
+
+/* True: all semaphores exist. Otherwise creates them, or dies. */
+static bool
+check_existence(struct wait *wait)
+{
+	struct keeping *k = wait->k;
+	if (claim_first_bad(&k->claim) == NULL)
+		return true;
+	if (wait->queued == 0)
+		check_request(k); /* of those that exist, before another one is created */
+	for (size_t i = 0; i < k->claim.n; i++) {
+		if (k->claim.lines[i].config_error < 0)
+			create_or_die(wait, &k->claim.lines[i]);
+	}
+	return false;
+}
+
+/* It has been in the lines of these semaphores, or of those that had their names before. */
+static void
+note_lines(struct wait *wait, enum place place, int64_t incarnation)
+{
+	struct keeping *k = wait->k;
+	/* Another semaphore of the same name has another line. */
+	if (wait->queued != 0 && wait->queued != incarnation) {
+		check_removal(wait, claim_newest(&k->claim));
+		wait->queued = incarnation;
+	}
+	if (place == PLACE_WAITER)
+		wait->queued = k->ledger->line = incarnation;
+	if (wait->queued == 0 && k->ledger->line != incarnation) {
+		resolve_count(k);
+		check_request(k);
+	}
+}
+
+static bool
+is_full(const struct keeping *k)
+{
+	return k->o->max_waiting != 0 && k->claim.lines[0].waiting >= k->o->max_waiting;
+}
+
+static void
+queue(struct wait *wait, int64_t incarnation)
+{
+	struct keeping *k = wait->k;
+	claim_queue(&k->claim);
+	wait->queued = incarnation;
+	if (k->claim.lines[0].ticket != 0)
+		k->ledger->line = incarnation;
 }
 
 /* Looks, and does what is to do then. True: the permits are granted. */
@@ -221,8 +309,7 @@ static bool
 step(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	struct granted *grant = &k->ledger->grant;
-	const enum place place = line_look(&k->line, grant);
+	const enum place place = claim_look(&k->claim, &k->ledger->grant);
 	if (place == PLACE_UNKNOWN) {
 		check_in_vain(wait);
 		return false;
@@ -236,40 +323,27 @@ step(struct wait *wait)
 		k->leased = true; /* also in a new keeper */
 		return true;
 	}
-	if (k->line.config_error < 0) {
-		create_or_die(wait);
+	if (!check_existence(wait))
 		return false;
-	}
-	const int64_t incarnation = k->line.config.create_revision;
-	/* Another semaphore of the same name has another line. */
-	if (wait->queued != 0 && wait->queued != incarnation) {
-		check_removal(wait);
-		wait->queued = incarnation;
-	}
-	if (place != PLACE_NONE)
-		wait->queued = k->ledger->line = incarnation;
-	if (wait->queued == 0 && k->ledger->line != incarnation)
-		check_request(k);
+	const int64_t incarnation = claim_incarnation(&k->claim);
+	note_lines(wait, place, incarnation);
 	if (!k->leased && !keeping_lease(k))
 		return false;
-	if (place == PLACE_NONE && k->ledger->line == incarnation) {
-		check_for_cancellation(wait);
-		return false;
-	}
 	k->sem.patience_ns = keeping_patience_ns(k);
-	const bool in_front = place == PLACE_FIRST || (place == PLACE_NONE && !k->line.has_waiters);
-	if (in_front && line_has_room(&k->line))
-		return take_permits(wait, place);
-	if (k->o->nonblock)
+	if (place != PLACE_WAITER && k->ledger->line == incarnation)
+		check_for_cancellation(wait);
+	else if (place == PLACE_PART)
+		keeping_renew(k); /* all tickets have to be one number */
+	else if (claim_has_turn(&k->claim))
+		return take_permits(wait);
+	else if (k->o->nonblock)
 		give_up(wait, -EAGAIN);
-	if (place == PLACE_NONE) {
-		line_queue(&k->line);
-		wait->queued = incarnation;
-		if (k->line.ticket != 0)
-			k->ledger->line = incarnation;
-	} else {
-		wait_for_change(wait, place);
-	}
+	else if (place == PLACE_WAITER)
+		wait_for_change(wait);
+	else if (is_full(k))
+		give_up(wait, -EBUSY);
+	else
+		queue(wait, incarnation);
 	return false;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "etcd/store.h"
 #include "process.h"
 
 const char *
@@ -77,7 +78,7 @@ has_ended(pid_t pid, uint64_t start)
 /* ---- the value ---- */
 
 json_t *
-entry_new(const struct options *o, pid_t pid, pid_t command, double since)
+entry_new(const struct options *o, pid_t pid, pid_t command, double since, size_t names)
 {
 	char name[256] = "";
 	char host[sizeof(name)];
@@ -86,10 +87,11 @@ entry_new(const struct options *o, pid_t pid, pid_t command, double since)
 	gethostname(name, sizeof(name) - 1);
 	copy_printable(host, sizeof(host), (const unsigned char *)name, strlen(name));
 	process_task(pid, task, sizeof(task));
-	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:I, s:I, s:s, s:I, s:b, s:f}", "host", host, "machine", this_machine(),
-	                 "pid", (int)pid, "start", (json_int_t)start_of(pid, &ended), "command_pid", (int)command,
-	                 "command_start", (json_int_t)start_of(command, &ended), "uid", (json_int_t)getuid(), "command",
-	                 task, "count", (json_int_t)o->count, "acquired", o->owner != 0, "since", since);
+	return json_pack("{s:s, s:s, s:i, s:I, s:i, s:I, s:I, s:s, s:I, s:I, s:b, s:f}", "host", host, "machine",
+	                 this_machine(), "pid", (int)pid, "start", (json_int_t)start_of(pid, &ended), "command_pid",
+	                 (int)command, "command_start", (json_int_t)start_of(command, &ended), "uid", (json_int_t)getuid(),
+	                 "command", task, "count", (json_int_t)o->count, "names", (json_int_t)names, "acquired",
+	                 o->owner != 0, "since", since);
 }
 
 static bool
@@ -106,6 +108,7 @@ entry_read(const struct kv *kv, struct entry *entry)
 	json_int_t pid;
 	json_int_t uid;
 	json_int_t count;
+	json_int_t names;
 	json_t *json = json_loads(kv->value, 0, NULL);
 	*entry = (struct entry){
 		.json = json,
@@ -126,6 +129,7 @@ entry_read(const struct kv *kv, struct entry *entry)
 	entry->pid = (pid_t)pid;
 	entry->uid = (uid_t)uid;
 	entry->count = (uint32_t)count;
+	entry->names = read_number(json, "names", NAMES_MAX, &names) ? (uint32_t)names : 1;
 	return true;
 }
 
@@ -164,6 +168,13 @@ process_has_ended(const struct entry *entry, const char *pid, const char *start)
 	json_int_t since;
 	return read_number(entry->json, pid, INT32_MAX, &number) && read_number(entry->json, start, INT64_MAX, &since)
 	       && since > 0 && has_ended((pid_t)number, (uint64_t)since);
+}
+
+/* Another process may have the number now. */
+bool
+entry_is_of(const struct entry *entry, pid_t pid)
+{
+	return entry->pid == pid && entry_is_here(entry) && !process_has_ended(entry, "pid", "start");
 }
 
 bool

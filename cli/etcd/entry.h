@@ -20,11 +20,12 @@ struct entry {
 	pid_t pid; /* of `tsem`, or of the process that `tsem acquire` acquired for */
 	uid_t uid;
 	uint32_t count;
-	bool acquired; /* by `tsem acquire` */
+	uint32_t names; /* of semaphores in its request */
+	bool acquired;  /* by `tsem acquire` */
 };
 
 /* For the process `pid`, and for the one that becomes its command. */
-json_t *entry_new(const struct options *o, pid_t pid, pid_t command, double since);
+json_t *entry_new(const struct options *o, pid_t pid, pid_t command, double since, size_t names);
 
 /* False: the value is none of tsem's, and there is nothing to free. */
 bool entry_read(const struct kv *kv, struct entry *entry);
@@ -39,6 +40,9 @@ bool entry_is_here(const struct entry *entry);
 
 /* The same machine, boot and namespace. */
 bool entry_is_beside(const struct entry *entry, const struct entry *other);
+
+/* Whether the process that it names is `pid` of this machine. */
+bool entry_is_of(const struct entry *entry, pid_t pid);
 
 /* Whether all its processes have surely ended. */
 bool entry_is_dead(const struct entry *entry);

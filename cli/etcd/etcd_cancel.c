@@ -36,7 +36,7 @@ cancel_owner(struct semaphore_on_etcd *sem, const struct options *o)
 }
 
 static void
-cancel_all(struct semaphore_on_etcd *sem, const struct options *o)
+cancel_all(struct semaphore_on_etcd *sem)
 {
 	struct config config;
 	char config_key[KEY_BYTES_MAX];
@@ -44,8 +44,8 @@ cancel_all(struct semaphore_on_etcd *sem, const struct options *o)
 	etcd_key(sem, "config", config_key);
 	etcd_key(sem, "waiters/", waiters);
 	do {
-		if (!etcd_read_config(sem, o, &config))
-			die_of_config(sem, o, -ENOENT);
+		if (!etcd_read_config(sem, &config))
+			die_of_config(sem, -ENOENT);
 	} while (!cancel(sem, config_key, config.create_revision, waiters));
 }
 
@@ -57,7 +57,7 @@ etcd_cmd_cancel(const struct options *o)
 	if (o->owner != 0)
 		cancel_owner(&sem, o);
 	else
-		cancel_all(&sem, o);
+		cancel_all(&sem);
 	etcd_close(&sem);
 	return EXIT_DONE;
 }

@@ -11,18 +11,16 @@
 
 /* Reports an unreadable one and continues: it must not hide the others. */
 static int
-list_one(struct listing *listing, struct semaphore_on_etcd *sem, const struct options *o)
+list_one(struct listing *listing, struct semaphore_on_etcd *sem)
 {
-	char operand[NAME_TEXT_MAX + KEY_BYTES_MAX];
-	struct options one = *o;
+	char operand[OPERAND_TEXT_MAX];
 	struct snapshot snapshot;
-	snprintf(operand, sizeof(operand), "%.*s%s", (int)sem->store.name_at, o->name, sem->store.name);
-	one.name = operand;
+	store_operand(&sem->store, sem->name, operand);
 	int rc = etcd_snapshot(sem, &snapshot);
 	if (rc == 0)
 		rc = listing_add(listing, &(struct semaphore){operand, &snapshot.stat, &snapshot.reason, true});
 	else if (rc != -ENOENT) /* -ENOENT: removed since */
-		complain_of_config(sem, &one, rc);
+		complain_of_config(sem, rc);
 	snapshot_free(&snapshot);
 	return rc == -ENOMEM ? rc : 0;
 }
@@ -42,6 +40,7 @@ name_of(const struct store *store, const char *key, char name[NAME_TEXT_MAX])
 int
 etcd_cmd_list(const struct options *o)
 {
+	struct store store;
 	struct semaphore_on_etcd sem;
 	struct listing listing;
 	char name[NAME_TEXT_MAX];
@@ -51,15 +50,16 @@ etcd_cmd_list(const struct options *o)
 	struct kv kv;
 	int rc = 0;
 	require_stdout(o->name);
-	etcd_open_store(&sem, o);
+	store_parse_store(&store, o->name);
+	etcd_open_store(&sem, o, &store);
 	listing_begin(&listing, &o->view);
 	snprintf(prefix, sizeof(prefix), "%s/", sem.store.prefix);
 	txn_keys(txn, "success", prefix);
 	etcd_commit(&sem, EFFECT_READS, txn, &answer);
-	sem.store.name = name;
+	sem.name = name;
 	for (size_t i = 0; rc == 0 && txn_kv(answer, 0, i, &kv); i++) {
 		if (name_of(&sem.store, kv.key, name))
-			rc = list_one(&listing, &sem, o);
+			rc = list_one(&listing, &sem);
 	}
 	listing_end(&listing, rc);
 	flush_stdout(NULL);

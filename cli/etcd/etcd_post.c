@@ -12,7 +12,7 @@
 
 /* The available permits before it. Dies of what forbids the post. */
 static uint64_t
-look(struct semaphore_on_etcd *sem, const struct options *o)
+look(struct semaphore_on_etcd *sem)
 {
 	struct snapshot snapshot;
 	int rc;
@@ -20,7 +20,7 @@ look(struct semaphore_on_etcd *sem, const struct options *o)
 		rc = etcd_snapshot(sem, &snapshot);
 	} while (rc == -ETIMEDOUT);
 	if (rc < 0)
-		die_of_config(sem, o, rc);
+		die_of_config(sem, rc);
 	const uint64_t available = snapshot.stat.available;
 	snapshot_free(&snapshot);
 	return available;
@@ -58,7 +58,7 @@ etcd_cmd_post(const struct options *o)
 	etcd_open(&sem, o);
 	snprintf(changer, sizeof(changer), "%016" PRIx64, (uint64_t)lease_choose());
 	for (;;) {
-		const uint64_t now = look(&sem, o);
+		const uint64_t now = look(&sem);
 		if (strcmp(sem.taken.changer, changer) == 0)
 			break;
 		if (sem.lost && sem.taken.mod_revision != seen)

@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "etcd/etcd_verbs.h"
-#include "etcd/line.h"
+#include "etcd/claim.h"
 #include "etcd/owners.h"
 #include "message.h"
 #include "refusal.h"
@@ -26,14 +26,14 @@ find_hold(const struct owners *owners)
 static void
 release(struct semaphore_on_etcd *sem, const struct options *o, const struct entry *hold)
 {
-	struct line line;
+	struct claim claim;
 	struct options own = *o;
 	const struct granted grant = {.fence = hold->create_revision};
 	own.count = hold->count;
-	line_begin(&line, sem, &own, hold->lease, hold->pid, hold->pid);
-	while (!line_release(&line, &grant))
+	claim_begin(&claim, sem, &own, hold->lease, hold->pid, hold->pid);
+	while (!claim_release(&claim, &grant))
 		continue;
-	line_end(&line);
+	claim_end(&claim);
 }
 
 int

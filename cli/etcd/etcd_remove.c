@@ -47,7 +47,7 @@ etcd_cmd_remove(const struct options *o)
 	bool exists;
 	bool done = false;
 	do {
-		exists = o->force || etcd_read_config(&sem, o, &config);
+		exists = o->force || etcd_read_config(&sem, &config);
 		if (!o->force && exists && sem.taken.count > 0)
 			die_of_use(o);
 		done = exists && etcd_commit(&sem, EFFECT_WRITES, removal(&sem, o->force ? NULL : &config), &answer);
@@ -58,7 +58,7 @@ etcd_cmd_remove(const struct options *o)
 		die_of_use(o);
 	/* An attempt whose answer was lost may have removed it. */
 	if (!sem.lost && !failed && (!done || txn_deleted(answer, 0) == 0))
-		die_of_config(&sem, o, -ENOENT);
+		die_of_config(&sem, -ENOENT);
 	if (done)
 		json_decref(answer);
 	etcd_close(&sem);

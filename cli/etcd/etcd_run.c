@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "etcd/etcd_verbs.h"
 #include "etcd/keeper.h"
+#include "etcd/nested.h"
 #include "message.h"
+#include "refusal.h"
 #include "spawn.h"
+#include "termination.h"
 
 struct run {
 	const struct options *o;
@@ -27,16 +31,23 @@ struct run {
 /* ---- the command ---- */
 
 static void
+set_environment(const struct options *o, const struct keeper *keeper)
+{
+	const struct granted *grant = &keeper->ledger->grant;
+	char name[OPERAND_TEXT_MAX];
+	store_operand(&keeper->store, keeper->store.names[grant->which], name);
+	command_set_permits(o, o->any ? name : o->name, keeper->ledger->count, grant->slots, grant->slots_n);
+	command_set_recovered(grant->recovered);
+	command_set_fence(grant->fence);
+}
+
+static char **
 prepare(const void *arg)
 {
 	const struct run *run = arg;
-	const struct granted *grant = &run->keeper.ledger->grant;
-	char text[24];
-	command_set_permits(run->o, run->o->name, run->o->count, grant->slots, grant->slots_n);
-	command_set_recovered(grant->recovered);
-	snprintf(text, sizeof(text), "%" PRId64, grant->fence);
-	setenv("TSEM_FENCE", text, 1);
+	set_environment(run->o, &run->keeper);
 	run->keeper.ledger->begun = true;
+	return run->o->on_recovered != NULL && run->keeper.ledger->grant.recovered ? command_repair_words(run->o) : NULL;
 }
 
 /*
@@ -136,7 +147,11 @@ wait_for_release(struct run *run, const siginfo_t *end)
 {
 	struct ledger *ledger = run->keeper.ledger;
 	int status;
-	ledger->end = run->command->exec_error != 0 ? END_UNUSED : end->si_code == CLD_EXITED ? END_EXITED : END_KILLED;
+	const struct spawned *command = run->command;
+	const bool killed = end->si_code != CLD_EXITED || command->repair_failed;
+	ledger->end = command->exec_error != 0 || command->repair_error != 0 ? END_UNUSED
+	              : killed                                               ? END_KILLED
+	                                                                     : END_EXITED;
 	keeper_ring(&run->keeper);
 	while (ledger->released == RELEASE_NONE && keeper_wait(&run->keeper, -1, NULL, &status) < NEWS_ENDED)
 		continue;
@@ -152,17 +167,16 @@ status_of_run(const struct run *run, const char *command, const siginfo_t *end)
 	const int error = run->command->exec_error;
 	if (run->keeper.ledger->lost != LOSS_NONE && run->o->on_lost == LOST_STOP)
 		return EXIT_TSEM_FAILED;
+	if (run->command->repair_error < 0 || run->command->repair_failed)
+		die_of_repair(run->o, run->command->repair_error);
 	return error != 0 ? command_not_executed(run->o, command, error, NULL) : command_status(run->o, end);
 }
 
-int
-etcd_cmd_run(const struct options *o)
+static int
+run_beside(const struct options *o, char **words)
 {
 	struct run run = {.o = o};
 	siginfo_t end;
-	char **words = command_words(o);
-	if (o->has_permits && o->permits == 0)
-		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
 	keeper_prepare(&run.keeper, o, FOR_COMMAND);
 	start_command(&run, words);
 	keeper_begin(&run.keeper, run.command->pid);
@@ -177,4 +191,70 @@ etcd_cmd_run(const struct options *o)
 	wait_for_release(&run, &end);
 	waitpid(run.command->pid, NULL, 0);
 	return status_of_run(&run, words[0], &end);
+}
+
+/* ---- with -F ---- */
+
+/* The keeper must not be a child of the command, so another process starts it, as `tsem acquire` does. */
+static _Noreturn void
+acquire_for(struct keeper *keeper, pid_t owner)
+{
+	keeper_begin(keeper, owner);
+	const int signal = keeper_wait_for_grant(keeper);
+	if (signal != 0)
+		keeper_dismiss(keeper, signal);
+	keeper->ledger->begun = true;
+	exit(EXIT_DONE);
+}
+
+/* A signal that ends this process ends the other one first, which leaves the line then. */
+static void
+wait_for_helper(const struct keeper *keeper, pid_t helper)
+{
+	struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, helper, 0U), .events = POLLIN};
+	struct termination termination;
+	int how = 0;
+	termination_defer(&termination);
+	while (end.fd >= 0 && termination_signal() == 0 && ppoll(&end, 1, NULL, &keeper->mask) <= 0)
+		continue;
+	termination_restore(&termination);
+	if (termination_signal() != 0)
+		kill(helper, SIGTERM);
+	waitpid(helper, &how, 0);
+	if (termination_signal() != 0)
+		die_of_signal(termination_signal());
+	if (how != 0)
+		exit(WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_TSEM_FAILED);
+	close(end.fd);
+}
+
+/* The keeper takes the permits of a command that was not executed for unused ones, and of one that ends for a dead one's. */
+static int
+run_here(const struct options *o, char **words)
+{
+	struct keeper keeper;
+	keeper_prepare(&keeper, o, FOR_SELF);
+	const pid_t owner = getpid();
+	const pid_t helper = fork();
+	if (helper < 0)
+		die_of_fork(o, -errno);
+	if (helper == 0)
+		acquire_for(&keeper, owner);
+	wait_for_helper(&keeper, helper);
+	set_environment(o, &keeper);
+	const int error = spawn_become(words, &keeper.mask);
+	keeper.ledger->end = END_UNUSED;
+	return command_not_executed(o, words[0], error, NULL);
+}
+
+int
+etcd_cmd_run(const struct options *o)
+{
+	char **words = command_words(o);
+	check_run_options(o);
+	if (o->has_permits && o->permits == 0)
+		die(o->name, "with -j 0 nothing would ever run (use 1 or more)");
+	if (o->nested)
+		nested_run(o, words);
+	return o->no_fork ? run_here(o, words) : run_beside(o, words);
 }

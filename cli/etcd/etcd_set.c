@@ -38,8 +38,8 @@ etcd_cmd_set(const struct options *o)
 		die(o->name, "set needs -j N or --exact (-j 0 drains it)");
 	etcd_open(&sem, o);
 	do {
-		if (!etcd_read_config(&sem, o, &config))
-			die_of_config(&sem, o, -ENOENT);
+		if (!etcd_read_config(&sem, &config))
+			die_of_config(&sem, -ENOENT);
 		if (o->has_permits)
 			config.capacity = o->permits;
 	} while (!set(&sem, o, &config));

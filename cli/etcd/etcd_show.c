@@ -13,7 +13,7 @@ etcd_cmd_show(const struct options *o)
 	etcd_open(&sem, o);
 	const int rc = etcd_snapshot(&sem, &snapshot);
 	if (rc < 0)
-		die_of_config(&sem, o, rc);
+		die_of_config(&sem, rc);
 	show(o, &snapshot);
 	snapshot_free(&snapshot);
 	etcd_close(&sem);

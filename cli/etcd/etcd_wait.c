@@ -15,7 +15,7 @@ is_idle(struct semaphore_on_etcd *sem, const struct options *o, int64_t *revisio
 	struct snapshot snapshot = {.n = 0};
 	const int rc = etcd_snapshot(sem, &snapshot);
 	if (rc < 0 && rc != -ETIMEDOUT)
-		die_of_config(sem, o, rc);
+		die_of_config(sem, rc);
 	if (rc == 0)
 		*revision = sem->revision;
 	const bool idle = rc == 0 && snapshot.stat.held == 0 && (o->holders || snapshot.stat.waiting == 0);

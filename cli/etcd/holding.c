@@ -95,7 +95,8 @@ static bool
 is_over_for_owner(const struct holding *hold)
 {
 	const struct keeping *k = hold->k;
-	return hold->ended_ns != 0 || k->lease.keyless || (k->wrapper_gone && !k->ledger->begun);
+	const bool released = k->lease.keyless && k->keeper->purpose == FOR_OWNER;
+	return hold->ended_ns != 0 || released || (k->wrapper_gone && !k->ledger->begun);
 }
 
 /* The command has ended, and `tsem run`, which says how, has ended, too, or is silent. */
@@ -104,7 +105,7 @@ is_over(const struct holding *hold)
 {
 	enum { PATIENCE_S = 5 };
 	const struct keeping *k = hold->k;
-	if (k->keeper->purpose == FOR_OWNER)
+	if (keeper_is_for_owner(k->keeper))
 		return is_over_for_owner(hold);
 	if (k->ledger->end != END_NONE)
 		return true;
@@ -138,13 +139,13 @@ foresee(struct holding *hold)
 		return;
 	hold->foresee_ns = UINT64_MAX;
 	if (boottime_ns() + keeping_patience_ns(k) < loss_of(hold))
-		line_foresee(&k->line);
+		claim_foresee(&k->claim);
 }
 
 void
 keeper_hold(struct keeping *k)
 {
-	const bool for_owner = k->keeper->purpose == FOR_OWNER;
+	const bool for_owner = keeper_is_for_owner(k->keeper);
 	struct holding hold = {.k = k, .foresee_ns = for_owner ? UINT64_MAX : monotonic_ns() + REST_MS * NS_PER_MS};
 	if (k->ledger->lost != LOSS_NONE) /* the previous keeper has sent the signal */
 		hold.lost_ns = boottime_ns();
@@ -168,7 +169,7 @@ give_back(struct keeping *k)
 	const bool unused = k->ledger->end == END_UNUSED || !k->ledger->begun;
 	const bool in_order = k->ledger->end == END_EXITED || (unused && !k->ledger->grant.recovered);
 	if (in_order)
-		return line_release(&k->line, &k->ledger->grant);
+		return claim_release(&k->claim, &k->ledger->grant);
 	k->leased = lease_revoke(&k->lease, monotonic_ns() + k->sem.patience_ns) != OUTCOME_DONE;
 	return !k->leased;
 }

@@ -74,8 +74,15 @@ keeper_prepare(struct keeper *keeper, const struct options *o, enum purpose purp
 	if (ledger == MAP_FAILED)
 		die_error(o->name, -ENOMEM);
 	ledger->lease = lease_choose();
+	ledger->count = o->count;
 	ledger->wrapper = getpid();
 	*keeper = (struct keeper){.o = o, .purpose = purpose, .ledger = ledger};
+	if (purpose == FOR_COMMAND || purpose == FOR_SELF)
+		store_parse_names(&keeper->store, o->name);
+	else
+		store_parse_name(&keeper->store, o->name);
+	if (keeper->store.names_n > 1 && o->count != 1)
+		die(o->name, "-k needs a single semaphore (of several, run holds one permit each)");
 	spawn_block_signals(&keeper->mask);
 }
 
@@ -148,6 +155,12 @@ keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *status)
 	if (ppoll(fds, 2, &timeout, mask) <= 0 || fds[0].revents == 0)
 		return NEWS_NONE;
 	return recv(keeper->socket, &byte, 1, 0) > 0 ? NEWS_RUNG : replace(keeper, status);
+}
+
+bool
+keeper_is_for_owner(const struct keeper *keeper)
+{
+	return keeper->purpose == FOR_OWNER || keeper->purpose == FOR_SELF;
 }
 
 bool

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "etcd/line.h"
+#include "etcd/store.h"
 #include "options.h"
 
 enum loss { LOSS_NONE, LOSS_ENDED /* the store says so */, LOSS_SILENCE /* it says nothing */ };
@@ -25,6 +26,7 @@ enum command_end { END_NONE, END_EXITED, END_KILLED, END_UNUSED /* it was not ex
 enum purpose {
 	FOR_COMMAND,
 	FOR_OWNER, /* that `tsem acquire` names */
+	FOR_SELF,  /* the process itself becomes the command */
 	TO_TAKE    /* the permits are to have no recorded holder */
 };
 
@@ -38,7 +40,8 @@ enum purpose {
 struct ledger {
 	/* Written by the keeper. */
 	int64_t lease;
-	int64_t line;                    /* the create revision of the semaphore in whose line it surely was; 0: none */
+	int64_t line;                    /* the incarnation of the semaphores in whose lines it surely was; 0: none */
+	uint32_t count;                  /* of permits; 0: all, but it is not known yet how many that are */
 	_Atomic uint32_t beats;          /* a keeper that runs counts on */
 	_Atomic uint64_t valid_until_ns; /* of the hold, CLOCK_BOOTTIME */
 	struct granted grant;
@@ -56,6 +59,7 @@ struct ledger {
 
 struct keeper {
 	const struct options *o;
+	struct store store;
 	enum purpose purpose;
 	sigset_t mask; /* the previous one, which its process has */
 	struct ledger *ledger;
@@ -89,6 +93,9 @@ enum news keeper_wait(struct keeper *keeper, int fd, const sigset_t *mask, int *
  * of a keeper that exits without them.
  */
 int keeper_wait_for_grant(struct keeper *keeper);
+
+/* Whether the process that it holds for has not been started by the one that waits for it. */
+bool keeper_is_for_owner(const struct keeper *keeper);
 
 /* Whether the command or owner has ended. */
 bool keeper_process_has_ended(const struct keeper *keeper);

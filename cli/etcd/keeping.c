@@ -146,14 +146,16 @@ static void
 begin_lease(struct keeping *k)
 {
 	const pid_t command = k->keeper->command;
-	line_begin(&k->line, &k->sem, k->o, k->ledger->lease,
-	           k->keeper->purpose == FOR_OWNER ? command : k->ledger->wrapper, command);
-	line_key(&k->line, "holders/", k->holder_key);
+	claim_begin(&k->claim, &k->sem, k->o, k->ledger->lease,
+	            keeper_is_for_owner(k->keeper) ? command : k->ledger->wrapper, command);
+	for (size_t i = 0; i < k->claim.n; i++)
+		line_own_key(&k->claim.lines[i], "holders/", k->holder_keys[i]);
 	k->lease = (struct lease){
 		.wire = k->sem.wire,
 		.id = k->ledger->lease,
 		.ttl_ns = k->o->ttl_s * NS_PER_SECOND,
-		.holder_key = k->holder_key,
+		.keys = (const char(*)[KEY_BYTES_MAX])k->holder_keys,
+		.keys_n = k->claim.n,
 		.valid_until_ns = k->ledger->valid_until_ns,
 	};
 }
@@ -178,7 +180,7 @@ keeping_renew(struct keeping *k)
 	/* Whatever is left under it, also by a late request, must not stand in the line. */
 	if (k->leased)
 		lease_revoke(&k->lease, monotonic_ns() + keeping_patience_ns(k));
-	line_end(&k->line);
+	claim_end(&k->claim);
 	k->leased = false;
 	k->sem.lease_missing = false;
 	k->ledger->lease = lease_choose();
@@ -199,6 +201,21 @@ keeping_confirm(struct keeping *k)
 	return !k->lease.gone && !k->wrapper_gone;
 }
 
+/* The permits are granted: from now on, the lease is that of the hold. */
+static void
+settle(struct keeping *k)
+{
+	claim_settle(&k->claim, &k->ledger->grant);
+	for (size_t i = 0; i < k->claim.n; i++)
+		line_own_key(&k->claim.lines[i], "holders/", k->holder_keys[i]);
+	lease_stop(&k->lease); /* a read from before the grant would not find the keys */
+	k->lease.keys_n = k->claim.n;
+	k->lease.holds = true;
+	k->leased = true;
+	k->sem.patience_ns = keeping_patience_ns(k);
+	k->sem.goes_on = true;
+}
+
 /* Every exit of this process revokes the lease. */
 static void
 end_lease(void)
@@ -212,7 +229,8 @@ void
 keeper_main(struct keeper *keeper)
 {
 	struct keeping *k = &keeping;
-	*k = (struct keeping){.keeper = keeper, .ledger = keeper->ledger, .o = keeper->o};
+	*k = (struct keeping){.keeper = keeper, .ledger = keeper->ledger, .options = *keeper->o, .o = &k->options};
+	k->options.count = keeper->ledger->count;
 	prctl(PR_SET_NAME, "tsem-keeper"); /* ps and pgrep show it */
 	ignore_signals();
 	sigprocmask(SIG_SETMASK, &keeper->mask, NULL);
@@ -221,7 +239,7 @@ keeper_main(struct keeper *keeper)
 	k->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (k->timer < 0)
 		die_error(k->o->name, -errno);
-	etcd_open(&k->sem, k->o);
+	etcd_open_store(&k->sem, k->o, &keeper->store);
 	begin_lease(k);
 	atexit(end_lease);
 	wire_set_tick(k->sem.wire, tick, k);
@@ -229,11 +247,7 @@ keeper_main(struct keeper *keeper)
 		setsid();
 	else
 		keeper_acquire(k);
-	k->leased = true;
-	k->sem.patience_ns = keeping_patience_ns(k);
-	lease_stop(&k->lease); /* a read from before the grant would not find the key */
-	k->lease.holds = true;
-	k->sem.goes_on = true;
+	settle(k);
 	if (keeper->purpose == TO_TAKE) {
 		keeper_take(k);
 	} else {

@@ -3,18 +3,19 @@
 #ifndef TSEM_CLI_ETCD_KEEPING_H
 #define TSEM_CLI_ETCD_KEEPING_H
 
+#include "etcd/claim.h"
 #include "etcd/keeper.h"
 #include "etcd/lease.h"
-#include "etcd/line.h"
 
 struct keeping {
 	struct keeper *keeper;
 	struct ledger *ledger;
+	struct options options; /* with what -k all means */
 	const struct options *o;
 	struct semaphore_on_etcd sem;
-	struct line line;
+	struct claim claim;
 	struct lease lease;
-	char holder_key[KEY_BYTES_MAX];
+	char holder_keys[NAMES_MAX][KEY_BYTES_MAX];
 	bool leased;           /* the store knows the lease */
 	uint64_t next_beat_ns; /* CLOCK_MONOTONIC */
 	bool wrapper_gone;

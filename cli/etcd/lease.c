@@ -111,7 +111,8 @@ start_reading(struct lease *lease)
 {
 	json_t *txn = txn_new();
 	lease->reads = true;
-	txn_keys(txn, "success", lease->holder_key);
+	for (size_t i = 0; i < lease->keys_n; i++)
+		txn_keys(txn, "success", lease->keys[i]);
 	start(lease, "/v3/kv/txn", txn);
 }
 
@@ -131,10 +132,12 @@ is_of_etcd(const struct lease *lease, const json_t *answer)
 }
 
 static bool
-has_key(const json_t *answer)
+has_keys(const struct lease *lease, const json_t *answer)
 {
-	const json_t *one = json_array_get(json_object_get(answer, "responses"), 0);
-	return json_array_size(json_object_get(json_object_get(one, "response_range"), "kvs")) > 0;
+	size_t i = 0;
+	while (i < lease->keys_n && txn_count(answer, i) > 0)
+		i++;
+	return i == lease->keys_n;
 }
 
 static void
@@ -144,7 +147,7 @@ try_again(struct lease *lease, uint64_t pause_ns)
 }
 
 /*
- * If the lease lives on, a process has deleted the key. But the answer that it lives may have been an old one, so that is
+ * If the lease lives on, a process has deleted a key. But the answer that it lives may have been an old one, so that is
  * known only when the member, which is up to date now, gives it again.
  */
 static void
@@ -164,7 +167,7 @@ take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
 		wire_leave_member(lease->wire, lease->member);
 	if (outcome != OUTCOME_DONE || !same || !is_of_etcd(lease, answer))
 		try_again(lease, lease->ttl_ns / PAUSES);
-	else if (lease->reads && lease->holds && !has_key(answer))
+	else if (lease->reads && lease->holds && !has_keys(lease, answer))
 		miss_key(lease);
 	else if (!lease->reads && !is_alive(answer))
 		lease->gone = true;

@@ -12,15 +12,16 @@ struct lease {
 	struct wire *wire;
 	int64_t id;
 	uint64_t ttl_ns;
-	const char *holder_key;
+	const char (*keys)[KEY_BYTES_MAX]; /* of the hold */
+	size_t keys_n;
 	bool existed;            /* when it was to be granted */
-	bool holds;              /* the key exists; without it, the hold is gone as well */
-	bool missed;             /* the last read did not find the key */
-	bool gone;               /* the lease, or the key, says the store */
-	bool keyless;            /* only the key */
+	bool holds;              /* the keys exist; without one of them, the hold is gone as well */
+	bool missed;             /* the last read did not find them all */
+	bool gone;               /* the lease, or a key, says the store */
+	bool keyless;            /* only a key */
 	uint64_t valid_until_ns; /* CLOCK_BOOTTIME; 0: not yet */
 
-	struct call *call; /* to keep it alive, then to read the key; NULL: none is under way */
+	struct call *call; /* to keep it alive, then to read the keys; NULL: none is under way */
 	bool reads;
 	size_t member; /* that was asked to keep it alive */
 	uint64_t sent_ns;

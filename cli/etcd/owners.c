@@ -55,17 +55,18 @@ owners_find(struct semaphore_on_etcd *sem, const struct options *o, enum which_o
 	static const char *const what[] = {"hold or wait", "hold permits", "wait"};
 	enum { CONFIG, HOLDERS, WAITERS, RANGES };
 	struct kv kv;
-	struct config config;
 	json_t *answer;
 	while (!etcd_commit(sem, EFFECT_READS, etcd_ranges(sem, ranges, RANGES), &answer))
 		continue;
-	const int rc = txn_kv(answer, CONFIG, 0, &kv) ? config_read(&kv, &config) : -ENOENT;
-	if (rc < 0)
-		die_of_config(sem, o, rc);
 	const size_t most = (size_t)(txn_count(answer, HOLDERS) + txn_count(answer, WAITERS));
 	*owners = (struct owners){.answer = answer, .entries = calloc(most + 1, sizeof(*owners->entries))};
 	if (owners->entries == NULL)
 		die_error(o->name, -ENOMEM);
+	const int rc = txn_kv(answer, CONFIG, 0, &kv) ? config_read(&kv, &owners->config) : -ENOENT;
+	if (rc == -ENOENT && o->has_permits)
+		return;
+	if (rc < 0)
+		die_of_config(sem, rc);
 	if (which != OWNERS_WAITERS)
 		add(owners, o, HOLDERS);
 	owners->holders_n = owners->n;

@@ -7,11 +7,14 @@
 
 /* The names in the reason belong to the snapshot, so that stays until the next look. */
 static void
-look(struct waiting_line *line, struct sight *sight)
+look_at(struct remote_line *remote, size_t at, struct sight *sight)
 {
-	struct remote_line *remote = (struct remote_line *)line; /* its first member */
+	const struct waiting_line *line = &remote->line;
 	struct snapshot *snapshot = &remote->snapshot;
+	remote->line.at = at;
+	remote->sem->name = remote->sem->store.names[at];
 	snapshot_free(snapshot);
+	sight->place = 0;
 	sight->known = etcd_snapshot(remote->sem, snapshot) == 0;
 	if (!sight->known)
 		return;
@@ -25,6 +28,24 @@ look(struct waiting_line *line, struct sight *sight)
 		if (snapshot->owners[i].position > 0 && (int64_t)snapshot->owners[i].ticket == remote->ticket)
 			sight->place = snapshot->owners[i].position;
 	}
+}
+
+/* Of several semaphores, whose permits come together, those of this one are not there. */
+static bool
+is_lacking(const struct remote_line *remote, const struct sight *sight)
+{
+	return sight->place > 1 || sight->stat.first_free < (int64_t)remote->line.o->count;
+}
+
+/* With --any, the line tells of the first one. */
+static void
+look(struct waiting_line *line, struct sight *sight)
+{
+	struct remote_line *remote = (struct remote_line *)line; /* its first member */
+	size_t i = 0;
+	look_at(remote, i, sight);
+	while (!line->o->any && sight->known && !is_lacking(remote, sight) && ++i < line->n)
+		look_at(remote, i, sight);
 }
 
 static void
@@ -42,7 +63,7 @@ remote_line_begin(struct remote_line *remote, struct semaphore_on_etcd *sem, con
 	*remote = (struct remote_line){.sem = sem, .deadline_ns = UINT64_MAX};
 	if (o->has_timeout)
 		remote->deadline_ns = (uint64_t)o->deadline.tv_sec * NS_PER_SECOND + (uint64_t)o->deadline.tv_nsec;
-	waiting_line_begin(&remote->line, &source, 1, o, idle);
+	waiting_line_begin(&remote->line, &source, sem->store.names_n, o, idle);
 }
 
 void
@@ -73,7 +94,8 @@ remote_line_finish(struct remote_line *remote, int error)
 void
 remote_line_explain(struct semaphore_on_etcd *sem, const struct options *o, bool idle)
 {
-	struct remote_line remote = {.line = {.source = &source, .n = 1, .o = o, .idle = idle}, .sem = sem};
+	struct remote_line remote = {.line = {.source = &source, .n = sem->store.names_n, .o = o, .idle = idle},
+	                             .sem = sem};
 	waiting_line_explain(&remote.line, -EAGAIN);
 	snapshot_free(&remote.snapshot);
 }

@@ -18,6 +18,7 @@ enum { LAYOUT = 1, PATIENCE_S = 5 };
 static void
 open_wire(struct semaphore_on_etcd *sem, const struct options *o)
 {
+	sem->name = sem->store.names[0];
 	sem->wire = wire_open(&sem->store);
 	sem->lost = false;
 	sem->patience_ns = 0;
@@ -35,9 +36,9 @@ etcd_open(struct semaphore_on_etcd *sem, const struct options *o)
 }
 
 void
-etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o)
+etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o, const struct store *store)
 {
-	store_parse_store(&sem->store, o->name);
+	sem->store = *store;
 	open_wire(sem, o);
 }
 
@@ -48,9 +49,15 @@ etcd_close(struct semaphore_on_etcd *sem)
 }
 
 void
+etcd_key_of(const struct store *store, const char *name, const char *rest, char key[KEY_BYTES_MAX])
+{
+	snprintf(key, KEY_BYTES_MAX, "%s/%s/%s", store->prefix, name, rest);
+}
+
+void
 etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYTES_MAX])
 {
-	snprintf(key, KEY_BYTES_MAX, "%s/%s/%s", sem->store.prefix, sem->store.name, rest);
+	etcd_key_of(&sem->store, sem->name, rest, key);
 }
 
 json_t *
@@ -156,41 +163,45 @@ config_to_json(const struct config *config)
 }
 
 void
-complain_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error)
+complain_of_config(const struct semaphore_on_etcd *sem, int error)
 {
+	char name[OPERAND_TEXT_MAX];
+	store_operand(&sem->store, sem->name, name);
 	if (error == -ENOENT)
-		complain(o->name, "no such semaphore (see 'tsem list %.*s'; 'tsem create' makes one)", (int)sem->store.name_at,
+		complain(name, "no such semaphore (see 'tsem list %.*s'; 'tsem create' makes one)", (int)sem->store.name_at,
 		         sem->store.operand);
 	else if (error == -EPROTONOSUPPORT)
-		complain(o->name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')",
-		         o->name);
+		complain(name, "made by another version of tsem (use that version, or remove it with 'tsem remove -f %s')",
+		         name);
 	else if (error == -EBADMSG)
-		complain(o->name,
+		complain(name,
 		         "keys of another program are in its place, or it is damaged (use another PREFIX, or delete them with "
 		         "'tsem remove -f %s')",
-		         o->name);
+		         name);
 	else
-		complain_error(o->name, error);
+		complain_error(name, error);
 }
 
 void
-die_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error)
+die_of_config(const struct semaphore_on_etcd *sem, int error)
 {
-	complain_of_config(sem, o, error);
+	complain_of_config(sem, error);
 	end_in_failure();
 }
 
 void
-config_check_permits(const struct config *config, const struct options *o, uint32_t permits)
+config_check_permits(const struct semaphore_on_etcd *sem, const struct config *config, uint32_t permits)
 {
+	char name[OPERAND_TEXT_MAX];
+	store_operand(&sem->store, sem->name, name);
 	if (permits != config->permits && (permits == 0 || permits != config->capacity))
-		die(o->name, "it exists with -j %u and has a capacity of %u now, not -j %u ('tsem set -j %u %s' changes it)",
-		    config->permits, config->capacity, permits, permits, o->name);
+		die(name, "it exists with -j %u and has a capacity of %u now, not -j %u ('tsem set -j %u %s' changes it)",
+		    config->permits, config->capacity, permits, permits, name);
 }
 
 /* The keys of the semaphore must be free: another program may have others in their place. */
 static bool
-try_to_create(struct semaphore_on_etcd *sem, const struct config *config, json_t **answer)
+try_to_create(struct semaphore_on_etcd *sem, const struct config *config, uint32_t taken, json_t **answer)
 {
 	char all[KEY_BYTES_MAX];
 	char key[KEY_BYTES_MAX];
@@ -202,11 +213,14 @@ try_to_create(struct semaphore_on_etcd *sem, const struct config *config, json_t
 	txn_put(txn, "success", key, value);
 	txn_range(txn, "failure", key);
 	json_decref(value);
+	etcd_key(sem, "anonymous", key);
+	if (taken > 0)
+		taken_change(txn, key, &(struct taken){.count = 0}, taken, "");
 	return etcd_commit(sem, EFFECT_WRITES, txn, answer);
 }
 
 bool
-etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t permits, struct config *config)
+etcd_create(struct semaphore_on_etcd *sem, uint32_t permits, uint32_t taken, struct config *config)
 {
 	struct kv kv;
 	uuid_t uuid;
@@ -214,14 +228,14 @@ etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t per
 	*config = (struct config){.permits = permits, .capacity = permits, .created = time(NULL), .uid = getuid()};
 	uuid_generate(uuid);
 	uuid_unparse_lower(uuid, config->uuid);
-	while (!try_to_create(sem, config, &answer))
+	while (!try_to_create(sem, config, taken, &answer))
 		continue;
 	bool created = txn_succeeded(answer);
 	if (!created) {
 		const struct config wanted = *config;
 		const int rc = txn_kv(answer, 0, 0, &kv) ? config_read(&kv, config) : -EBADMSG;
 		if (rc < 0)
-			die_of_config(sem, o, rc);
+			die_of_config(sem, rc);
 		created = strcmp(config->uuid, wanted.uuid) == 0; /* by an attempt whose answer was lost */
 	}
 	json_decref(answer);
@@ -229,7 +243,7 @@ etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t per
 }
 
 bool
-etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config)
+etcd_read_config(struct semaphore_on_etcd *sem, struct config *config)
 {
 	static const char *const ranges[] = {"config", "anonymous"};
 	json_t *answer;
@@ -240,7 +254,7 @@ etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct 
 	if (exists && rc == 0 && !taken_read(answer, 1, &sem->taken))
 		rc = -EBADMSG;
 	if (rc < 0)
-		die_of_config(sem, o, rc);
+		die_of_config(sem, rc);
 	json_decref(answer);
 	return exists;
 }

@@ -19,6 +19,7 @@
 
 struct semaphore_on_etcd {
 	struct store store;
+	const char *name; /* the first one; of a store, each one in turn */
 	struct wire *wire;
 	int64_t revision;     /* of the store, at the last answer */
 	struct taken taken;   /* at the last snapshot, or with the last config */
@@ -30,14 +31,15 @@ struct semaphore_on_etcd {
 	bool lease_missing;   /* a transaction was refused because a lease that it names has ended */
 };
 
-/* For the semaphore that o->name names, or for the store. Dies of a mistake in the name. */
+/* For the semaphore that o->name names, or for those of the store. Dies of a mistake in the name. */
 void etcd_open(struct semaphore_on_etcd *sem, const struct options *o);
-void etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o);
+void etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o, const struct store *store);
 
 void etcd_close(struct semaphore_on_etcd *sem);
 
 /* The key of the semaphore that ends with `rest`; "" means all of its keys. */
 void etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYTES_MAX]);
+void etcd_key_of(const struct store *store, const char *name, const char *rest, char key[KEY_BYTES_MAX]);
 
 /* A transaction that reads these `n` keys or folders. */
 json_t *etcd_ranges(const struct semaphore_on_etcd *sem, const char *const rests[], size_t n);
@@ -69,20 +71,20 @@ int config_read(const struct kv *kv, struct config *config);
 json_t *config_to_json(const struct config *config);
 
 /* Say what is wrong, for an error of config_read() or -ENOENT. */
-void complain_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error);
-_Noreturn void die_of_config(const struct semaphore_on_etcd *sem, const struct options *o, int error);
+void complain_of_config(const struct semaphore_on_etcd *sem, int error);
+_Noreturn void die_of_config(const struct semaphore_on_etcd *sem, int error);
 
 /* Dies if `permits` are neither those that the semaphore was created with nor its capacity. */
-void config_check_permits(const struct config *config, const struct options *o, uint32_t permits);
+void config_check_permits(const struct semaphore_on_etcd *sem, const struct config *config, uint32_t permits);
 
 /*
- * Creates the semaphore. False: there is one, which `config` then describes. Dies if keys of another program are in its
- * place.
+ * Creates the semaphore, with `taken` of its permits taken. False: there is one, which `config` then describes. Dies if
+ * keys of another program are in its place.
  */
-bool etcd_create(struct semaphore_on_etcd *sem, const struct options *o, uint32_t permits, struct config *config);
+bool etcd_create(struct semaphore_on_etcd *sem, uint32_t permits, uint32_t taken, struct config *config);
 
 /* Reads the present one. False: there is no such semaphore. Dies if it cannot be read. */
-bool etcd_read_config(struct semaphore_on_etcd *sem, const struct options *o, struct config *config);
+bool etcd_read_config(struct semaphore_on_etcd *sem, struct config *config);
 
 /* ---- state ---- */
 

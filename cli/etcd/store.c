@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "message.h"
-#include "names.h"
 #include "options.h"
 
 /* ---- endpoints ---- */
@@ -97,8 +96,8 @@ add_endpoints_of_environment(struct store *store)
 
 /* ---- the name ---- */
 
-/* `text`: what follows the address and the slash: [PREFIX/][NAME]. */
-static void
+/* `text`: what follows the address and the slash: [PREFIX/][NAME[,NAME]]. Returns where the names begin. */
+static const char *
 parse_path(struct store *store, const char *text)
 {
 	const char *slash = strrchr(text, '/');
@@ -111,10 +110,10 @@ parse_path(struct store *store, const char *text)
 	if (slash != NULL
 	    && snprintf(store->prefix, PREFIX_BYTES_MAX, "%.*s", (int)(slash - text), text) >= PREFIX_BYTES_MAX)
 		die(store->operand, "the prefix is too long (use at most %d characters)", PREFIX_BYTES_MAX - 1);
-	store->name = slash == NULL ? text : slash + 1;
+	return slash == NULL ? text : slash + 1;
 }
 
-static void
+static const char *
 parse_address(struct store *store, const char *scheme, const char *text)
 {
 	const char *slash = strchr(text, '/');
@@ -122,46 +121,78 @@ parse_address(struct store *store, const char *scheme, const char *text)
 		die(store->operand,
 		    "not a name: a slash is missing (use etcd://HOST:PORT/NAME, or etcd://HOST:PORT/ for the store)");
 	add_endpoints(store, scheme, text, (size_t)(slash - text));
-	parse_path(store, slash + 1);
+	return parse_path(store, slash + 1);
 }
 
-static void
+/* Returns where the names begin. */
+static const char *
 parse(struct store *store, const char *operand)
 {
 	*store = (struct store){.operand = operand, .prefix = "tsem"};
-	const char *rest = strchr(operand, ':') + 1;
+	const char *names = strchr(operand, ':') + 1;
 	const bool tls = strncmp(operand, "etcds:", strlen("etcds:")) == 0;
-	if (strncmp(rest, "//", 2) == 0) {
-		parse_address(store, tls ? "https://" : "http://", rest + 2);
+	if (strncmp(names, "//", 2) == 0) {
+		names = parse_address(store, tls ? "https://" : "http://", names + 2);
 	} else if (tls) {
 		die(operand, "etcds: needs the address of the store (use etcds://HOST:PORT/NAME)");
 	} else {
-		store->name = rest;
-		if (strchr(rest, '/') != NULL)
+		if (strchr(names, '/') != NULL)
 			die(operand, "not a name (a prefix needs the address of the store: etcd://HOST:PORT/PREFIX/NAME)");
 		add_endpoints_of_environment(store);
 	}
-	if (strchr(store->name, ',') != NULL)
-		die(operand, "several names do not work on etcd (run one 'tsem run' inside another)");
-	store->name_at = (size_t)(store->name - operand);
+	store->name_at = (size_t)(names - operand);
+	return names;
+}
+
+static void
+add_name(struct store *store, const char *text, size_t length)
+{
+	if (!is_name(text, length))
+		die(store->operand,
+		    "not a name (use etcd:NAME or etcd://HOST:PORT/NAME, where NAME is 1 to 200 letters, digits, '.', '_' or "
+		    "'-', not starting with '.' or '-')");
+	if (store->names_n == NAMES_MAX)
+		die(store->operand, "more than %d names (run one 'tsem run' inside another)", NAMES_MAX);
+	char *name = store->names[store->names_n];
+	snprintf(name, NAME_TEXT_MAX, "%.*s", (int)length, text);
+	for (size_t i = 0; i < store->names_n; i++) {
+		if (strcmp(store->names[i], name) == 0)
+			die(store->operand, "'%s' is named twice (use -k for several permits of one semaphore)", name);
+	}
+	store->names_n++;
 }
 
 void
 store_parse_name(struct store *store, const char *operand)
 {
-	parse(store, operand);
-	if (!is_name(store->name, strlen(store->name)))
-		die(operand,
-		    "not a name (use etcd:NAME or etcd://HOST:PORT/NAME, where NAME is 1 to 200 letters, digits, '.', '_' or "
-		    "'-', not starting with '.' or '-')");
+	const char *name = parse(store, operand);
+	add_name(store, name, strlen(name));
+}
+
+void
+store_parse_names(struct store *store, const char *operand)
+{
+	const char *name = parse(store, operand);
+	for (;;) {
+		const size_t length = strcspn(name, ",");
+		add_name(store, name, length);
+		if (name[length] == '\0')
+			return;
+		name += length + 1;
+	}
 }
 
 void
 store_parse_store(struct store *store, const char *operand)
 {
-	parse(store, operand);
-	if (store->name[0] != '\0')
+	if (parse(store, operand)[0] != '\0')
 		die(operand, "this names a semaphore (use '%.*s' for the store)", (int)store->name_at, operand);
+}
+
+void
+store_operand(const struct store *store, const char *name, char operand[OPERAND_TEXT_MAX])
+{
+	snprintf(operand, OPERAND_TEXT_MAX, "%.*s%s", (int)store->name_at, store->operand, name);
 }
 
 const char *

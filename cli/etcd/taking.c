@@ -9,7 +9,7 @@ static _Noreturn void
 withdraw(struct keeping *k)
 {
 	if (!k->ledger->grant.recovered)
-		line_release(&k->line, &k->ledger->grant);
+		claim_release(&k->claim, &k->ledger->grant);
 	exit(EXIT_DONE);
 }
 
@@ -19,10 +19,10 @@ keeper_take(struct keeping *k)
 {
 	enum place place = PLACE_HOLDER;
 	k->lease.holds = false; /* the key goes */
-	while (place != PLACE_HOLDER || !line_take(&k->line, &k->ledger->grant)) {
+	while (place != PLACE_HOLDER || !claim_take(&k->claim, &k->ledger->grant)) {
 		if (k->wrapper_gone)
 			withdraw(k);
-		place = line_look(&k->line, &k->ledger->grant);
+		place = claim_look(&k->claim, &k->ledger->grant);
 		if (place == PLACE_NONE && keeping_confirm(k))
 			return;
 		if (k->lease.gone || boottime_ns() >= keeping_limit_ns(k))

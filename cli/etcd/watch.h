@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "etcd/store.h"
 #include "etcd/txn.h"
 #include "etcd/wire.h"
 
-enum { WATCH_KEYS_MAX = 4 };
+enum { WATCH_KEYS_MAX = 4 * NAMES_MAX };
 
 struct watch {
 	struct wire *wire;

@@ -16,6 +16,7 @@ struct wire {
 	const struct store *store;
 	CURLM *multi;
 	struct curl_slist *headers;
+	struct curl_slist *stream_headers;
 	size_t member; /* the endpoint that answered last; counts on beyond the last one */
 	char error[ERROR_BYTES_MAX];
 	uint64_t (*tick)(void *arg);
@@ -87,14 +88,27 @@ set_certificates(CURL *curl)
 	}
 }
 
+static void
+add_header(const struct store *store, struct curl_slist **list, const char *header)
+{
+	struct curl_slist *longer = curl_slist_append(*list, header);
+	if (longer == NULL)
+		die_error(store->operand, -ENOMEM);
+	*list = longer;
+}
+
 struct wire *
 wire_open(const struct store *store)
 {
 	struct wire *wire = calloc(1, sizeof(*wire));
-	if (wire == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (wire->multi = curl_multi_init()) == NULL
-	    || (wire->headers = curl_slist_append(NULL, "Content-Type: application/json")) == NULL
-	    || curl_slist_append(wire->headers, "Grpc-Metadata-Hasleader: true") == NULL)
+	if (wire == NULL || curl_global_init(CURL_GLOBAL_DEFAULT) != 0 || (wire->multi = curl_multi_init()) == NULL)
 		die_error(store->operand, -ENOMEM);
+	add_header(store, &wire->headers, "Content-Type: application/json");
+	add_header(store, &wire->headers, "Grpc-Metadata-Hasleader: true");
+	add_header(store, &wire->stream_headers, "Content-Type: application/json");
+	add_header(store, &wire->stream_headers, "Grpc-Metadata-Hasleader: true");
+	/* Otherwise the server of the gateway throws away what it has not read of the body when the answer begins. */
+	add_header(store, &wire->stream_headers, "Connection: close");
 	wire->store = store;
 	return wire;
 }
@@ -104,6 +118,7 @@ wire_close(struct wire *wire)
 {
 	curl_multi_cleanup(wire->multi);
 	curl_slist_free_all(wire->headers);
+	curl_slist_free_all(wire->stream_headers);
 	free(wire);
 }
 
@@ -238,7 +253,8 @@ set_options(struct call *call, const char *path, uint64_t timeout_ns)
 	const long timeout_ms = (long)(timeout_ns / NS_PER_MS) + 1;
 	snprintf(url, sizeof(url), "%s%s", endpoint_of(call), path);
 	curl_easy_setopt(curl, CURLOPT_URL, url);
-	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->wire->headers);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER,
+	                 call->receive != NULL ? call->wire->stream_headers : call->wire->headers);
 	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, receive);
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, call);

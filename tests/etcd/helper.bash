@@ -49,3 +49,12 @@ continue_store() {
 last_time() {
   sed '/\...$/!d' "$1" | tail -1
 }
+
+# lossy PATTERN: the answer to the next change of such a key is lost.
+# shellcheck disable=SC2016 # the inner shell expands it
+lossy() {
+  rm -f port
+  start sh -c 'exec "$0" "$@" >port' "$BATS_TEST_DIRNAME/lossy" 12379 "$1"
+  eventually test -s port
+  : >lose
+}

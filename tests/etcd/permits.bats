@@ -11,13 +11,6 @@ has_no_lease() {
   [[ $(etcdctl lease list) == 'found 0 leases' ]]
 }
 
-# lossy PATTERN: the answer to the next change of such a key is lost.
-lossy() {
-  start sh -c 'exec "$0" "$@" >port' "$BATS_TEST_DIRNAME/lossy" 12379 "$1"
-  eventually test -s port
-  : >lose
-}
-
 through_proxy() {
   attempt env ETCDCTL_ENDPOINTS="127.0.0.1:$(<port)" "$TSEM" "$@"
 }

@@ -214,7 +214,7 @@ waits 2 19 gamma 1   later"
   refused 'not HOST:PORT' create etcd://user@127.0.0.1:12379/a
   refused 'not a prefix' create etcd://127.0.0.1:12379/-p/a
   refused 'not a prefix' create etcd://127.0.0.1:12379//a
-  refused 'several names' create etcd:a,b
+  refused 'not a name' create etcd:a,b
   refused 'two stores' run a,etcd:b true
   refused 'etcds: needs the address' create etcds:a
   refused 'names a semaphore' list etcd:a
