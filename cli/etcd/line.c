@@ -206,9 +206,9 @@ delete_dead(const struct line *line, json_t *txn)
 
 /*
  * Guards the transaction against all that may have taken permits since the view. An unchanged config means the same
- * semaphore and capacity; an unchanged `anonymous`, that no holder's permits have become such ones. A grant creates a key
- * in holders/, so no permit has been taken since if each create revision there is at most that of the view; an empty range
- * counts as revision 0. Departures only free permits and slots.
+ * semaphore and capacity. A grant creates a key in holders/, so no permit has been taken since if each create revision
+ * there is at most that of the view; an empty range counts as revision 0. Departures only free permits and slots; and a
+ * `tsem take` makes what a holder held, which the view shows, permits of nobody.
  */
 static void
 guard(const struct line *line, json_t *txn)
@@ -216,8 +216,6 @@ guard(const struct line *line, json_t *txn)
 	char key[KEY_BYTES_MAX];
 	line_key(line, "config", key);
 	txn_compare(txn, key, "MOD", "EQUAL", line->config.mod_revision);
-	line_key(line, "anonymous", key);
-	txn_compare(txn, key, "MOD", "EQUAL", line->taken.mod_revision);
 	line_key(line, "holders/", key);
 	txn_compare(txn, key, "CREATE", "LESS", line->revision + 1);
 }

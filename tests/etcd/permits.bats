@@ -7,6 +7,10 @@ counts() {
   is_shown '[.available, .held, (.holders | length), .waiting] | @csv' "$1"
 }
 
+has_no_keeper() {
+  ! pgrep -x tsem-keeper
+}
+
 has_no_lease() {
   [[ $(etcdctl lease list) == 'found 0 leases' ]]
 }
@@ -85,10 +89,11 @@ through_proxy() {
     kill -KILL "$PID" 2>/dev/null || true # it may have taken them, and have ended
     finish "$PID"
   done
-  # Those that were killed may have taken some before.
+  # Those that were killed may have taken some before, and their keepers may do so later.
   for i in "${pids[@]}"; do
     until has_ended "$i"; do tsem set --exact "$SEM"; done
   done
+  eventually has_no_keeper
   tsem set --exact "$SEM"
   attempt tsem wait -w 60 "$SEM"
   expect_silence

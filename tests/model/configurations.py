@@ -4,7 +4,7 @@
 # For a smaller configuration, optimising the verifier takes longer than it saves.
 LARGE = [
     "setters", "cached-lowered", "drain", "tries", "setter-dies", "quit", "post-quit-two", "quit-and-release",
-    "setters-any", "declared", "crash",
+    "setters-any", "declared", "crash", "etcd", "etcd-set", "etcd-expires",
 ]
 
 CONFIGURATIONS = [
@@ -22,6 +22,8 @@ CONFIGURATIONS = [
     "declared", "declared-taker", "declared-stopped",
     "limited", "limited-quit", "limited-dies",
     "look", "look-dead", "look-dies", "look-leaves",
+    "etcd", "etcd-late", "etcd-set", "etcd-expires", "etcd-dies", "etcd-take", "etcd-take-late",
+    "etcd-cancel", "etcd-cancel-late", "etcd-cancel-drained", "etcd-both", "etcd-both-late", "etcd-any",
 ]
 
 # Each of these needs more than 3.5 GiB, and some minutes.
@@ -48,6 +50,10 @@ PROPERTIES = {
     "records_of_the_dead_freed": "record of a dead owner left",
     "books_balance": "permits lost or doubled",
     "recovered_in_time": "recovered too late",
+    "waits_or_holds": "in line beside its own hold",
+    "all_or_nothing": "a part of the permits",
+    "place_kept": "place lost, or served without one",
+    "leaves_nothing": "left with permits",
     "places_known": "the last ones in line do not know it",
     "none_stuck": "process stuck",
 }
@@ -156,4 +162,28 @@ MUTANTS = {
     "LOOK_COUNTS_AT_ONCE": "look-dies",
     "LOOK_COUNTS_FROM_ITS_END": "look-dies",
     "PLACE_LEARNT_BY_LOOKS": "look-leaves",
+    # On etcd: what a transaction compares (cli/etcd/line.c, cli/etcd/claim.c).
+    "GRANT_WITHOUT_CAPACITY_GUARD": "etcd-set",
+    "GRANT_WITHOUT_HOLDERS_GUARD": "etcd-late",
+    "GRANT_WITHOUT_PLACE": "etcd-cancel",
+    "ENTERS_BESIDE_WAITERS": "etcd-late",
+    "HANDS_OVER_WITHOUT_PLACE": "etcd-cancel-late",
+    "HANDS_OVER_TO_SEVERAL": "etcd-both",
+    "QUEUES_ALTHOUGH_IT_HOLDS": "etcd-late",
+    "QUEUES_ONE_BY_ONE": "etcd-both",
+    "LEAVES_ALTHOUGH_IT_HOLDS": "etcd-late",
+    "FIRST_NAME_DECIDES": "etcd-both",
+    "ANY_STAYS_IN_LINE": "etcd-any",
+    "DEAD_STAY": "etcd-dies",
+    "TAKES_BY_OLD_COUNT": "etcd-take",
+    "TAKES_WITHOUT_FENCE": "etcd-take",
+    "POSTS_BY_OLD_COUNT": "etcd-take",
+    # What a waiter watches, and the last revocation (cli/etcd/acquire.c, cli/etcd/keeping.c).
+    "CAPACITY_NOT_WATCHED": "etcd-set",
+    "TAKEN_NOT_WATCHED": "etcd-take",
+    "HOLDERS_NOT_WATCHED": "etcd-dies",
+    "OWN_KEYS_NOT_WATCHED": "etcd-cancel-drained",
+    "PREDECESSOR_NOT_WATCHED": "etcd-both",
+    "WATCHES_FROM_NOW": "etcd-late",
+    "LEASE_STAYS": "etcd-cancel-late",
 }
