@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "etcd/credentials.h"
 #include "etcd/etcd_verbs.h"
 #include "etcd/keeper.h"
 #include "etcd/nested.h"
@@ -39,6 +40,7 @@ set_environment(const struct options *o, const struct keeper *keeper)
 	command_set_permits(o, o->any ? name : o->name, keeper->ledger->count, grant->slots, grant->slots_n);
 	command_set_recovered(grant->recovered);
 	command_set_fence(grant->fence);
+	credentials_hide();
 }
 
 static char **

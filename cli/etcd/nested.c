@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "etcd/credentials.h"
 #include "etcd/owners.h"
 #include "process.h"
 #include "refusal.h"
@@ -72,5 +73,6 @@ nested_run(const struct options *o, char **command)
 		return;
 	command_set_permits(o, o->name, sum.count, sum.slots, sum.slots_n);
 	command_set_fence(sum.fence);
+	credentials_hide();
 	exit(command_become(o, command, holder));
 }
