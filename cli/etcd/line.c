@@ -198,6 +198,7 @@ delete_dead(const struct line *line, json_t *txn)
 	for (size_t i = 0; n < line->dead_max && view_kv(line, VIEW_HELD, i, &kv); i++) {
 		if (is_holder(line, id_of(kv.key)))
 			continue;
+		txn_compare(txn, kv.key, "CREATE", "EQUAL", kv.create_revision); /* no other grant has told of it since */
 		txn_delete(txn, "success", kv.key);
 		n++;
 	}
@@ -206,9 +207,9 @@ delete_dead(const struct line *line, json_t *txn)
 
 /*
  * Guards the transaction against all that may have taken permits since the view. An unchanged config means the same
- * semaphore and capacity. A grant creates a key in holders/, so no permit has been taken since if each create revision
- * there is at most that of the view; an empty range counts as revision 0. Departures only free permits and slots; and a
- * `tsem take` makes what a holder held, which the view shows, permits of nobody.
+ * semaphore and capacity. A grant creates a key in holders/, so none has been granted since if each create revision there
+ * is at most that of the view; an empty range counts as revision 0. A holder that has come since and has left again only
+ * frees permits and slots, unless it has made them permits of nobody: that changes `anonymous`.
  */
 static void
 guard(const struct line *line, json_t *txn)
@@ -216,6 +217,8 @@ guard(const struct line *line, json_t *txn)
 	char key[KEY_BYTES_MAX];
 	line_key(line, "config", key);
 	txn_compare(txn, key, "MOD", "EQUAL", line->config.mod_revision);
+	line_key(line, "anonymous", key);
+	txn_compare(txn, key, "MOD", "EQUAL", line->taken.mod_revision);
 	line_key(line, "holders/", key);
 	txn_compare(txn, key, "CREATE", "LESS", line->revision + 1);
 }

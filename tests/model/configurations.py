@@ -165,6 +165,7 @@ MUTANTS = {
     # On etcd: what a transaction compares (cli/etcd/line.c, cli/etcd/claim.c).
     "GRANT_WITHOUT_CAPACITY_GUARD": "etcd-set",
     "GRANT_WITHOUT_HOLDERS_GUARD": "etcd-late",
+    "GRANT_WITHOUT_TAKEN_GUARD": "etcd-take",
     "GRANT_WITHOUT_PLACE": "etcd-cancel",
     "ENTERS_BESIDE_WAITERS": "etcd-late",
     "HANDS_OVER_WITHOUT_PLACE": "etcd-cancel-late",
@@ -174,6 +175,7 @@ MUTANTS = {
     "LEAVES_ALTHOUGH_IT_HOLDS": "etcd-late",
     "FIRST_NAME_DECIDES": "etcd-both",
     "ANY_STAYS_IN_LINE": "etcd-any",
+    "TELLS_BY_OLD_VIEW": "etcd-late",
     "DEAD_STAY": "etcd-dies",
     "TAKES_BY_OLD_COUNT": "etcd-take",
     "TAKES_WITHOUT_FENCE": "etcd-take",

@@ -17,8 +17,14 @@ inline guard(v, n)
 #ifndef MUTANT_GRANT_WITHOUT_CAPACITY_GUARD
 	ok_ = ok_ && !SEEN(v, n).config_changed;
 #endif
+#ifndef MUTANT_GRANT_WITHOUT_TAKEN_GUARD
+	ok_ = ok_ && !SEEN(v, n).taken_changed;
+#endif
 #ifndef MUTANT_GRANT_WITHOUT_HOLDERS_GUARD
-	ok_ = ok_ && !SEEN(v, n).holder_came;
+	ok_ = ok_ && SEEN(v, n).holders_came == 0;
+#endif
+#ifndef MUTANT_TELLS_BY_OLD_VIEW
+	ok_ = ok_ && (SEEN(v, n).dead & SEEN(v, n).told) == 0;
 #endif
 	skip
 }
@@ -70,6 +76,8 @@ inline admit(v, n, c, used)
 #endif
 	PROMISE(death_is_told, (SEEN(v, n).dead & ~died[n]) == 0);
 	died[n] = died[n] & ~SEEN(v, n).dead;
+	bits_ = SEEN(v, n).dead;
+	note_told(n);
 	S[n].held = S[n].held | BIT(c)
 }
 

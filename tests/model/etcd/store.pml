@@ -33,7 +33,8 @@ typedef sight {
 	bool holds;
 	bool config_changed;
 	bool taken_changed;
-	bool holder_came;
+	byte holders_came;    /* and are holders now, as bits: a comparison of a range sees only the keys that are there */
+	byte told;            /* of the dead */
 	byte waiters_changed; /* as bits */
 	byte holders_changed
 }
@@ -168,14 +169,24 @@ inline delete_waiter(n, c)
 inline put_holder(n, c)
 {
 	S[n].holder[c] = true;
-	FOR_EACH_VIEW(SEEN(v_, n).holder_came = true; SEEN(v_, n).holders_changed = SEEN(v_, n).holders_changed | BIT(c))
+	FOR_EACH_VIEW(
+		SEEN(v_, n).holders_came = SEEN(v_, n).holders_came | BIT(c);
+		SEEN(v_, n).holders_changed = SEEN(v_, n).holders_changed | BIT(c))
 }
 
 inline delete_holder(n, c)
 {
 	S[n].holder[c] = false;
 	S[n].slots[c] = 0;
-	FOR_EACH_VIEW(SEEN(v_, n).holders_changed = SEEN(v_, n).holders_changed | BIT(c))
+	FOR_EACH_VIEW(
+		SEEN(v_, n).holders_came = SEEN(v_, n).holders_came & ~BIT(c);
+		SEEN(v_, n).holders_changed = SEEN(v_, n).holders_changed | BIT(c))
+}
+
+/* Of the dead in bits_. */
+inline note_told(n)
+{
+	FOR_EACH_VIEW(SEEN(v_, n).told = SEEN(v_, n).told | bits_)
 }
 
 /* The keys of a lease that ends go in one transaction. */
@@ -235,7 +246,8 @@ inline look_at(c, n)
 	od;
 	SEEN(c, n).config_changed = false;
 	SEEN(c, n).taken_changed = false;
-	SEEN(c, n).holder_came = false;
+	SEEN(c, n).holders_came = 0;
+	SEEN(c, n).told = 0;
 	SEEN(c, n).waiters_changed = 0;
 	SEEN(c, n).holders_changed = 0
 }
@@ -266,7 +278,7 @@ inline copy_view(from, to)
 	do
 	:: j_ < NAMES ->
 		COPY(capacity); COPY(taken); COPY(held); COPY(slots); COPY(dead); COPY(first); COPY(ahead); COPY(waits); COPY(holds);
-		COPY(config_changed); COPY(taken_changed); COPY(holder_came); COPY(waiters_changed); COPY(holders_changed);
+		COPY(config_changed); COPY(taken_changed); COPY(holders_came); COPY(told); COPY(waiters_changed); COPY(holders_changed);
 		j_++
 	:: else -> break
 	od
@@ -302,7 +314,8 @@ inline forget(v)
 		SEEN(v, j_).holds = false;
 		SEEN(v, j_).config_changed = false;
 		SEEN(v, j_).taken_changed = false;
-		SEEN(v, j_).holder_came = false;
+		SEEN(v, j_).holders_came = 0;
+		SEEN(v, j_).told = 0;
 		SEEN(v, j_).waiters_changed = 0;
 		SEEN(v, j_).holders_changed = 0;
 		j_++
