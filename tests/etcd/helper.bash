@@ -5,9 +5,14 @@ load ../cli/helper
 
 # SEM is the name as users type it, so the functions of the helper work.
 prepare() {
+  leases >leases.before
   KEYS=tsem/$SEM
   SEM=etcd:$SEM
   tsem create -j "${1:-1}" "$SEM" 2>/dev/null
+}
+
+leases() {
+  etcdctl lease list | tail -n +2 | sort
 }
 
 keys_in() {

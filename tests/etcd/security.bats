@@ -15,12 +15,12 @@ start_store() {
 
 # ---- users ----
 
-# As alice, the tests may use all below team/ of a store whose tokens last 2 s.
+# As alice, the tests may use all below team/ of a store whose tokens last 1 s.
 start_store_with_users() {
   local URL=http://127.0.0.1:5379
   openssl genrsa -out jwt.key 2048 2>/dev/null
   openssl rsa -in jwt.key -pubout -out jwt.pub 2>/dev/null
-  start_store $URL --auth-token 'jwt,pub-key=jwt.pub,priv-key=jwt.key,sign-method=RS256,ttl=2s'
+  start_store $URL --auth-token 'jwt,pub-key=jwt.pub,priv-key=jwt.key,sign-method=RS256,ttl=1s'
   export ETCDCTL_ENDPOINTS=127.0.0.1:5379
   eventually etcdctl endpoint health
   {
@@ -104,10 +104,10 @@ start_store_with_users() {
   local holder=$PID
   eventually is_shown .held 1
   enqueue tsem run --ttl 2 "$SEM" -- touch ran
-  attempt tsem wait -w 5 "$SEM" # more than the lifetimes of tokens and leases
+  attempt tsem wait -w 3 "$SEM" # more than the lifetimes of tokens and leases
   expect_in_vain
   env -u ETCDCTL_USER etcdctl --user root:secret-of-root role grant-permission team read other/ >/dev/null
-  attempt tsem wait -w 3 "$SEM"
+  attempt tsem wait -w 2 "$SEM"
   expect_in_vain
   pkill -P "$holder" -x sleep
   finish "$holder"
