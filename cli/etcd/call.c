@@ -360,11 +360,14 @@ judge(const struct call *call, json_t **answer)
 }
 
 bool
-call_has_ended(struct call *call, enum outcome *outcome, json_t **answer)
+call_take_answer(struct call **call, enum outcome *outcome, json_t **answer)
 {
-	if (call->ended)
-		*outcome = judge(call, answer);
-	return call->ended;
+	if (*call == NULL || !(*call)->ended)
+		return false;
+	*outcome = judge(*call, answer);
+	call_free(*call);
+	*call = NULL;
+	return true;
 }
 
 size_t

@@ -44,8 +44,11 @@ struct call;
 struct call *call_start(struct wire *wire, const char *path, const char *body, uint64_t timeout_ns,
                         void (*receive)(void *arg, json_t *line), void *arg);
 
-/* False: it goes on. Without an answer, another member becomes the present one. Asked only once after the end. */
-bool call_has_ended(struct call *call, enum outcome *outcome, json_t **answer);
+/*
+ * Takes the answer of a call that has ended, and frees it: `*call` is NULL then. Without an answer, another member becomes
+ * the present one. False: it goes on, or there is none.
+ */
+bool call_take_answer(struct call **call, enum outcome *outcome, json_t **answer);
 
 /* Breaks it off if it goes on. `call` may be NULL. */
 void call_free(struct call *call);

@@ -185,9 +185,7 @@ lease_tick(struct lease *lease)
 {
 	enum outcome outcome;
 	json_t *answer = NULL;
-	if (lease->call != NULL && call_has_ended(lease->call, &outcome, &answer)) {
-		call_free(lease->call);
-		lease->call = NULL;
+	if (call_take_answer(&lease->call, &outcome, &answer)) {
 		take_answer(lease, outcome, answer);
 		json_decref(answer);
 	}

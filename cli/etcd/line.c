@@ -208,8 +208,8 @@ delete_dead(const struct line *line, json_t *txn)
 /*
  * Guards the transaction against all that may have taken permits since the view. An unchanged config means the same
  * semaphore and capacity. A grant creates a key in holders/, so none has been granted since if each create revision there
- * is at most that of the view; an empty range counts as revision 0. A holder that has come since and has left again only
- * frees permits and slots, unless it has made them permits of nobody: that changes `anonymous`.
+ * is at most that of the view; an empty range counts as revision 0. A holder that has come and left since has freed its
+ * permits and slots, or has made them permits of nobody, which changes `anonymous`.
  */
 static void
 guard(const struct line *line, json_t *txn)

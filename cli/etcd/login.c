@@ -86,9 +86,7 @@ login_tick(struct login *login)
 {
 	enum outcome outcome;
 	json_t *answer = NULL;
-	if (login->call != NULL && call_has_ended(login->call, &outcome, &answer)) {
-		call_free(login->call);
-		login->call = NULL;
+	if (call_take_answer(&login->call, &outcome, &answer)) {
 		take_answer(login, outcome, answer);
 		json_decref(answer);
 		return 0; /* what waits for the token can go on */

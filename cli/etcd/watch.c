@@ -77,10 +77,9 @@ watch_tells(struct watch *watch)
 {
 	enum outcome outcome;
 	json_t *answer = NULL;
-	if (watch->call != NULL && call_has_ended(watch->call, &outcome, &answer)) {
+	if (call_take_answer(&watch->call, &outcome, &answer)) {
 		watch->broken = true;
 		json_decref(answer);
-		watch_end(watch);
 	}
 	const bool tells = watch->changed || watch->broken || watch->member != wire_member(watch->wire);
 	watch->changed = false;

@@ -66,9 +66,8 @@ attempt(struct wire *wire, const char *path, const char *body, uint64_t timeout_
 {
 	struct call *call = call_start(wire, path, body, timeout_ns, NULL, NULL);
 	enum outcome end;
-	while (!call_has_ended(call, &end, answer))
+	while (!call_take_answer(&call, &end, answer))
 		wire_step(wire, NULL, 0, UINT64_MAX);
-	call_free(call);
 	return end;
 }
 

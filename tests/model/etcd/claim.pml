@@ -86,9 +86,7 @@ inline admit(v, n, c, used)
 #define HAS_TURN_IN(v, n, c) (SEEN(v, n).first == (SEEN(v, n).waits -> c : NOBODY) && HAS_ROOM(v, n, c))
 
 /* claim_has_turn() */
-#ifndef SEVERAL
-#define HAS_TURN(c) HAS_TURN_IN(c, 0, c)
-#elif defined(MUTANT_FIRST_NAME_DECIDES)
+#if !defined(SEVERAL) || defined(MUTANT_FIRST_NAME_DECIDES)
 #define HAS_TURN(c) HAS_TURN_IN(c, 0, c)
 #else
 #define HAS_TURN(c) \
@@ -275,8 +273,7 @@ inline hand_over(v, c)
 	fi;
 	if
 	:: ok_ ->
-		bits_ = S[n_].slots[c];
-		which_ = bits_;
+		which_ = S[n_].slots[c];
 		give_back(n_, c);
 		if
 		:: next_ != NOBODY ->

@@ -205,12 +205,20 @@ again: /* step() */
 		if
 		:: !lease_lives[me] -> d_step { lease_lives[me] = true; in_line = false; forget(me); skip }; goto again
 		:: lease_lives[me] && HOLDS(me) -> goto holds
-		:: lease_lives[me] && !HOLDS(me) && IS_OUT(me) -> goto queues
-		:: lease_lives[me] && !HOLDS(me) && !IS_OUT(me) && !HAS_TURN(me) && WAITS(me) -> goto waits
-		:: lease_lives[me] && !HOLDS(me) && !IS_OUT(me) && !HAS_TURN(me) && !WAITS(me) -> goto queues
-		:: lease_lives[me] && !HOLDS(me) && !IS_OUT(me) && HAS_TURN(me)
+		:: else
+		fi;
+		if
+		:: IS_OUT(me) -> goto queues
+		:: !IS_OUT(me) && HAS_TURN(me) -> goto grants
+		:: else
+		fi;
+		if
+		:: WAITS(me) -> goto waits
+		:: !WAITS(me) -> goto queues
 		fi
 	};
+grants:
+	skip;
 	SEND(GRANT, grant, me);
 	if
 	:: ok -> goto holds
@@ -261,7 +269,7 @@ holds: /* keeper_hold(): the command runs */
 #endif
 	if
 	:: goto releases
-	:: goto by_view     /* the view of the grant */
+	:: goto by_view       /* the view of the grant */
 	:: LOOK; goto by_view /* claim_foresee() */
 	fi;
 releases: /* claim_release() */

@@ -4,7 +4,7 @@
  *
  * There are no revisions. A comparison of a transaction asks whether a key is as it was in a view, and a watch asks
  * whether it has changed since; so each view remembers what has changed since it was made. A key that is created again
- * has changed. Tickets are places in the line.
+ * has changed. A comparison of a range sees only the keys that are there. Tickets are places in the line.
  */
 typedef semaphore {
 	byte capacity;
@@ -33,7 +33,7 @@ typedef sight {
 	bool holds;
 	bool config_changed;
 	bool taken_changed;
-	byte holders_came;    /* and are holders now, as bits: a comparison of a range sees only the keys that are there */
+	byte holders_came;    /* and are holders now, as bits */
 	byte told;            /* of the dead */
 	byte waiters_changed; /* as bits */
 	byte holders_changed
