@@ -47,24 +47,27 @@ add_views(const struct claim *claim, json_t *txn, const char *when)
 		line_add_view(&claim->lines[i], txn, when);
 }
 
+/* An old view must not overwrite a grant that the store has told of since. */
 static enum place
 read_views(struct claim *claim, json_t *answer, struct granted *grant)
 {
 	size_t at = 0;
 	size_t waits = 0;
 	size_t holds = 0;
-	*grant = (struct granted){.which = 0};
+	struct granted shown = {.which = 0};
 	claim_end(claim);
 	claim->answer = answer;
 	for (size_t i = 0; i < claim->n; i++) {
 		struct line *line = &claim->lines[i];
-		at = line_read_view(line, answer, at, grant);
+		at = line_read_view(line, answer, at, &shown);
 		waits += line->ticket != 0;
 		if (line->holds && holds++ == 0 && claim->any)
-			grant->which = i;
+			shown.which = i;
 	}
-	if (holds > 0)
+	if (holds > 0) {
+		*grant = shown;
 		return PLACE_HOLDER;
+	}
 	return waits == 0 ? PLACE_NONE : waits < claim->n ? PLACE_PART : PLACE_WAITER;
 }
 
@@ -200,10 +203,12 @@ commit_grant(struct claim *claim, json_t *txn, size_t first, size_t n, struct gr
 	}
 	if (!etcd_commit(claim->sem, EFFECT_WRITES, txn, &answer))
 		return false;
-	*grant = (struct granted){.which = claim->any ? first : 0};
+	struct granted now = {.which = claim->any ? first : 0};
 	bool granted = txn_succeeded(answer);
 	for (size_t i = 0; granted && i < n; i++)
-		granted = txn_kv(answer, at + i, 0, &kv) && grant_read(&kv, grant);
+		granted = txn_kv(answer, at + i, 0, &kv) && grant_read(&kv, &now);
+	if (granted)
+		*grant = now;
 	json_decref(answer);
 	return granted;
 }

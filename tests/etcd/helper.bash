@@ -55,11 +55,16 @@ last_time() {
   sed '/\...$/!d' "$1" | tail -1
 }
 
-# lossy PATTERN: the answer to the next change of such a key is lost.
+# proxy PATTERN: on the port in the file `port`, before a member.
 # shellcheck disable=SC2016 # the inner shell expands it
-lossy() {
+proxy() {
   rm -f port
   start sh -c 'exec "$0" "$@" >port' "$BATS_TEST_DIRNAME/lossy" 12379 "$1"
   eventually test -s port
+}
+
+# lossy PATTERN: the answer to the next change of such a key is lost.
+lossy() {
+  proxy "$1"
   : >lose
 }

@@ -104,6 +104,25 @@ is_told() {
   [[ ! -e ran ]]
 }
 
+@test "etcd run: the hand-over is told while the waiter waits for an older view" {
+  prepare
+  start tsem run "$SEM" -- sh -c 'until [ -e end ]; do sleep 0.01; done'
+  eventually is_shown .held 1
+  enqueue tsem run "$SEM" -- true
+  local first=$PID
+  proxy .
+  enqueue env ETCDCTL_ENDPOINTS="127.0.0.1:$(<port)" tsem run "$SEM" -- sh -c 'echo "$TSEM_FENCE $TSEM_SLOT" >mine; exec sleep 1000'
+  local second=$PID
+  : >delay
+  kill "$first"
+  eventually test -e delayed
+  : >end
+  eventually is_shown '.holders[0].pid' "$second"
+  rm delay
+  eventually test -s mine
+  expect_shown '.holders[0] | "\(.fence) \(.slot)"' "$(<mine)"
+}
+
 # bats test_tags=long
 @test "etcd run: without a keeper, and without another one, the command is killed, or gets the signal of --on-lost" {
   prepare
