@@ -188,6 +188,12 @@ watch(struct wait *wait)
 	watch_begin(&wait->watch, k->sem.wire, (const char(*)[KEY_BYTES_MAX])keys, n, k->claim.lines[0].revision);
 }
 
+static bool
+is_behind_another(const struct keeping *k)
+{
+	return k->claim.n == 1 && !line_is_first(&k->claim.lines[0]);
+}
+
 /*
  * Waits until something has changed.
  *
@@ -200,6 +206,7 @@ wait_for_change(struct wait *wait)
 	struct keeping *k = wait->k;
 	wait->shown.ticket = k->claim.lines[0].ticket;
 	watch(wait);
+	lease_rest(&k->lease, is_behind_another(k));
 	bool changed;
 	do {
 		struct curl_waitfd fds[1];
@@ -208,7 +215,7 @@ wait_for_change(struct wait *wait)
 		keeping_step(k, fds, 1, changed ? 0 : remote_line_due(&wait->shown));
 		check_for_end(wait);
 	} while (!changed && !wait->granted);
-	if (k->claim.n == 1 && !line_is_first(&k->claim.lines[0]))
+	if (is_behind_another(k))
 		keeping_rest(k, &wait->granted);
 }
 

@@ -193,6 +193,7 @@ keeping_confirm(struct keeping *k)
 {
 	const uint64_t certain = boottime_ns() + k->lease.ttl_ns;
 	lease_stop(&k->lease);
+	k->lease.rests = false;
 	k->lease.next_ns = 0;
 	while (!k->lease.gone && !k->wrapper_gone && k->lease.valid_until_ns < certain) {
 		struct curl_waitfd fds[1];
@@ -211,6 +212,7 @@ settle(struct keeping *k)
 	lease_stop(&k->lease); /* a read from before the grant would not find the keys */
 	k->lease.keys_n = k->claim.n;
 	k->lease.holds = true;
+	k->lease.rests = false;
 	k->leased = true;
 	k->sem.patience_ns = keeping_patience_ns(k);
 	k->sem.goes_on = true;

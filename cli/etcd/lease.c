@@ -171,6 +171,8 @@ take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
 		miss_key(lease);
 	else if (!lease->reads && !is_alive(answer))
 		lease->gone = true;
+	else if (!lease->reads && lease->rests)
+		try_again(lease, lease->ttl_ns / PERIODS);
 	else if (!lease->reads)
 		start_reading(lease);
 	else {
@@ -192,6 +194,15 @@ lease_tick(struct lease *lease)
 	if (lease->call == NULL && !lease->gone && monotonic_ns() >= lease->next_ns)
 		start_keeping(lease);
 	return lease->call != NULL || lease->gone ? UINT64_MAX : lease->next_ns;
+}
+
+void
+lease_rest(struct lease *lease, bool rests)
+{
+	const bool was_read = boottime_ns() + lease->ttl_ns - lease->ttl_ns / PERIODS < lease->valid_until_ns;
+	if (lease->rests && !rests && !was_read && lease->call == NULL)
+		lease->next_ns = 0;
+	lease->rests = rests;
 }
 
 void

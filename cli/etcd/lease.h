@@ -16,6 +16,7 @@ struct lease {
 	size_t keys_n;
 	bool existed;            /* when it was to be granted */
 	bool holds;              /* the keys exist; without one of them, the hold is gone as well */
+	bool rests;              /* it need not be certain, so nothing is read */
 	bool missed;             /* the last read did not find them all */
 	bool gone;               /* the lease, or a key, says the store */
 	bool keyless;            /* only a key */
@@ -39,6 +40,9 @@ enum outcome lease_revoke(struct lease *lease, uint64_t deadline_ns);
 
 /* Keeps it alive: starts what is due, and looks at what is under way. Returns when to call it again, CLOCK_MONOTONIC. */
 uint64_t lease_tick(struct lease *lease);
+
+/* Whether it need not be certain until the next call. If it was not for some time, makes it certain soon. */
+void lease_rest(struct lease *lease, bool rests);
 
 /* Breaks off what is under way. */
 void lease_stop(struct lease *lease);
