@@ -348,6 +348,7 @@ hand_over(struct claim *claim, const struct granted *grant)
 		}
 		place = read_views(claim, answer, &now);
 	}
+	claim->was_over = place == PLACE_NONE;
 	return place;
 }
 

@@ -24,6 +24,7 @@ struct claim {
 	pid_t command;     /* of the process that becomes the command */
 	double since;      /* when it came, CLOCK_REALTIME */
 	json_t *answer;    /* of the last view */
+	bool was_over; /* the release found no hold: another process has released it, or an attempt whose answer was lost */
 	size_t n;
 	struct line lines[NAMES_MAX];
 };

@@ -20,6 +20,15 @@ id_of(const char *key)
 	return strrchr(key, '/') + 1;
 }
 
+int64_t
+lease_of(const char *key)
+{
+	enum { DIGITS = 16, HEXADECIMAL = 16 };
+	const char *id = id_of(key);
+	const bool good = strlen(id) == DIGITS && strspn(id, "0123456789abcdef") == DIGITS;
+	return good ? (int64_t)strtoull(id, NULL, HEXADECIMAL) : 0;
+}
+
 /* ---- processes ---- */
 
 static uint64_t
@@ -53,17 +62,28 @@ this_machine(void)
 	return machine;
 }
 
-/* When it started, in the unit of /proc; 0: it cannot be told. `ended`: it is a zombie. */
+static const char *
+field_after(const char *field, int fields)
+{
+	for (int i = 0; field != NULL && i < fields; i++)
+		field = strchr(field + 1, ' ');
+	return field;
+}
+
+/*
+ * When it started, in the unit of /proc; 0: it cannot be told. `ended`: it is a zombie. One with more threads than its
+ * first one, which has ended, still runs.
+ */
 static uint64_t
 start_of(pid_t pid, bool *ended)
 {
-	enum { FIELDS = 19 }; /* from the state to the start */
+	enum { TO_THREADS = 17, TO_START = 2 };
 	char stat[1024];
-	const char *field = read_proc(pid, "stat", stat, sizeof(stat)) == 0 ? NULL : fields_after_name(stat);
-	*ended = field != NULL && (field[1] == 'Z' || field[1] == 'X');
-	for (int i = 0; field != NULL && i < FIELDS; i++)
-		field = strchr(field + 1, ' ');
-	return field == NULL ? 0 : strtoull(field, NULL, 10);
+	const char *state = read_proc(pid, "stat", stat, sizeof(stat)) == 0 ? NULL : fields_after_name(stat);
+	const char *threads = field_after(state, TO_THREADS);
+	const char *start = field_after(threads, TO_START);
+	*ended = state != NULL && threads != NULL && (state[1] == 'Z' || state[1] == 'X') && strtol(threads, NULL, 10) <= 1;
+	return start == NULL ? 0 : strtoull(start, NULL, 10);
 }
 
 /* Another process may have the number now. A /proc that hides it is no evidence of its end. */
@@ -113,7 +133,7 @@ entry_read(const struct kv *kv, struct entry *entry)
 	*entry = (struct entry){
 		.json = json,
 		.key = kv->key,
-		.lease = (int64_t)strtoull(id_of(kv->key), NULL, 16),
+		.lease = lease_of(kv->key),
 		.create_revision = kv->create_revision,
 		.host = json_string_value(json_object_get(json, "host")),
 		.command = json_string_value(json_object_get(json, "command")),
@@ -121,7 +141,7 @@ entry_read(const struct kv *kv, struct entry *entry)
 	};
 	const bool good = read_number(json, "pid", INT32_MAX, &pid) && read_number(json, "uid", UINT32_MAX, &uid)
 	                  && read_number(json, "count", UINT32_MAX, &count) && count > 0 && entry->host != NULL
-	                  && entry->command != NULL;
+	                  && entry->command != NULL && entry->lease != 0 && entry->lease == kv->lease;
 	if (!good) {
 		entry_free(entry);
 		return false;

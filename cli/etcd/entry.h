@@ -27,13 +27,16 @@ struct entry {
 /* For the process `pid`, and for the one that becomes its command. */
 json_t *entry_new(const struct options *o, pid_t pid, pid_t command, double since, size_t names);
 
-/* False: the value is none of tsem's, and there is nothing to free. */
+/* False: it is none of tsem's, whose lease is its ID, and there is nothing to free. */
 bool entry_read(const struct kv *kv, struct entry *entry);
 
 void entry_free(struct entry *entry);
 
 /* "…/holders/ID" has the ID of "…/held/ID". */
 const char *id_of(const char *key);
+
+/* The lease that is the ID; 0: it is none of tsem's. */
+int64_t lease_of(const char *key);
 
 /* Whether the process is one of this boot of this machine, and of this PID namespace, so that /proc shows it. */
 bool entry_is_here(const struct entry *entry);

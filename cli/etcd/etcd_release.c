@@ -22,8 +22,8 @@ find_hold(const struct owners *owners)
 	return newest;
 }
 
-/* Its keeper finds the key deleted, and ends the lease. */
-static void
+/* Its keeper finds the key deleted, and ends the lease. False: another process has released it at the same time. */
+static bool
 release(struct semaphore_on_etcd *sem, const struct options *o, const struct entry *hold)
 {
 	struct claim claim;
@@ -34,23 +34,33 @@ release(struct semaphore_on_etcd *sem, const struct options *o, const struct ent
 	while (!claim_release(&claim, &grant))
 		continue;
 	claim_end(&claim);
+	return !claim.was_over || sem->lost;
+}
+
+/* False: look for another hold. */
+static bool
+release_newest(struct semaphore_on_etcd *sem, const struct options *o)
+{
+	struct owners owners;
+	owners_find(sem, o, OWNERS_HOLDERS, &owners);
+	const struct entry *hold = find_hold(&owners);
+	if (hold == NULL)
+		die_of_no_hold(o);
+	const bool done = release(sem, o, hold);
+	owners_free(&owners);
+	return done;
 }
 
 int
 etcd_cmd_release(const struct options *o)
 {
 	struct semaphore_on_etcd sem;
-	struct owners owners;
 	require_owner_of_hold(o, "release");
 	if (kill((pid_t)o->owner, 0) != 0 && errno == ESRCH)
 		die_of_ended_holder(o);
 	etcd_open(&sem, o);
-	owners_find(&sem, o, OWNERS_HOLDERS, &owners);
-	const struct entry *hold = find_hold(&owners);
-	if (hold == NULL)
-		die_of_no_hold(o);
-	release(&sem, o, hold);
-	owners_free(&owners);
+	while (!release_newest(&sem, o))
+		continue;
 	etcd_close(&sem);
 	return EXIT_DONE;
 }

@@ -24,11 +24,22 @@ removal(const struct semaphore_on_etcd *sem, const struct config *config)
 		etcd_key(sem, "anonymous", key);
 		txn_compare(txn, key, "MOD", "EQUAL", sem->taken.mod_revision);
 	}
-	etcd_key(sem, "", key);
-	txn_delete(txn, "success", key);
+	for (size_t i = 0; i < ETCD_PARTS; i++) {
+		etcd_key(sem, etcd_parts[i], key);
+		txn_delete(txn, "success", key);
+	}
 	etcd_key(sem, "config", key);
 	txn_keys(txn, "failure", key);
 	return txn;
+}
+
+static int64_t
+deleted(const json_t *answer)
+{
+	int64_t n = 0;
+	for (size_t i = 0; i < ETCD_PARTS; i++)
+		n += txn_deleted(answer, i);
+	return n;
 }
 
 static _Noreturn void
@@ -57,7 +68,7 @@ etcd_cmd_remove(const struct options *o)
 	if (failed && txn_count(answer, 0) > 0)
 		die_of_use(o);
 	/* An attempt whose answer was lost may have removed it. */
-	if (!sem.lost && !failed && (!done || txn_deleted(answer, 0) == 0))
+	if (!sem.lost && !failed && (!done || deleted(answer) == 0))
 		die_of_config(&sem, -ENOENT);
 	if (done)
 		json_decref(answer);

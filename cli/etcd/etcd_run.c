@@ -225,8 +225,11 @@ wait_for_helper(const struct keeper *keeper, pid_t helper)
 	waitpid(helper, &how, 0);
 	if (termination_signal() != 0)
 		die_of_signal(termination_signal());
+	if (WIFSIGNALED(how))
+		die(keeper->o->name, "the process that waited for the permits was killed by signal %d (try again)",
+		    WTERMSIG(how));
 	if (how != 0)
-		exit(WIFEXITED(how) ? WEXITSTATUS(how) : EXIT_TSEM_FAILED);
+		exit(WEXITSTATUS(how));
 	close(end.fd);
 }
 

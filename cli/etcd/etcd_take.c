@@ -4,14 +4,18 @@
 #include "etcd/etcd_verbs.h"
 #include "etcd/keeper.h"
 #include "message.h"
+#include "termination.h"
 
 int
 etcd_cmd_take(const struct options *o)
 {
 	struct keeper keeper;
+	struct termination termination;
 	int status = EXIT_TSEM_FAILED;
 	keeper_prepare(&keeper, o, TO_TAKE);
 	keeper_begin(&keeper, getpid());
+	termination_defer(
+		&termination); /* after the grant, it is too late: a process that dies of a signal has taken nothing */
 	const int signal = keeper_wait_for_grant(&keeper);
 	if (signal != 0)
 		keeper_dismiss(&keeper, signal);

@@ -26,7 +26,7 @@ is_idle(struct semaphore_on_etcd *sem, const struct options *o, int64_t *revisio
 static void
 watch(struct watch *watch, const struct semaphore_on_etcd *sem, int64_t revision)
 {
-	static const char *const folders[] = {"config", "holders/", "waiters/"};
+	static const char *const folders[] = {"config", "holders/", "waiters/", "anonymous"};
 	enum { FOLDERS = sizeof(folders) / sizeof(folders[0]) };
 	char keys[FOLDERS][KEY_BYTES_MAX];
 	for (size_t i = 0; i < FOLDERS; i++)

@@ -20,17 +20,42 @@ struct holding {
 	struct keeping *k;
 	uint64_t lost_ns; /* when the command got its signal, CLOCK_BOOTTIME; 0: not yet */
 	bool killed;
+	bool examined;       /* why the key of the hold is missing is known */
+	bool released;       /* by `tsem release` */
 	uint64_t foresee_ns; /* when to look at what the release needs, CLOCK_MONOTONIC; UINT64_MAX: not any more */
 	uint64_t ended_ns;   /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
 };
 
 /* ---- loss ---- */
 
+/* The key of a hold of `tsem acquire` is missing: perhaps by a release. */
+static bool
+is_unexplained(const struct holding *hold)
+{
+	return hold->k->lease.keyless && hold->k->keeper->purpose == FOR_OWNER && !hold->examined;
+}
+
+/* A release also deletes the key in held/, and leaves the semaphore. */
+static void
+explain(struct holding *hold)
+{
+	struct keeping *k = hold->k;
+	const struct line *line = &k->claim.lines[0];
+	static struct granted none;
+	if (!is_unexplained(hold))
+		return;
+	const int64_t incarnation = line->config.create_revision;
+	const enum place place = claim_look(&k->claim, &none);
+	const bool same = line->config_error == 0 && (incarnation == 0 || line->config.create_revision == incarnation);
+	hold->examined = place != PLACE_UNKNOWN;
+	hold->released = place == PLACE_NONE && same && !line->noted;
+}
+
 /* When the command is to get its signal. */
 static uint64_t
 loss_of(const struct holding *hold)
 {
-	return hold->k->lease.gone ? 0 : keeping_limit_ns(hold->k);
+	return hold->k->lease.gone && !is_unexplained(hold) ? 0 : keeping_limit_ns(hold->k);
 }
 
 /* When it is to get SIGKILL. A keeper may have sent the signal late, or may have replaced another keeper. */
@@ -95,8 +120,7 @@ static bool
 is_over_for_owner(const struct holding *hold)
 {
 	const struct keeping *k = hold->k;
-	const bool released = k->lease.keyless && k->keeper->purpose == FOR_OWNER;
-	return hold->ended_ns != 0 || released || (k->wrapper_gone && !k->ledger->begun);
+	return hold->ended_ns != 0 || hold->released || (k->wrapper_gone && !k->ledger->begun);
 }
 
 /* The command has ended, and `tsem run`, which says how, has ended, too, or is silent. */
@@ -154,6 +178,7 @@ keeper_hold(struct keeping *k)
 		enforce(&hold);
 		foresee(&hold);
 		wait_for_events(&hold);
+		explain(&hold);
 	}
 }
 

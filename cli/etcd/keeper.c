@@ -206,6 +206,8 @@ keeper_dismiss(struct keeper *keeper, int signal)
 			kill(keeper->pid, SIGKILL);
 		waitpid(keeper->pid, NULL, 0);
 	}
+	if (keeper->ledger->taken) /* the signal came too late */
+		exit(EXIT_DONE);
 	die_of_signal(signal);
 	_exit(EXIT_SIGNAL_BASE + signal); /* process 1 of a PID namespace */
 }

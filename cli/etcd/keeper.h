@@ -53,7 +53,8 @@ struct ledger {
 	/* Written by `tsem run`, or by its child. */
 	pid_t wrapper;
 	_Atomic bool
-		begun; /* the child is about to execute the command, or `tsem acquire` is about to say that it has acquired */
+		begun;  /* the child is about to execute the command, or `tsem acquire` is about to say that it has acquired */
+	bool taken; /* TO_TAKE: the permits are no longer those of a holder */
 	_Atomic int end; /* an enum command_end */
 };
 

@@ -111,6 +111,9 @@ line_read_view(struct line *line, const json_t *answer, size_t at, struct grante
 		if (strcmp(id_of(kv.key), line->id) == 0)
 			line->holds = grant_read(&kv, grant);
 	}
+	line->noted = false;
+	for (size_t i = 0; view_kv(line, VIEW_HELD, i, &kv); i++)
+		line->noted = line->noted || strcmp(id_of(kv.key), line->id) == 0;
 	if (damaged && line->config_error == 0)
 		line->config_error = -EBADMSG;
 	line->shows_only_us = line->holds && line->held == line->count;
@@ -196,7 +199,7 @@ delete_dead(const struct line *line, json_t *txn)
 	struct kv kv;
 	size_t n = 0;
 	for (size_t i = 0; n < line->dead_max && view_kv(line, VIEW_HELD, i, &kv); i++) {
-		if (is_holder(line, id_of(kv.key)))
+		if (lease_of(kv.key) == 0 || is_holder(line, id_of(kv.key)))
 			continue;
 		txn_compare(txn, kv.key, "CREATE", "EQUAL", kv.create_revision); /* no other grant has told of it since */
 		txn_delete(txn, "success", kv.key);

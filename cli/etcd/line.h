@@ -29,6 +29,7 @@ struct line {
 	int config_error; /* 0, or that of config_read() */
 	struct config config;
 	bool holds;         /* the process does */
+	bool noted;         /* its key in held/ exists */
 	bool shows_only_us; /* as the only holder */
 	uint64_t held;      /* also by no recorded holder */
 	struct taken taken;

@@ -58,7 +58,7 @@ owners_find(struct semaphore_on_etcd *sem, const struct options *o, enum which_o
 	json_t *answer;
 	while (!etcd_commit(sem, EFFECT_READS, etcd_ranges(sem, ranges, RANGES), &answer))
 		continue;
-	const size_t most = (size_t)(txn_count(answer, HOLDERS) + txn_count(answer, WAITERS));
+	const size_t most = txn_kvs_n(answer, HOLDERS) + txn_kvs_n(answer, WAITERS);
 	*owners = (struct owners){.answer = answer, .entries = calloc(most + 1, sizeof(*owners->entries))};
 	if (owners->entries == NULL)
 		die_error(o->name, -ENOMEM);

@@ -93,9 +93,10 @@ etcd_die_of_silence(const struct semaphore_on_etcd *sem)
 bool
 etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json_t **answer)
 {
-	if (sem->patience_ns > 0)
-		sem->deadline_ns = monotonic_ns() + sem->patience_ns;
-	const enum outcome outcome = wire_post(sem->wire, "/v3/kv/txn", effect, txn, sem->deadline_ns, answer);
+	static const char PATH[] = "/v3/kv/txn";
+	const enum outcome outcome = sem->patience_ns > 0
+	                                 ? wire_post_once(sem->wire, PATH, txn, sem->patience_ns, answer)
+	                                 : wire_post(sem->wire, PATH, effect, txn, sem->deadline_ns, answer);
 	const bool missing = outcome == OUTCOME_REFUSED && strstr(wire_error(sem->wire), "lease not found") != NULL;
 	sem->lease_missing = sem->lease_missing || missing;
 	if (missing)
@@ -106,13 +107,16 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 		txn_decode(*answer);
 		sem->revision = txn_revision(*answer);
 		sem->deadline_ns = monotonic_ns() + PATIENCE_S * NS_PER_SECOND;
+		sem->silent = 0;
 		return true;
 	}
 	const bool lost = outcome == OUTCOME_LOST && effect == EFFECT_WRITES;
 	sem->lost = sem->lost || lost;
 	if (sem->patience_ns > 0) {
-		complain_of_silence(sem);
-		wire_pause(sem->wire, UINT64_MAX);
+		if (++sem->silent % sem->store.endpoints_n == 0) { /* the next one is another member */
+			complain_of_silence(sem);
+			wire_pause(sem->wire, UINT64_MAX);
+		}
 	} else if (!lost || !wire_pause(sem->wire, sem->deadline_ns)) {
 		etcd_die_of_silence(sem);
 	}
@@ -120,6 +124,8 @@ etcd_commit(struct semaphore_on_etcd *sem, enum effect effect, json_t *txn, json
 }
 
 /* ---- config ---- */
+
+const char *const etcd_parts[ETCD_PARTS] = {"config", "anonymous", "holders/", "waiters/", "held/"};
 
 static bool
 read_u32(const json_t *json, const char *key, uint32_t *number)
@@ -203,13 +209,14 @@ config_check_permits(const struct semaphore_on_etcd *sem, const struct config *c
 static bool
 try_to_create(struct semaphore_on_etcd *sem, const struct config *config, uint32_t taken, json_t **answer)
 {
-	char all[KEY_BYTES_MAX];
 	char key[KEY_BYTES_MAX];
 	json_t *txn = txn_new();
 	json_t *value = config_to_json(config);
-	etcd_key(sem, "", all);
+	for (size_t i = 0; i < ETCD_PARTS; i++) {
+		etcd_key(sem, etcd_parts[i], key);
+		txn_compare(txn, key, "CREATE", "EQUAL", 0);
+	}
 	etcd_key(sem, "config", key);
-	txn_compare(txn, all, "CREATE", "EQUAL", 0);
 	txn_put(txn, "success", key, value);
 	txn_range(txn, "failure", key);
 	json_decref(value);
@@ -310,16 +317,6 @@ add_owner(struct snapshot *snapshot, const struct kv *kv, uint32_t position)
 	return remote->host == NULL || remote->command == NULL ? -ENOMEM : 0;
 }
 
-static size_t
-count_kvs(const json_t *answer, size_t response)
-{
-	struct kv kv;
-	size_t n = 0;
-	while (txn_kv(answer, response, n, &kv))
-		n++;
-	return n;
-}
-
 static void
 conclude(struct snapshot *snapshot, const struct config *config, uint32_t anonymous)
 {
@@ -355,7 +352,7 @@ read_state(const json_t *answer, struct snapshot *snapshot, struct taken *taken)
 {
 	struct config config;
 	struct kv kv;
-	const size_t owners = count_kvs(answer, 1) + count_kvs(answer, 2);
+	const size_t owners = txn_kvs_n(answer, 1) + txn_kvs_n(answer, 2);
 	*snapshot = (struct snapshot){
 		.owners = calloc(owners + 1, sizeof(*snapshot->owners)),
 		.remotes = calloc(owners + 1, sizeof(*snapshot->remotes)),

@@ -23,6 +23,7 @@ struct semaphore_on_etcd {
 	struct wire *wire;
 	int64_t revision;     /* of the store, at the last answer */
 	struct taken taken;   /* at the last snapshot, or with the last config */
+	size_t silent;        /* so many requests in a row were not answered */
 	bool lost;            /* the answer to a change did not come: it may be done */
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */
@@ -31,13 +32,17 @@ struct semaphore_on_etcd {
 	bool lease_missing;   /* a transaction was refused because a lease that it names has ended */
 };
 
+/* All its keys. Others below PREFIX/NAME/ may be those of semaphores whose PREFIX that is. */
+enum { ETCD_PARTS = 5 };
+extern const char *const etcd_parts[ETCD_PARTS];
+
 /* For the semaphore that o->name names, or for those of the store. Dies of a mistake in the name. */
 void etcd_open(struct semaphore_on_etcd *sem, const struct options *o);
 void etcd_open_store(struct semaphore_on_etcd *sem, const struct options *o, const struct store *store);
 
 void etcd_close(struct semaphore_on_etcd *sem);
 
-/* The key of the semaphore that ends with `rest`; "" means all of its keys. */
+/* The key of the semaphore that ends with `rest`. */
 void etcd_key(const struct semaphore_on_etcd *sem, const char *rest, char key[KEY_BYTES_MAX]);
 void etcd_key_of(const struct store *store, const char *name, const char *rest, char key[KEY_BYTES_MAX]);
 

@@ -14,8 +14,8 @@ withdraw(struct keeping *k)
 }
 
 /* A hold that is gone under a lease that is not has become permits without a holder, by an attempt whose answer was lost. */
-void
-keeper_take(struct keeping *k)
+static void
+take(struct keeping *k)
 {
 	enum place place = PLACE_HOLDER;
 	k->lease.holds = false; /* the key goes */
@@ -28,4 +28,13 @@ keeper_take(struct keeping *k)
 		if (k->lease.gone || boottime_ns() >= keeping_limit_ns(k))
 			die(k->o->name, "no member of the store has answered in time (see 'tsem show', because it may be done)");
 	}
+}
+
+/* An earlier keeper may have taken them. */
+void
+keeper_take(struct keeping *k)
+{
+	if (!k->ledger->taken)
+		take(k);
+	k->ledger->taken = true;
 }

@@ -241,6 +241,7 @@ read_kv(const json_t *json, struct kv *kv)
 		.value = json_string_value(json_object_get(json, "value")),
 		.create_revision = number_of(json, "create_revision"),
 		.mod_revision = number_of(json, "mod_revision"),
+		.lease = number_of(json, "lease"),
 	};
 	return kv->key != NULL && kv->value != NULL;
 }
@@ -249,6 +250,12 @@ bool
 txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv)
 {
 	return read_kv(json_array_get(kvs_of(answer, response), i), kv);
+}
+
+size_t
+txn_kvs_n(const json_t *answer, size_t response)
+{
+	return json_array_size(kvs_of(answer, response));
 }
 
 bool

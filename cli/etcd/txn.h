@@ -41,6 +41,7 @@ struct kv {
 	const char *value; /* "" if it is not UTF-8 */
 	int64_t create_revision;
 	int64_t mod_revision;
+	int64_t lease; /* 0: none */
 };
 
 /* Decodes the keys and values of the answer. Call it once. */
@@ -56,6 +57,9 @@ int64_t txn_count(const json_t *answer, size_t response);
 
 /* The key at index `i` of what the range in response `response` has found. False: there is none. */
 bool txn_kv(const json_t *answer, size_t response, size_t i, struct kv *kv);
+
+/* How many of them there are. */
+size_t txn_kvs_n(const json_t *answer, size_t response);
 
 /* The key that an event of a watch is about; deleted, it has no create revision. Decodes it, so call it once. */
 bool txn_event(json_t *event, struct kv *kv);

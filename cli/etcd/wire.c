@@ -134,14 +134,30 @@ ask(struct wire *wire, const char *path, const char *body, enum effect effect, u
 	}
 }
 
-enum outcome
-wire_post(struct wire *wire, const char *path, enum effect effect, json_t *request, uint64_t deadline_ns,
-          json_t **answer)
+static char *
+body_of(const struct wire *wire, json_t *request)
 {
 	char *body = json_dumps(request, JSON_COMPACT);
 	json_decref(request);
 	if (body == NULL)
 		die_error(wire->store->operand, -ENOMEM);
+	return body;
+}
+
+enum outcome
+wire_post_once(struct wire *wire, const char *path, json_t *request, uint64_t timeout_ns, json_t **answer)
+{
+	char *body = body_of(wire, request);
+	const enum outcome outcome = attempt_with_token(wire, path, body, timeout_ns, answer);
+	free(body);
+	return outcome;
+}
+
+enum outcome
+wire_post(struct wire *wire, const char *path, enum effect effect, json_t *request, uint64_t deadline_ns,
+          json_t **answer)
+{
+	char *body = body_of(wire, request);
 	const enum outcome outcome = ask(wire, path, body, effect, deadline_ns, answer);
 	free(body);
 	return outcome;

@@ -24,6 +24,8 @@ example() {
   expect_equal 'the file' "$(<file)" third
   expect_equal 'the status of the late one' "$(<status)" 1
   expect_equal 'what it said' "$(<said)" 'file: a later holder has replaced it'
+  attempt sh -c 'echo without | ./replace file'
+  expect_equal 'the file' "$(<file)" third
 }
 
 @test "etcd fence: the statement for a table" {

@@ -94,6 +94,14 @@ is_told() {
     expect_failure 'keys of another program are in its place'
     etcdctl del "$KEYS/$key" >/dev/null
   done
+  # As a mirror of the store copies it: without the lease.
+  key=$(lease_of holders)
+  etcdctl get --print-value-only "$KEYS/holders/$key" | etcdctl put "$KEYS/waiters/$key" >/dev/null
+  attempt tsem run "$SEM" -- touch ran
+  expect_failure 'keys of another program are in its place'
+  etcdctl del "$KEYS/waiters/$key" >/dev/null
+  etcdctl put "$KEYS/held/" '' >/dev/null
+  etcdctl put "$KEYS/held/$(printf 'a%.0s' {1..600})/" '' >/dev/null
   etcdctl put "$KEYS/holders/"$'\xff' '' >/dev/null
   etcdctl put "$KEYS/held/"$'\xff' '' >/dev/null
   start tsem run "$SEM" -- true

@@ -94,6 +94,18 @@ leave_dead_holder() {
   expect_out 1 # of the one that exited with 3: its end looks like a death
 }
 
+@test "etcd options: -F, when the process that waits for the permits is killed" {
+  prepare
+  hold
+  start sh -c 'exec tsem run -F "$SEM" -- touch ran 2>message'
+  eventually is_shown .waiting 1
+  kill -KILL "$(pgrep -P "$PID" | head -1)"
+  finish "$PID"
+  expect_status 125
+  expect_match 'the message' "$(<message)" "^tsem: $SEM: the process that waited for the permits was killed"
+  eventually is_shown .waiting 0
+}
+
 @test "etcd options: -F, a wait that ends, and a hold that is lost" {
   prepare
   hold

@@ -152,6 +152,44 @@ through_proxy() {
   expect_failure "$SEM: process $PID has no hold made by 'tsem acquire'"
 }
 
+@test "etcd acquire: the owner of a hold whose semaphore or key is removed gets the signal" {
+  local remove
+  for remove in 'tsem remove -f "$SEM"' 'etcdctl del "$KEYS/holders/$(lease_of holders)"'; do
+    prepare
+    owner
+    tsem acquire --ttl 2 --owner "$OWNER" "$SEM"
+    eval "$remove" >/dev/null
+    finish "$OWNER"
+    expect_status $((128 + 15))
+    etcdctl del --prefix "$KEYS/" >/dev/null
+    SEM=${SEM#etcd:}
+  done
+}
+
+@test "etcd release: two at once give back two holds" {
+  prepare 2
+  owner
+  for _ in {1..4}; do
+    tsem acquire --owner "$OWNER" "$SEM"
+    tsem acquire --owner "$OWNER" "$SEM"
+    start tsem release --owner "$OWNER" "$SEM"
+    local other=$PID
+    start tsem release --owner "$OWNER" "$SEM"
+    all_succeed "$other" "$PID"
+    expect_shown .held 0
+  done
+}
+
+@test "etcd take: a signal ends it without a permit, or comes too late" {
+  prepare 20
+  local taken=0
+  for i in {1..20}; do
+    attempt timeout --preserve-status "0.0$((20 + i * 2))" "$TSEM" take "$SEM"
+    taken=$((taken + (STATUS == 0)))
+  done
+  expect_shown .held "$taken"
+}
+
 @test "etcd acquire: an owner that is lost, ends during the wait, or is none" {
   prepare
   owner
@@ -247,6 +285,18 @@ through_proxy() {
   expect_out 1
 }
 
+@test "etcd recover: a process whose first thread has ended lives" {
+  prepare
+  start tsem run -F "$SEM" python3 -c '
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=[1000]).start()
+ctypes.CDLL(None).pthread_exit(None)'
+  eventually grep -q '^State:.Z' "/proc/$PID/status"
+  attempt tsem recover "$SEM"
+  expect_out 0
+  expect_shown .held 1
+}
+
 @test "etcd recover: --owner --force, a process of another machine" {
   prepare 4
   local other='{"host":"alpha","machine":"other","pid":17,"uid":0,"command":"make","count":2,"since":0,"slots":[0,1],"view":0}' lease key
@@ -262,10 +312,11 @@ through_proxy() {
   expect_failure "$SEM: process 18 does not hold or wait"
   attempt tsem recover --force "$SEM"
   expect_failure "$SEM: --force needs --owner"
-  etcdctl put "$KEYS/waiters/00000000000000a3" "${other/alpha/beta}" >/dev/null
+  lease=$(etcdctl lease grant 100 | cut -d' ' -f2)
+  etcdctl put --lease="$lease" "$KEYS/waiters/$lease" "${other/alpha/beta}" >/dev/null
   attempt tsem recover --owner 17 --force "$SEM"
   expect_failure "$SEM: 17 is a process on several machines"
-  etcdctl del "$KEYS/waiters/00000000000000a3" >/dev/null
+  etcdctl lease revoke "$lease" >/dev/null
   attempt tsem recover --owner 17 --force "$SEM"
   expect_status 0
   expect_out 2

@@ -250,6 +250,16 @@ place_of() {
   expect_match 'the messages' "$(<message)" "tsem: $SEM: admitted after [0-9.]+ s$"
 }
 
+@test "etcd wait: until what was taken is posted" {
+  prepare
+  tsem take "$SEM"
+  start sh -c 'exec tsem wait -v "$SEM" 2>message'
+  eventually test -s message
+  tsem post "$SEM"
+  finish "$PID"
+  expect_status 0
+}
+
 @test "etcd wait: until no process holds or waits" {
   prepare
   attempt tsem wait "$SEM"

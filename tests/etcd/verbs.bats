@@ -35,8 +35,12 @@ refused() {
   expect_equal 'the store' "$(revision)" "$before"
 }
 
+# put_owner FOLDER VALUE: KEY is its key.
 put_owner() {
-  etcdctl put "tsem/$SEM/$1" "$2" >/dev/null
+  local lease
+  lease=$(etcdctl lease grant 100 | cut -d' ' -f2)
+  KEY=tsem/$SEM/$1/$lease
+  etcdctl put --lease="$lease" "$KEY" "$2" >/dev/null
 }
 
 @test "etcd: create, show and remove" {
@@ -105,10 +109,10 @@ put_owner() {
   tsem create -j 3 "$NAME"
   local since fence
   since=$(($(date +%s) - 100))
-  put_owner holders/1 "{\"host\":\"alpha\",\"pid\":17,\"uid\":0,\"command\":\"make all\",\"count\":2,\"slots\":[0,1],\"since\":$since}"
-  put_owner waiters/2 "{\"host\":\"beta\",\"pid\":18,\"uid\":0,\"command\":\"deploy\",\"count\":2,\"since\":$since}"
-  put_owner waiters/1 "{\"host\":\"gamma\",\"pid\":19,\"uid\":0,\"command\":\"later\",\"count\":1,\"since\":$since}"
-  fence=$(etcdctl get -w json "tsem/$SEM/holders/1" | jq '.kvs[0].create_revision')
+  put_owner holders "{\"host\":\"alpha\",\"pid\":17,\"uid\":0,\"command\":\"make all\",\"count\":2,\"slots\":[0,1],\"since\":$since}"
+  put_owner waiters "{\"host\":\"beta\",\"pid\":18,\"uid\":0,\"command\":\"deploy\",\"count\":2,\"since\":$since}"
+  put_owner waiters "{\"host\":\"gamma\",\"pid\":19,\"uid\":0,\"command\":\"later\",\"count\":1,\"since\":$since}"
+  fence=$(etcdctl get -w json --prefix "tsem/$SEM/holders/" | jq '.kvs[0].create_revision')
   attempt tsem show --raw --noheadings -o STATE,POSITION,PID,HOST,COUNT,SLOTS,FENCE,COMMAND "$NAME"
   expect_out "holds  17 alpha 2 0,1 $fence make\\x20all
 waits 1 18 beta 2   deploy
@@ -141,10 +145,10 @@ waits 2 19 gamma 1   later"
   name_it
   local owner='{"host":"alpha","pid":17,"uid":0,"command":"make","count":1,"since":0}'
   tsem create "$NAME"
-  put_owner waiters/1 "$owner"
+  put_owner waiters "$owner"
   refused 'in use.*-f' remove "$NAME"
-  etcdctl del "tsem/$SEM/waiters/1" >/dev/null
-  put_owner holders/1 "$owner"
+  etcdctl del "$KEY" >/dev/null
+  put_owner holders "$owner"
   refused 'in use.*-f' remove "$NAME"
   attempt tsem remove -f "$NAME"
   expect_silence
@@ -172,7 +176,7 @@ waits 2 19 gamma 1   later"
   etcdctl put "tsem/$SEM-json/config" '{"permits":1}' >/dev/null
   etcdctl put "tsem/$SEM-later/config" '{"layout":2,"uuid":"x"}' >/dev/null
   printf '\xff\xfe' | etcdctl put "tsem/$SEM-bytes/config" >/dev/null
-  etcdctl put "tsem/$SEM-other/else" 1 >/dev/null
+  etcdctl put "tsem/$SEM-other/waiters/else" 1 >/dev/null
   local verb
   for verb in show create remove 'set -j 2'; do
     # shellcheck disable=SC2086 # the verb with its option
@@ -189,6 +193,21 @@ waits 2 19 gamma 1   later"
   expect_equal 'complaints' "$(grep -c "$NAME-" <<<"$ERR")" 3
   attempt tsem remove -f "$NAME-bytes"
   expect_silence
+}
+
+@test "etcd: a name that is the PREFIX of another semaphore" {
+  name_it
+  local name=etcd://127.0.0.1:22379/$SEM/prefix
+  for _ in 1 2; do
+    tsem create "$name"
+    tsem create "$name/b" || true
+    attempt tsem remove "$name"
+    expect_silence
+    attempt tsem show "$name/b"
+    expect_status 0
+  done
+  tsem remove "$name/b"
+  expect_equal 'keys' "$(keys_below "$SEM/")" ''
 }
 
 @test "etcd: no such semaphore" {
