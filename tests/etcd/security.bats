@@ -97,6 +97,7 @@ start_store_with_users() {
   expect_status 0
 }
 
+# bats test_tags=long
 @test "etcd security: tokens that expire, and rights that change, during a hold and a wait" {
   start_store_with_users
   tsem create "$SEM"

@@ -286,6 +286,7 @@ is_in_line_of() {
   expect_equal 'the notice' "$(<recovered)" 1
 }
 
+# bats test_tags=long
 @test "etcd several: --any, a keeper that is killed keeps the one that was granted" {
   prepare_both
   hold
