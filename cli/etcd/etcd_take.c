@@ -6,6 +6,7 @@
 #include "message.h"
 #include "termination.h"
 
+/* A process that dies of a signal has taken nothing, so a signal that comes after the grant comes too late. */
 int
 etcd_cmd_take(const struct options *o)
 {
@@ -14,8 +15,7 @@ etcd_cmd_take(const struct options *o)
 	int status = EXIT_TSEM_FAILED;
 	keeper_prepare(&keeper, o, TO_TAKE);
 	keeper_begin(&keeper, getpid());
-	termination_defer(
-		&termination); /* after the grant, it is too late: a process that dies of a signal has taken nothing */
+	termination_defer(&termination);
 	const int signal = keeper_wait_for_grant(&keeper);
 	if (signal != 0)
 		keeper_dismiss(&keeper, signal);

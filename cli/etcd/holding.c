@@ -41,14 +41,14 @@ explain(struct holding *hold)
 {
 	struct keeping *k = hold->k;
 	const struct line *line = &k->claim.lines[0];
-	static struct granted none;
+	struct granted grant;
 	if (!is_unexplained(hold))
 		return;
 	const int64_t incarnation = line->config.create_revision;
-	const enum place place = claim_look(&k->claim, &none);
+	const enum place place = claim_look(&k->claim, &grant);
 	const bool same = line->config_error == 0 && (incarnation == 0 || line->config.create_revision == incarnation);
 	hold->examined = place != PLACE_UNKNOWN;
-	hold->released = place == PLACE_NONE && same && !line->noted;
+	hold->released = place == PLACE_NONE && same && !line_is_noted(line);
 }
 
 /* When the command is to get its signal. */

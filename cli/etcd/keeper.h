@@ -46,6 +46,7 @@ struct ledger {
 	_Atomic uint64_t valid_until_ns; /* of the hold, CLOCK_BOOTTIME */
 	struct granted grant;
 	_Atomic bool granted;
+	_Atomic bool taken;     /* TO_TAKE: the permits are no longer those of a holder */
 	_Atomic int lost;       /* an enum loss: another process may have got the permits, or will soon */
 	_Atomic int stop_error; /* of the signal to the command; 0: none */
 	_Atomic int released;   /* an enum release */
@@ -53,8 +54,7 @@ struct ledger {
 	/* Written by `tsem run`, or by its child. */
 	pid_t wrapper;
 	_Atomic bool
-		begun;  /* the child is about to execute the command, or `tsem acquire` is about to say that it has acquired */
-	bool taken; /* TO_TAKE: the permits are no longer those of a holder */
+		begun; /* the child is about to execute the command, or `tsem acquire` is about to say that it has acquired */
 	_Atomic int end; /* an enum command_end */
 };
 

@@ -88,6 +88,17 @@ view_kv(const struct line *line, size_t range, size_t i, struct kv *kv)
 	return txn_kv(line->answer, line->at + range, i, kv);
 }
 
+static bool
+view_has(const struct line *line, size_t range, const char *id)
+{
+	struct kv kv;
+	for (size_t i = 0; view_kv(line, range, i, &kv); i++) {
+		if (strcmp(id_of(kv.key), id) == 0)
+			return true;
+	}
+	return false;
+}
+
 size_t
 line_read_view(struct line *line, const json_t *answer, size_t at, struct granted *grant)
 {
@@ -111,9 +122,6 @@ line_read_view(struct line *line, const json_t *answer, size_t at, struct grante
 		if (strcmp(id_of(kv.key), line->id) == 0)
 			line->holds = grant_read(&kv, grant);
 	}
-	line->noted = false;
-	for (size_t i = 0; view_kv(line, VIEW_HELD, i, &kv); i++)
-		line->noted = line->noted || strcmp(id_of(kv.key), line->id) == 0;
 	if (damaged && line->config_error == 0)
 		line->config_error = -EBADMSG;
 	line->shows_only_us = line->holds && line->held == line->count;
@@ -127,6 +135,12 @@ bool
 line_is_first(const struct line *line)
 {
 	return line->ticket != 0 && line->first.create_revision == line->ticket;
+}
+
+bool
+line_is_noted(const struct line *line)
+{
+	return view_has(line, VIEW_HELD, line->id);
 }
 
 static bool
@@ -177,17 +191,6 @@ choose_slots(const struct line *line, const char *leaver, uint32_t count)
 	return slots;
 }
 
-static bool
-is_holder(const struct line *line, const char *id)
-{
-	struct kv kv;
-	for (size_t i = 0; view_kv(line, VIEW_HOLDERS, i, &kv); i++) {
-		if (strcmp(id_of(kv.key), id) == 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Deletes what the dead have left in held/, as many as fit in a transaction. True: there was any. The view has no
  * holders/X for such a held/X, and guard() excludes that X became a holder since. A holder that died after the view keeps
@@ -199,7 +202,7 @@ delete_dead(const struct line *line, json_t *txn)
 	struct kv kv;
 	size_t n = 0;
 	for (size_t i = 0; n < line->dead_max && view_kv(line, VIEW_HELD, i, &kv); i++) {
-		if (lease_of(kv.key) == 0 || is_holder(line, id_of(kv.key)))
+		if (lease_of(kv.key) == 0 || view_has(line, VIEW_HOLDERS, id_of(kv.key)))
 			continue;
 		txn_compare(txn, kv.key, "CREATE", "EQUAL", kv.create_revision); /* no other grant has told of it since */
 		txn_delete(txn, "success", kv.key);

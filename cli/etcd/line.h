@@ -29,7 +29,6 @@ struct line {
 	int config_error; /* 0, or that of config_read() */
 	struct config config;
 	bool holds;         /* the process does */
-	bool noted;         /* its key in held/ exists */
 	bool shows_only_us; /* as the only holder */
 	uint64_t held;      /* also by no recorded holder */
 	struct taken taken;
@@ -59,6 +58,9 @@ bool grant_read(const struct kv *kv, struct granted *grant);
 /* ---- by the last view ---- */
 
 bool line_is_first(const struct line *line);
+
+/* Whether the key of the process in held/ exists. */
+bool line_is_noted(const struct line *line);
 
 /* Whether the process could have its permits: it is the first waiter, or comes while none waits, and there is room. */
 bool line_has_turn(const struct line *line);

@@ -23,7 +23,7 @@ struct semaphore_on_etcd {
 	struct wire *wire;
 	int64_t revision;     /* of the store, at the last answer */
 	struct taken taken;   /* at the last snapshot, or with the last config */
-	size_t silent;        /* so many requests in a row were not answered */
+	size_t silent;        /* the number of requests in a row that no member answered */
 	bool lost;            /* the answer to a change did not come: it may be done */
 	uint64_t deadline_ns; /* until when the store has to answer, CLOCK_MONOTONIC */
 	uint64_t patience_ns; /* no answer is no reason to die; each request has so much time. 0: not so */

@@ -20,6 +20,9 @@ enum effect { EFFECT_READS, EFFECT_WRITES };
 enum outcome wire_post(struct wire *wire, const char *path, enum effect effect, json_t *request, uint64_t deadline_ns,
                        json_t **answer);
 
+/* The same, but asks one member only, which has `timeout_ns` to answer. */
+enum outcome wire_post_once(struct wire *wire, const char *path, json_t *request, uint64_t timeout_ns, json_t **answer);
+
 /* The same for a GET. */
 enum outcome wire_get(struct wire *wire, const char *path, uint64_t deadline_ns, json_t **answer);
 
@@ -33,9 +36,6 @@ bool wire_pause(struct wire *wire, uint64_t deadline_ns);
  * CLOCK_MONOTONIC reaches `until_ns`.
  */
 void wire_step(struct wire *wire, struct curl_waitfd *fds, unsigned n, uint64_t until_ns);
-
-/* The same, but asks one member only, which has `timeout_ns` to answer. */
-enum outcome wire_post_once(struct wire *wire, const char *path, json_t *request, uint64_t timeout_ns, json_t **answer);
 
 /* Each step begins with a call of `tick`, which returns when the next one is due, CLOCK_MONOTONIC. */
 void wire_set_tick(struct wire *wire, uint64_t (*tick)(void *arg), void *arg);
