@@ -49,16 +49,23 @@ ms_until(uint64_t until_ns)
 	return ms < MS_MAX ? (int)ms : MS_MAX;
 }
 
-void
-wire_step(struct wire *wire, struct curl_waitfd *fds, unsigned n, uint64_t until_ns)
+static uint64_t
+tick(struct wire *wire)
 {
 	const uint64_t login_due = login_tick(wire->login);
 	const uint64_t own_due = wire->tick == NULL ? UINT64_MAX : wire->tick(wire->tick_arg);
-	const uint64_t due = login_due < own_due ? login_due : own_due;
+	return login_due < own_due ? login_due : own_due;
+}
+
+void
+wire_step(struct wire *wire, struct curl_waitfd *fds, unsigned n, uint64_t until_ns)
+{
+	const uint64_t due = tick(wire);
 	int running;
 	curl_multi_poll(wire->multi, fds, n, ms_until(due < until_ns ? due : until_ns), NULL);
 	curl_multi_perform(wire->multi, &running);
 	calls_note_ends(wire);
+	tick(wire); /* so the caller sees what the answers have changed */
 }
 
 static enum outcome

@@ -37,7 +37,7 @@ bool wire_pause(struct wire *wire, uint64_t deadline_ns);
  */
 void wire_step(struct wire *wire, struct curl_waitfd *fds, unsigned n, uint64_t until_ns);
 
-/* Each step begins with a call of `tick`, which returns when the next one is due, CLOCK_MONOTONIC. */
+/* Each step begins and ends with a call of `tick`, which returns when the next one is due, CLOCK_MONOTONIC. */
 void wire_set_tick(struct wire *wire, uint64_t (*tick)(void *arg), void *arg);
 
 #endif
