@@ -89,6 +89,16 @@ expect_kept() {
   expect_kept
 }
 
+# In a state D or T, it answers nobody, and its connections stay.
+@test "etcd fault: the leader is stopped" {
+  queue 8
+  local old
+  old=$(leader)
+  pkill -STOP -f "^etcd --name member$old "
+  eventually another_leads "$old"
+  expect_kept
+}
+
 is_member() {
   ETCDCTL_ENDPOINTS=127.0.0.1:${1}2379 etcdctl endpoint health
 }
@@ -127,11 +137,77 @@ is_member() {
   expect_kept
 }
 
+@test "etcd fault: the port for clients of the member that a keeper talks to is cut" {
+  talk_to_a_follower
+  queue 3
+  cut_off "$FOLLOWER" "tcp sport ${FOLLOWER}2379"
+  expect_kept
+}
+
 @test "etcd fault: a store that is down for less than the lifetime" {
   queue 8
   take_down 1 2 3
   rm "$CLUSTER"/down.*
   eventually leader
+  expect_kept
+}
+
+has_no_quorum() {
+  ! etcdctl --command-timeout=500ms get other
+}
+
+@test "etcd fault: two members are down for less than the lifetime" {
+  queue 12
+  take_down 1 2
+  eventually has_no_quorum
+  rm "$CLUSTER"/down.*
+  eventually leader
+  expect_kept
+}
+
+# stall LEADER: its disk takes a second for each block that it is to keep.
+stall() {
+  start strace --quiet=all -f -o stalled -p "$(pgrep -f "^etcd --name member$1 ")" -e trace=fdatasync,fsync \
+    -e inject=fdatasync,fsync:delay_enter=1s
+  STALL=$PID
+}
+
+# It stays the leader, and nothing can be written.
+@test "etcd fault: the disk of the leader stalls for longer than the lifetime" {
+  queue 3
+  stall "$(leader)"
+  attempt tsem wait -w "$((TTL + 1))" "$SEM"
+  expect_in_vain
+  kill "$STALL"
+  finish "$STALL"
+  [[ -s stalled ]] || fail 'the disk has not stalled'
+  expect_kept
+}
+
+# The waiter becomes the first one, looks, and then watches from a revision that the store does not have any more.
+@test "etcd fault: a compaction between the look and the watch of a waiter" {
+  prepare
+  hold
+  local holder=$PID first
+  enqueue tsem run "$SEM" -- true
+  first=$PID
+  proxy .
+  enqueue env ETCDCTL_ENDPOINTS="127.0.0.1:$(<port)" tsem run "$SEM" -- touch ran
+  : >delay
+  kill "$first"
+  eventually test -e delayed
+  for value in 1 2; do etcdctl put other "$value"; done
+  compact
+  rm delay
+  kill "$holder"
+  finish "$PID"
+  expect_status 0
+  [[ -e ran ]] || fail 'the command has not run'
+}
+
+@test "etcd fault: all members are defragmented during a wait" {
+  queue 3
+  etcdctl defrag
   expect_kept
 }
 
@@ -211,6 +287,14 @@ urllib.request.urlopen("http://127.0.0.1:12379/v3/maintenance/alarm", b"{\"actio
 @test "etcd fault: a store that is down for longer than the lifetime" {
   follow
   take_down 1 2 3
+  expect_loss
+  rm "$CLUSTER"/down.*
+  expect_no_overlap
+}
+
+@test "etcd fault: two members are down for longer than the lifetime" {
+  follow
+  take_down 2 3
   expect_loss
   rm "$CLUSTER"/down.*
   expect_no_overlap

@@ -25,7 +25,14 @@ lease_of() {
   echo "${key##*/}"
 }
 
+# The first revisions of this semaphore are those of the store no more.
+compact() {
+  etcdctl compact "$(etcdctl get other -w json | jq .header.revision)"
+  COMPACTED=yes
+}
+
 check_revisions() {
+  [[ -z ${COMPACTED-} ]] || return 0
   "$BATS_TEST_DIRNAME/check" "${ETCDCTL_ENDPOINTS%%,*}" "$KEYS/"
 }
 

@@ -251,6 +251,24 @@ through_proxy() {
   [[ ! -e ran && -e later ]] || fail 'a cancelled one has run, or a later one has not'
 }
 
+@test "etcd cancel: a wait that is granted its permits between the look of tsem cancel and its request" {
+  prepare
+  start tsem run "$SEM" -- sh -c 'until [ -e end ]; do sleep 0.01; done'
+  eventually is_shown .held 1
+  enqueue tsem run "$SEM" -- sleep 1000
+  local waiter=$PID
+  proxy .
+  : >delay
+  start env ETCDCTL_ENDPOINTS="127.0.0.1:$(<port)" tsem cancel --owner "$waiter" "$SEM"
+  eventually test -e delayed
+  : >end
+  eventually is_command_of "$waiter"
+  rm delay
+  finish "$PID"
+  expect_status 0
+  expect_shown '[.holders[0].pid, .waiting] | @csv' "$waiter,0"
+}
+
 @test "etcd cancel: a waiter whose keeper is killed at the same time" {
   prepare
   hold
