@@ -99,10 +99,10 @@ leave(struct wait *wait)
 
 /* If it was granted the permits, the next holder still has to learn of a death that it was told of. */
 static void
-leave_for_good(struct wait *wait)
+leave_for_good(struct wait *wait, int error)
 {
 	struct keeping *k = wait->k;
-	remote_line_finish(&wait->shown, -EINTR);
+	remote_line_finish(&wait->shown, error);
 	if (!leave(wait) && !k->ledger->grant.recovered)
 		claim_release(&k->claim, &k->ledger->grant);
 	watch_end(&wait->watch);
@@ -126,12 +126,13 @@ static void
 check_for_need(struct wait *wait)
 {
 	const struct keeping *k = wait->k;
-	const bool ownerless = keeper_is_for_owner(k->keeper) && keeper_process_has_ended(k->keeper);
-	if (!k->wrapper_gone && !ownerless)
+	if (!k->wrapper_gone && !keeper_process_has_ended(k->keeper))
 		return;
-	leave_for_good(wait);
+	leave_for_good(wait, -EINTR);
 	if (!k->wrapper_gone && k->keeper->purpose == FOR_OWNER)
 		die_of_ended_process(k->o);
+	if (!k->wrapper_gone && k->keeper->purpose == FOR_COMMAND)
+		die(k->o->name, "the process that was to execute the command was killed during the wait (try again)");
 	exit(EXIT_DONE);
 }
 
@@ -219,15 +220,6 @@ wait_for_change(struct wait *wait)
 		keeping_rest(k, &wait->granted);
 }
 
-static void
-tell_loss_of_place(const struct wait *wait)
-{
-	const struct options *o = wait->k->o;
-	if (wait->queued != 0 && !o->quiet)
-		complain(o->name,
-		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
-}
-
 /*
  * The waiter had a place, and has none any more. If its lease has not ended, a process has cancelled the wait, or deleted
  * the key by hand.
@@ -236,7 +228,7 @@ static void
 check_for_cancellation(struct wait *wait)
 {
 	struct keeping *k = wait->k;
-	if (keeping_confirm(k))
+	if (keeping_confirm(k, wait->shown.deadline_ns))
 		give_up(wait, -ECANCELED);
 	check_for_end(wait);
 }
@@ -322,7 +314,6 @@ step(struct wait *wait)
 		return false;
 	}
 	if (k->lease.gone || k->sem.lease_missing) {
-		tell_loss_of_place(wait);
 		keeping_renew(k);
 		return false;
 	}
@@ -363,10 +354,13 @@ confirm(struct wait *wait)
 {
 	struct keeping *k = wait->k;
 	check_for_need(wait);
-	const bool certain = !k->lease.gone && boottime_ns() < keeping_limit_ns(k);
-	if (!certain)
-		keeping_confirm(k);
-	return certain;
+	if (!k->lease.gone && boottime_ns() < keeping_limit_ns(k))
+		return true;
+	if (!keeping_confirm(k, wait->shown.deadline_ns) && monotonic_ns() >= wait->shown.deadline_ns) {
+		leave_for_good(wait, -ETIMEDOUT);
+		exit((int)k->o->conflict_status);
+	}
+	return false;
 }
 
 void

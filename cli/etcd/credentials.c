@@ -2,6 +2,7 @@
 #include "etcd/credentials.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,12 @@ read_password(const char *path)
 	char *line = NULL;
 	size_t size = 0;
 	struct stat st;
-	FILE *file = fopen(path, "re");
-	if (file == NULL || fstat(fileno(file), &st) != 0)
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (file == NULL || fstat(fd, &st) != 0)
 		die(path, "cannot read the file of %s: %s (correct the variable)", file_variable, strerror(errno));
+	if (!S_ISREG(st.st_mode)) /* the keeper reads it again */
+		die(path, "the file of %s is none of text (use a regular file, not a pipe or a directory)", file_variable);
 	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
 		die(path, "other users can read or change the file of %s (use 'chmod 600')", file_variable);
 	if (getline(&line, &size, file) < 0)

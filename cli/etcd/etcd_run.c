@@ -109,17 +109,22 @@ stop_command(struct run *run)
 	tell_loss(run, "there is no keeper", "is killed"); /* this may block */
 }
 
+static const char *
+reason_of_loss(const struct ledger *ledger)
+{
+	const int lost = ledger->lost;
+	return lost == LOSS_ENDED     ? "the store has ended it, or the semaphore was removed"
+	       : lost == LOSS_REFUSED ? ledger->refusal
+	                              : "no member of the store has answered in time, or tsem or the machine stood still";
+}
+
 /* What the keeper has found out. */
 static void
 tell(struct run *run)
 {
 	const struct ledger *ledger = run->keeper.ledger;
 	if (ledger->lost != LOSS_NONE && !run->told_loss)
-		tell_loss(run,
-		          ledger->lost == LOSS_ENDED
-		              ? "the store has ended it, or the semaphore was removed"
-		              : "no member of the store has answered in time, or tsem or the machine stood still",
-		          "is stopped");
+		tell_loss(run, reason_of_loss(ledger), "is stopped");
 	if (ledger->stop_error != 0 && !run->told_error)
 		complain(run->o->name, "the command cannot be stopped: %s (stop it yourself)", strerror(ledger->stop_error));
 	run->told_error = ledger->stop_error != 0;
@@ -158,7 +163,7 @@ wait_for_release(struct run *run, const siginfo_t *end)
 	while (ledger->released == RELEASE_NONE && keeper_wait(&run->keeper, -1, NULL, &status) < NEWS_ENDED)
 		continue;
 	tell(run);
-	if (ledger->released == RELEASE_LATE)
+	if (ledger->released != RELEASE_DONE)
 		complain(run->o->name, "the permits cannot be given back now, so they come back later (within %" PRIu32 " s)",
 		         run->o->ttl_s);
 }

@@ -2,11 +2,13 @@
 /* The keeper from when it has the permits until it has given them back. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "etcd/keeping.h"
+#include "etcd/watch.h"
 #include "message.h"
 #include "monotonic.h"
 
@@ -20,7 +22,8 @@ struct holding {
 	struct keeping *k;
 	uint64_t lost_ns; /* when the command got its signal, CLOCK_BOOTTIME; 0: not yet */
 	bool killed;
-	bool examined;       /* why the key of the hold is missing is known */
+	struct watch watch;  /* of the key of a hold of `tsem acquire` */
+	bool examined;       /* why that is missing is known */
 	bool released;       /* by `tsem release` */
 	uint64_t foresee_ns; /* when to look at what the release needs, CLOCK_MONOTONIC; UINT64_MAX: not any more */
 	uint64_t ended_ns;   /* when the command was seen to have ended, CLOCK_MONOTONIC; 0: not yet */
@@ -33,6 +36,27 @@ static bool
 is_unexplained(const struct holding *hold)
 {
 	return hold->k->lease.keyless && hold->k->keeper->purpose == FOR_OWNER && !hold->examined;
+}
+
+/* Then it is not there any more. */
+static void
+look_soon(void *arg, const struct kv *kv)
+{
+	struct keeping *k = arg;
+	(void)kv;
+	k->lease.next_ns = 0;
+}
+
+/* From now on, because the store may have forgotten older revisions. What changes before that is found a little later. */
+static void
+watch_key(struct holding *hold)
+{
+	enum { NOW = -1 };
+	struct keeping *k = hold->k;
+	if (k->keeper->purpose != FOR_OWNER)
+		return;
+	watch_begin(&hold->watch, k->sem.wire, k->lease.keys, 1, NOW);
+	watch_tells(&hold->watch); /* notices its end */
 }
 
 /* A release also deletes the key in held/, and leaves the semaphore. */
@@ -83,10 +107,14 @@ lose(struct holding *hold, uint64_t now)
 	const struct keeping *k = hold->k;
 	const int action = k->o->on_lost;
 	hold->lost_ns = now;
-	k->ledger->lost = k->lease.gone ? LOSS_ENDED : LOSS_SILENCE;
-	keeping_ring(k);
+	if (k->ledger->lost == LOSS_NONE) {
+		snprintf(k->ledger->refusal, sizeof(k->ledger->refusal), "%s", wire_error(k->sem.wire));
+		k->ledger->lost = k->lease.gone ? LOSS_ENDED : k->lease.refused ? LOSS_REFUSED : LOSS_SILENCE;
+		keeping_ring(k);
+	}
 	if (action != LOST_IGNORE)
 		send_signal(hold, action == LOST_STOP ? SIGTERM : action);
+	k->ledger->signalled = true;
 }
 
 static void
@@ -170,16 +198,24 @@ void
 keeper_hold(struct keeping *k)
 {
 	const bool for_owner = keeper_is_for_owner(k->keeper);
-	struct holding hold = {.k = k, .foresee_ns = for_owner ? UINT64_MAX : monotonic_ns() + REST_MS * NS_PER_MS};
-	if (k->ledger->lost != LOSS_NONE) /* the previous keeper has sent the signal */
+	struct holding hold = {
+		.k = k,
+		.watch = {.event = look_soon, .arg = k},
+		.foresee_ns = for_owner ? UINT64_MAX : monotonic_ns() + REST_MS * NS_PER_MS,
+	};
+	if (k->ledger->signalled) /* by the previous keeper */
 		hold.lost_ns = boottime_ns();
+	else if (k->ledger->lost != LOSS_NONE) /* which was killed before it could */
+		lose(&hold, boottime_ns());
 	keeping_detach();
 	while (!is_over(&hold)) {
 		enforce(&hold);
 		foresee(&hold);
+		watch_key(&hold);
 		wait_for_events(&hold);
 		explain(&hold);
 	}
+	watch_end(&hold.watch);
 }
 
 /* ---- the end ---- */

@@ -17,7 +17,12 @@
 #include "etcd/store.h"
 #include "options.h"
 
-enum loss { LOSS_NONE, LOSS_ENDED /* the store says so */, LOSS_SILENCE /* it says nothing */ };
+enum loss {
+	LOSS_NONE,
+	LOSS_ENDED,   /* the store says so */
+	LOSS_REFUSED, /* it refuses to keep the lease alive */
+	LOSS_SILENCE  /* it says nothing */
+};
 
 enum release { RELEASE_NONE, RELEASE_DONE, RELEASE_LATE /* when the lease ends, because the store is silent */ };
 
@@ -46,8 +51,10 @@ struct ledger {
 	_Atomic uint64_t valid_until_ns; /* of the hold, CLOCK_BOOTTIME */
 	struct granted grant;
 	_Atomic bool granted;
-	_Atomic bool taken;     /* TO_TAKE: the permits are no longer those of a holder */
+	_Atomic bool taken; /* TO_TAKE: the permits are no longer those of a holder */
+	char refusal[ERROR_BYTES_MAX];
 	_Atomic int lost;       /* an enum loss: another process may have got the permits, or will soon */
+	_Atomic bool signalled; /* the command, because of that */
 	_Atomic int stop_error; /* of the signal to the command; 0: none */
 	_Atomic int released;   /* an enum release */
 

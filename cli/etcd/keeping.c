@@ -160,13 +160,22 @@ begin_lease(struct keeping *k)
 	};
 }
 
+static void
+lose_place(struct keeping *k)
+{
+	if (k->ledger->line != 0 && !k->o->quiet)
+		complain(k->o->name,
+		         "the store has ended the lease, so the place in the line is lost (it waits again, at the end)");
+	k->ledger->line = 0;
+}
+
 bool
 keeping_lease(struct keeping *k)
 {
 	const enum outcome outcome = lease_grant(&k->lease, monotonic_ns() + PATIENCE_S * NS_PER_SECOND);
 	k->leased = outcome == OUTCOME_DONE;
 	if (k->leased && !k->lease.existed)
-		k->ledger->line = 0; /* an earlier keeper's lease has ended, and with it its place */
+		lose_place(k); /* of an earlier keeper, whose lease has ended */
 	if (outcome == OUTCOME_REFUSED || !(k->leased || k->sem.patience_ns > 0))
 		die(k->o->name, "the store grants no lease: %s (see 'etcdctl endpoint status' and 'etcdctl alarm list')",
 		    wire_error(k->sem.wire));
@@ -184,22 +193,22 @@ keeping_renew(struct keeping *k)
 	k->leased = false;
 	k->sem.lease_missing = false;
 	k->ledger->lease = lease_choose();
-	k->ledger->line = 0;
+	lose_place(k);
 	begin_lease(k);
 }
 
 bool
-keeping_confirm(struct keeping *k)
+keeping_confirm(struct keeping *k, uint64_t deadline_ns)
 {
 	const uint64_t certain = boottime_ns() + k->lease.ttl_ns;
 	lease_stop(&k->lease);
 	k->lease.rests = false;
 	k->lease.next_ns = 0;
-	while (!k->lease.gone && !k->wrapper_gone && k->lease.valid_until_ns < certain) {
+	while (!k->lease.gone && !k->wrapper_gone && k->lease.valid_until_ns < certain && monotonic_ns() < deadline_ns) {
 		struct curl_waitfd fds[1];
-		keeping_step(k, fds, 1, UINT64_MAX);
+		keeping_step(k, fds, 1, deadline_ns);
 	}
-	return !k->lease.gone && !k->wrapper_gone;
+	return !k->lease.gone && k->lease.valid_until_ns >= certain;
 }
 
 /* The permits are granted: from now on, the lease is that of the hold. */

@@ -53,8 +53,11 @@ bool keeping_lease(struct keeping *k);
 /* The lease has ended, or is about to, and with it all its keys: begins anew, with another one to get. */
 void keeping_renew(struct keeping *k);
 
-/* Waits until the store has confirmed the lease anew. False: it has ended, or `tsem run` has. */
-bool keeping_confirm(struct keeping *k);
+/*
+ * Waits until the store has confirmed the lease anew. False: it has ended, or `tsem run` has, or CLOCK_MONOTONIC has
+ * reached `deadline_ns`.
+ */
+bool keeping_confirm(struct keeping *k, uint64_t deadline_ns);
 
 /* Lets go of stderr. */
 void keeping_detach(void);

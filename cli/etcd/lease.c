@@ -163,6 +163,7 @@ static void
 take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
 {
 	const bool same = lease->member == wire_member(lease->wire);
+	lease->refused = outcome == OUTCOME_REFUSED;
 	if (outcome == OUTCOME_REFUSED || (outcome == OUTCOME_DONE && !is_of_etcd(lease, answer)))
 		wire_leave_member(lease->wire, lease->member);
 	if (outcome != OUTCOME_DONE || !same || !is_of_etcd(lease, answer))

@@ -18,6 +18,7 @@ struct lease {
 	bool holds;              /* the keys exist; without one of them, the hold is gone as well */
 	bool rests;              /* it need not be certain, so nothing is read */
 	bool missed;             /* the last read did not find them all */
+	bool refused;            /* instead of the last answer came a refusal */
 	bool gone;               /* the lease, or a key, says the store */
 	bool keyless;            /* only a key */
 	uint64_t valid_until_ns; /* CLOCK_BOOTTIME; 0: not yet */

@@ -62,6 +62,8 @@ add_endpoint(struct store *store, const char *scheme, const char *text, size_t l
 {
 	if (store->endpoints_n == ENDPOINTS_MAX)
 		die(store->operand, "more than %d endpoints (name some members of the store, not all)", ENDPOINTS_MAX);
+	if (memchr(text, '@', length) != NULL) /* not printed, as a password may be there */
+		die(NULL, "an endpoint is only HOST:PORT (set ETCDCTL_USER to the user, as in 'man tsem-etcd')");
 	char *endpoint = store->endpoints[store->endpoints_n++];
 	const int written = snprintf(endpoint, ENDPOINT_BYTES_MAX, "%s%.*s", scheme != NULL ? scheme : missing_scheme(text),
 	                             (int)length, text);

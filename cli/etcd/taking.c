@@ -23,7 +23,7 @@ take(struct keeping *k)
 		if (k->wrapper_gone)
 			withdraw(k);
 		place = claim_look(&k->claim, &k->ledger->grant);
-		if (place == PLACE_NONE && keeping_confirm(k))
+		if (place == PLACE_NONE && keeping_confirm(k, UINT64_MAX))
 			return;
 		if (k->lease.gone || boottime_ns() >= keeping_limit_ns(k))
 			die(k->o->name, "no member of the store has answered in time (see 'tsem show', because it may be done)");

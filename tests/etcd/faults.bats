@@ -355,6 +355,30 @@ seconds_have_passed() {
   [[ -e ran ]] || fail 'the command has not run'
 }
 
+# The grant is too old for the command to begin, and the store does not confirm it.
+@test "etcd fault: a waiter that is stopped while it is admitted gives up in time if the store is silent then" {
+  prepare
+  start tsem run "$SEM" -- sh -c 'until [ -e end ]; do sleep 0.01; done'
+  eventually is_shown .held 1
+  local waiter its_keeper begin
+  enqueue tsem run -q --ttl 4 -w 3 "$SEM" -- touch ran
+  waiter=$PID
+  its_keeper=$(pgrep -P "$waiter" -x tsem-keeper)
+  kill -STOP "$waiter" "$its_keeper"
+  begin=$(date +%s%N)
+  : >end
+  eventually is_shown '.holders[0].pid' "$waiter"
+  eventually seconds_have_passed 3 "$begin"
+  stop_store
+  kill -CONT "$waiter" "$its_keeper"
+  finish "$waiter"
+  continue_store
+  expect_status 75
+  [[ ! -e ran ]] || fail 'the command has run'
+  attempt tsem wait -w 20 "$SEM"
+  expect_status 0
+}
+
 @test "etcd fault: a waiter waits for a store that is silent for longer than its lifetime" {
   prepare
   start tsem run "$SEM" -- sleep 4

@@ -84,6 +84,24 @@ is_told() {
   expect_equal 'order' "$(tr '\n' ' ' <order)" 'second first '
 }
 
+@test "etcd run: a waiter whose keeper is killed, and whose lease ends before there is another one, says so" {
+  prepare
+  hold
+  local holder=$PID its_keeper
+  start sh -c 'exec tsem run --ttl 2 "$SEM" -- true 2>message'
+  eventually is_waiting "$PID"
+  its_keeper=$(pgrep -P "$PID" -x tsem-keeper)
+  kill -STOP "$PID"
+  kill -KILL "$its_keeper"
+  eventually is_shown .waiting 0
+  kill -CONT "$PID"
+  eventually is_shown .waiting 1
+  expect_match 'the message' "$(<message)" "^tsem: $SEM: the store has ended the lease.*waits again, at the end"
+  kill "$holder"
+  finish "$PID"
+  expect_status 0
+}
+
 @test "etcd run: a holder or waiter that is none of tsem's is refused, and harms no holder" {
   prepare
   hold
@@ -139,6 +157,15 @@ is_told() {
   kill -KILL "$KEEPER"
   finish "$PID"
   expect_status 125
+  eventually is_shown .held 0
+  start sh -c 'exec tsem run --ttl 2 --on-lost ignore "$SEM" -- sleep 1000 2>message'
+  eventually is_command_of "$PID"
+  prlimit --pid "$PID" --nofile=3:3
+  kill -KILL "$KEEPER"
+  eventually test -s message
+  kill "$COMMAND_PID"
+  finish "$PID"
+  expect_match 'the messages' "$(<message)" 'hold is lost: there is no keeper.*the permits cannot be given back now, so they come back later'
   hold --ttl 2 --on-lost USR1
   prlimit --pid "$PID" --nofile=3:3
   kill -KILL "$KEEPER"
@@ -149,12 +176,12 @@ is_told() {
 @test "etcd run: the process that would become the command is killed during the wait" {
   prepare
   hold
-  local holder=$PID
-  enqueue tsem run "$SEM" -- true
+  enqueue sh -c 'exec tsem run "$SEM" -- true 2>message'
   pkill -KILL -P "$PID" -x tsem-etcd
-  kill "$holder"
   finish "$PID"
-  expect_status $((128 + 9))
+  expect_status 125
+  expect_match 'the message' "$(<message)" "^tsem: $SEM: the process that was to execute the command was killed during the wait"
+  expect_shown .waiting 0
 }
 
 # lose OPTION...: a hold whose lease is revoked by an administrator. The command counts its signals.

@@ -68,6 +68,12 @@ start_store_with_users() {
   : >password
   attempt tsem show "$SEM"
   expect_failure "the file of TSEM_PASSWORD_FILE is empty"
+  mkfifo -m 600 pipe
+  mkdir -m 700 directory
+  TSEM_PASSWORD_FILE=pipe attempt tsem show "$SEM"
+  expect_failure "use a regular file"
+  TSEM_PASSWORD_FILE=directory attempt tsem show "$SEM"
+  expect_failure "use a regular file"
   rm password
   attempt tsem show "$SEM"
   expect_failure "cannot read the file of TSEM_PASSWORD_FILE: No such file"
@@ -90,6 +96,12 @@ start_store_with_users() {
   attempt tsem list --noheadings --raw -o NAME "etcd://127.0.0.1:5379/team/"
   expect_out "$SEM"
   [[ ! -e ran ]] || fail 'a command has run'
+  local name
+  for name in etcd://alice:wander@127.0.0.1:5379/a etcd://127.0.0.1:5379,alice:wander@127.0.0.1:5379/a etcd:a; do
+    ETCDCTL_ENDPOINTS=http://alice:wander@127.0.0.1:5379 attempt tsem show "$name"
+    expect_failure 'an endpoint is only HOST:PORT \(set ETCDCTL_USER'
+    [[ $ERR != *wander* ]] || fail 'the message has the password'
+  done
   # A user for a store that asks for none.
   unset ETCDCTL_USER
   etcdctl --user root:secret-of-root auth disable >/dev/null
@@ -115,6 +127,12 @@ start_store_with_users() {
   finish "$PID"
   expect_status 0
   [[ -e ran && ! -s said ]] || fail "$(<said)"
+  start sh -c 'exec tsem run --ttl 2 "$0" -- sleep 1000 2>said' "$SEM"
+  eventually is_shown .held 1
+  env -u ETCDCTL_USER etcdctl --user root:secret-of-root role revoke-permission team --prefix=true team/ >/dev/null
+  finish "$PID"
+  expect_status 125
+  expect_match 'the message' "$(<said)" "^tsem: $SEM: the hold is lost: .*permission denied"
 }
 
 # ---- certificates ----

@@ -187,10 +187,16 @@ waits 2 19 gamma 1   later"
     refused 'another version of tsem' $verb "$NAME-later"
   done
   refused 'keys of another program' create "$NAME-other"
+  tsem create "$NAME-big"
+  head -c 2000000 /dev/zero | tr '\0' 1 | etcdctl put "tsem/$SEM-big/anonymous" >/dev/null
+  for verb in show 'take -n' remove; do
+    # shellcheck disable=SC2086
+    refused 'keys of another program' $verb "$NAME-big"
+  done
   tsem create "$NAME"
   attempt tsem list --raw --noheadings -o NAME etcd:
   expect_equal 'lines with the good name' "$(grep -cx "$NAME" <<<"$OUT")" 1
-  expect_equal 'complaints' "$(grep -c "$NAME-" <<<"$ERR")" 3
+  expect_equal 'complaints' "$(grep -c "$NAME-" <<<"$ERR")" 4
   attempt tsem remove -f "$NAME-bytes"
   expect_silence
 }
@@ -230,7 +236,7 @@ waits 2 19 gamma 1   later"
   refused 'not HOST:PORT' create etcd://127.0.0.1/a
   refused 'not HOST:PORT' create etcd://127.0.0.1:12379,/a
   refused 'not HOST:PORT' create etcd://127.0.0.1:123790/a
-  refused 'not HOST:PORT' create etcd://user@127.0.0.1:12379/a
+  refused 'only HOST:PORT' create etcd://user@127.0.0.1:12379/a
   refused 'not a prefix' create etcd://127.0.0.1:12379/-p/a
   refused 'not a prefix' create etcd://127.0.0.1:12379//a
   refused 'not a name' create etcd:a,b
