@@ -251,6 +251,8 @@ keeper_main(struct keeper *keeper)
 	if (k->timer < 0)
 		die_error(k->o->name, -errno);
 	etcd_open_store(&k->sem, k->o, &keeper->store);
+	if (k->ledger->line != 0) /* the wait goes on, after another keeper */
+		k->sem.patience_ns = keeping_patience_ns(k);
 	begin_lease(k);
 	atexit(end_lease);
 	wire_set_tick(k->sem.wire, tick, k);

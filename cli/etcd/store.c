@@ -62,8 +62,6 @@ add_endpoint(struct store *store, const char *scheme, const char *text, size_t l
 {
 	if (store->endpoints_n == ENDPOINTS_MAX)
 		die(store->operand, "more than %d endpoints (name some members of the store, not all)", ENDPOINTS_MAX);
-	if (memchr(text, '@', length) != NULL) /* not printed, as a password may be there */
-		die(NULL, "an endpoint is only HOST:PORT (set ETCDCTL_USER to the user, as in 'man tsem-etcd')");
 	char *endpoint = store->endpoints[store->endpoints_n++];
 	const int written = snprintf(endpoint, ENDPOINT_BYTES_MAX, "%s%.*s", scheme != NULL ? scheme : missing_scheme(text),
 	                             (int)length, text);
@@ -78,6 +76,8 @@ add_endpoint(struct store *store, const char *scheme, const char *text, size_t l
 static void
 add_endpoints(struct store *store, const char *scheme, const char *list, size_t length)
 {
+	if (memchr(list, '@', length) != NULL) /* not printed, as a password may be there */
+		die(NULL, "an endpoint is only HOST:PORT (set ETCDCTL_USER to the user, as in 'man tsem-etcd')");
 	for (size_t begin = 0; begin <= length;) {
 		const size_t comma = strcspn(list + begin, ",");
 		const size_t end = begin + comma < length ? begin + comma : length;

@@ -379,7 +379,7 @@ seconds_have_passed() {
   expect_status 0
 }
 
-@test "etcd fault: a waiter waits for a store that is silent for longer than its lifetime" {
+@test "etcd fault: a waiter waits for a store that is silent for longer than its lifetime, also with another keeper" {
   prepare
   start tsem run "$SEM" -- sleep 4
   eventually is_shown .held 1
@@ -389,6 +389,9 @@ seconds_have_passed() {
   eventually is_waiting "$waiter"
   stop_store
   eventually grep -q 'no member of the store answers at .*waiting for it' message
+  pkill -KILL -P "$waiter" -x tsem-keeper
+  eventually grep -qz 'waiting for it.*waiting for it' message
+  eventually seconds_have_passed 6 "$(date +%s%N)" # a new wait for a silent store would end after 5 s
   continue_store
   finish "$holder"
   expect_status 0

@@ -98,7 +98,7 @@ start_store_with_users() {
   [[ ! -e ran ]] || fail 'a command has run'
   local name
   for name in etcd://alice:wander@127.0.0.1:5379/a etcd://127.0.0.1:5379,alice:wander@127.0.0.1:5379/a etcd:a; do
-    ETCDCTL_ENDPOINTS=http://alice:wander@127.0.0.1:5379 attempt tsem show "$name"
+    ETCDCTL_ENDPOINTS=http://alice:wander,er@127.0.0.1:5379 attempt tsem show "$name"
     expect_failure 'an endpoint is only HOST:PORT \(set ETCDCTL_USER'
     [[ $ERR != *wander* ]] || fail 'the message has the password'
   done
