@@ -269,6 +269,18 @@ check_existence(struct wait *wait)
 	return false;
 }
 
+/* All tickets have to be one number, so the process gives up its places in the lines of the others. */
+static void
+tell_of_other_lines(const struct keeping *k)
+{
+	const char *removed = claim_newest(&k->claim)->name;
+	if (!k->o->quiet)
+		complain(
+			k->o->name,
+			"'%s' was removed during the wait, so the places in the other lines are lost (it waits again, at the end)",
+			removed);
+}
+
 /* It has been in the lines of these semaphores, or of those that had their names before. */
 static void
 note_lines(struct wait *wait, enum place place, int64_t incarnation)
@@ -277,7 +289,10 @@ note_lines(struct wait *wait, enum place place, int64_t incarnation)
 	/* Another semaphore of the same name has another line. */
 	if (wait->queued != 0 && wait->queued != incarnation) {
 		check_removal(wait, claim_newest(&k->claim));
+		if (place == PLACE_PART)
+			tell_of_other_lines(k);
 		wait->queued = incarnation;
+		k->ledger->line = 0;
 	}
 	if (place == PLACE_WAITER)
 		wait->queued = k->ledger->line = incarnation;
@@ -331,7 +346,7 @@ step(struct wait *wait)
 	if (place != PLACE_WAITER && k->ledger->line == incarnation)
 		check_for_cancellation(wait);
 	else if (place == PLACE_PART)
-		keeping_renew(k); /* all tickets have to be one number */
+		keeping_renew(k);
 	else if (claim_has_turn(&k->claim))
 		return take_permits(wait);
 	else if (k->o->nonblock)

@@ -38,25 +38,16 @@ is_unexplained(const struct holding *hold)
 	return hold->k->lease.keyless && hold->k->keeper->purpose == FOR_OWNER && !hold->examined;
 }
 
-/* Then it is not there any more. */
-static void
-look_soon(void *arg, const struct kv *kv)
-{
-	struct keeping *k = arg;
-	(void)kv;
-	k->lease.next_ns = 0;
-}
-
-/* From now on, because the store may have forgotten older revisions. What changes before that is found a little later. */
+/* From now on, because the store may have forgotten older revisions; what has changed before is found by a look then. */
 static void
 watch_key(struct holding *hold)
 {
-	enum { NOW = -1 };
 	struct keeping *k = hold->k;
 	if (k->keeper->purpose != FOR_OWNER)
 		return;
-	watch_begin(&hold->watch, k->sem.wire, k->lease.keys, 1, NOW);
-	watch_tells(&hold->watch); /* notices its end */
+	watch_begin(&hold->watch, k->sem.wire, k->lease.keys, 1, WATCH_FROM_NOW);
+	if (watch_tells(&hold->watch))
+		k->lease.next_ns = 0;
 }
 
 /* A release also deletes the key in held/, and leaves the semaphore. */
@@ -143,12 +134,21 @@ enforce(struct holding *hold)
 
 /* ---- the command ---- */
 
-/* The owner has ended, or the hold, by `tsem release`; or `tsem acquire` has been killed before it could report the hold. */
+/* The hold is lost for good, and its owner needs no signal any more. */
+static bool
+is_lost_for_good(const struct holding *hold)
+{
+	const struct keeping *k = hold->k;
+	return k->lease.gone && hold->lost_ns != 0 && (k->o->on_lost != LOST_STOP || hold->killed);
+}
+
+/* The owner has ended, or the hold; or `tsem acquire` has been killed before it could report the hold. */
 static bool
 is_over_for_owner(const struct holding *hold)
 {
 	const struct keeping *k = hold->k;
-	return hold->ended_ns != 0 || hold->released || (k->wrapper_gone && !k->ledger->begun);
+	const bool ended = hold->ended_ns != 0 || hold->released || is_lost_for_good(hold);
+	return ended || (k->wrapper_gone && !k->ledger->begun);
 }
 
 /* The command has ended, and `tsem run`, which says how, has ended, too, or is silent. */
@@ -200,7 +200,6 @@ keeper_hold(struct keeping *k)
 	const bool for_owner = keeper_is_for_owner(k->keeper);
 	struct holding hold = {
 		.k = k,
-		.watch = {.event = look_soon, .arg = k},
 		.foresee_ns = for_owner ? UINT64_MAX : monotonic_ns() + REST_MS * NS_PER_MS,
 	};
 	if (k->ledger->signalled) /* by the previous keeper */

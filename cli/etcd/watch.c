@@ -25,12 +25,14 @@ body_of(const struct watch *watch)
 	return body;
 }
 
-/* {"result": {"events": [...]}}, or an end: {"result": {"canceled": true}}, {"error": ...}. */
+/* {"result": {"created": true}}, {"result": {"events": [...]}}, or an end: {"result": {"canceled": true}}, {"error": ...}. */
 static void
 receive(void *arg, json_t *line)
 {
 	struct watch *watch = arg;
 	const json_t *result = json_object_get(line, "result");
+	if (watch->revision == WATCH_FROM_NOW && json_is_true(json_object_get(result, "created")))
+		watch->changed = true; /* perhaps */
 	if (result == NULL || json_is_true(json_object_get(result, "canceled")))
 		watch->broken = true;
 	const json_t *events = json_object_get(result, "events");

@@ -10,7 +10,7 @@
 #include "etcd/txn.h"
 #include "etcd/wire.h"
 
-enum { WATCH_KEYS_MAX = 4 * NAMES_MAX };
+enum { WATCH_KEYS_MAX = 4 * NAMES_MAX, WATCH_FROM_NOW = -1 /* instead of a revision */ };
 
 struct watch {
 	struct wire *wire;

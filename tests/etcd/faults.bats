@@ -311,6 +311,20 @@ urllib.request.urlopen("http://127.0.0.1:12379/v3/maintenance/alarm", b"{\"actio
   [[ -d /proc/$command ]] || fail 'the command has ended'
 }
 
+has_no_keeper() {
+  ! pgrep -x tsem-keeper
+}
+
+@test "etcd fault: the member that a keeper talks to is killed just before the release" {
+  prepare
+  start sleep 1000
+  tsem acquire --ttl 1d --owner "$PID" "$SEM"
+  take_down 1
+  tsem release --owner "$PID" "$SEM"
+  eventually has_no_keeper
+  expect_shown .held 0
+}
+
 @test "etcd fault: a waiter that is stopped while it is admitted does not run beside the next holder" {
   prepare
   hold

@@ -165,6 +165,12 @@ through_proxy() {
   tsem remove -f "$SEM"
   finish "$OWNER"
   expect_status $((128 + 15))
+  tsem create -j 1 "$SEM"
+  owner
+  tsem acquire --ttl 600 --on-lost ignore --owner "$OWNER" "$SEM"
+  tsem remove -f "$SEM"
+  eventually has_no_keeper
+  kill -0 "$OWNER" || fail 'the owner has ended'
 }
 
 @test "etcd release: two at once give back two holds" {

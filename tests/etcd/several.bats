@@ -216,13 +216,14 @@ is_in_line_of() {
   start sh -c 'exec tsem run "$0" -- touch ran 2>message' "$BOTH"
   local plain=$PID
   eventually is_in_line_of -b 1
-  enqueue tsem run -j 1 "$BOTH" -- touch created
+  enqueue sh -c 'exec tsem run -j 1 "$0" -- touch created 2>other_message' "$BOTH"
   tsem remove -f "$OTHER"
   finish "$plain"
   expect_status 125
   expect_match 'the message' "$(<message)" "^tsem: $OTHER: it was removed during the wait"
   eventually is_in_line_of -b 1
-  is_in_line_of '' 1 || fail 'it does not wait in both lines'
+  eventually is_in_line_of '' 1
+  expect_match 'the message' "$(grep lost other_message)" "^tsem: $BOTH: '[^ ]*-b' was removed during the wait, so [^:]*$"
   kill "$holder"
   finish "$PID"
   expect_status 0
