@@ -69,11 +69,17 @@ typedef struct tsem_process {
 #define TSEM_GROUP 128U    /* tsem_create: the file gets the group of the configuration */
 #define TSEM_BOUNDED 64U   /* tsem_create: posts only give back what was taken, so no post raises the limit */
 #define TSEM_INITIAL 2048U /* tsem_create: that many permits are available at first */
+#define TSEM_UMASK 4096U   /* tsem_create: the umask is applied to the mode, and 0 means 0 */
+/* tsem_create, tsem_open: closes the file's descriptor, where possible; for many semaphores in one process */
+#define TSEM_NO_DESCRIPTOR 8192U
 
 /* Flags of struct tsem_wait; the first is one of tsem_wait_idle(), too. */
 #define TSEM_INTERRUPTIBLE 256U /* a signal handler that ran ends the wait with EINTR, unless progress returns 0 then */
 #define TSEM_ALL 512U           /* tsem_acquire_wait with count 0: as many permits as the capacity is now */
 #define TSEM_QUEUED 1024U       /* progress is also called as soon as the caller is in the queue, before it sleeps */
+#define TSEM_RESTART 16384U     /* with TSEM_INTERRUPTIBLE: not if the handler was installed with SA_RESTART */
+#define TSEM_REALTIME 32768U    /* the deadline is a time of CLOCK_REALTIME */
+#define TSEM_CANCELABLE 65536U  /* the wait is a cancellation point; not of tsem_acquire_all() and tsem_acquire_any() */
 
 #define TSEM_HOLDERS 16U   /* tsem_wait_idle: wait for holders only, not for waiters */
 #define TSEM_ABANDONED 32U /* tsem_reap: the owner did not end in order */
@@ -88,7 +94,8 @@ struct tsem_config {
 	uint32_t permits;   /* 0 to UINT32_MAX; with 0 only posts make permits available */
 	uint32_t max;       /* posts do not raise `available` above this; at least `permits`; 0: no maximum */
 	mode_t mode;        /* permissions up to 0777, umask not applied; 0: 0600 */
-	unsigned flags;     /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED, TSEM_GROUP, TSEM_INITIAL */
+	unsigned flags;     /* TSEM_EXIST_OK, TSEM_FOREIGN, TSEM_BOUNDED, TSEM_GROUP, TSEM_INITIAL, TSEM_UMASK,
+	                       TSEM_NO_DESCRIPTOR */
 	gid_t group;        /* with TSEM_GROUP */
 	uint64_t available; /* with TSEM_INITIAL: up to UINT32_MAX, `max`, and with TSEM_BOUNDED `permits` */
 };
@@ -97,7 +104,8 @@ struct tsem_config {
 struct tsem_wait {
 	size_t size;                     /* sizeof(struct tsem_wait) */
 	const struct timespec *deadline; /* of CLOCK_MONOTONIC; NULL: none */
-	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_ALL, TSEM_QUEUED */
+	unsigned flags;                  /* TSEM_INTERRUPTIBLE, TSEM_RESTART, TSEM_CANCELABLE, TSEM_REALTIME, TSEM_ALL,
+	                                    TSEM_QUEUED */
 	/*
 	 * Called during the wait with the place in the queue, 1 is next; not 0 ends the wait with ECANCELED. With
 	 * TSEM_INTERRUPTIBLE it is also called when a signal handler has run, and not 0 then means EINTR. If the permits
@@ -117,7 +125,7 @@ struct tsem_wait {
  */
 int tsem_create(const char *name, const struct tsem_config *config, tsem **out);
 
-/* Opens an existing semaphore. `flags`: TSEM_FOREIGN, TSEM_READ_ONLY. */
+/* Opens an existing semaphore. `flags`: TSEM_FOREIGN, TSEM_READ_ONLY, TSEM_NO_DESCRIPTOR. */
 int tsem_open(const char *name, unsigned flags, tsem **out);
 
 /*

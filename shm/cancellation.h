@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No function of the library is a cancellation point. A thread that is cancelled inside the library would leave behind
+ * No function of the library is a cancellation point, except for a wait with TSEM_CANCELABLE (queue.c). A thread that is cancelled inside the library would leave behind
  * what the call has taken: a place in the queue, a permit, a descriptor, memory. So each function that calls a
  * cancellation point of libc, or a function of the program, begins with NO_CANCELLATION. A pending cancellation takes
  * effect after the call.

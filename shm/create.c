@@ -17,10 +17,17 @@
 #include "name.h"
 #include "segment.h"
 
-static int
-open_unnamed(void)
+/* Of a file until it is complete. With the umask, the kernel gives it its last one. */
+static mode_t
+first_mode(const struct segment_config *config)
 {
-	return file_move_descriptor(open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+	return config->umask ? config->mode : 0600;
+}
+
+static int
+open_unnamed(mode_t mode)
+{
+	return file_move_descriptor(open(SHM_DIRECTORY, O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
 }
 
 /* ---- files with a temporary name, for systems that lack unnamed files or cannot give them a name ---- */
@@ -72,14 +79,14 @@ lock_temporary(int fd)
 }
 
 static int
-open_temporary_once(char temporary[PATH_BYTES])
+open_temporary_once(char temporary[PATH_BYTES], mode_t mode)
 {
 	uuid_t unique;
 	char text[37];
 	uuid_generate(unique);
 	uuid_unparse_lower(unique, text);
 	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/" TEMPORARY_PREFIX "%s", text);
-	int fd = file_move_descriptor(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
+	int fd = file_move_descriptor(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode));
 	if (fd >= 0 && !lock_temporary(fd)) {
 		unlink(temporary);
 		close(fd);
@@ -91,12 +98,12 @@ open_temporary_once(char temporary[PATH_BYTES])
 }
 
 static int
-open_temporary(char temporary[PATH_BYTES])
+open_temporary(char temporary[PATH_BYTES], mode_t mode)
 {
 	int fd = -EAGAIN;
 	remove_abandoned();
 	for (int i = 0; i < TEMPORARY_TRIES && fd == -EAGAIN; i++)
-		fd = open_temporary_once(temporary);
+		fd = open_temporary_once(temporary, mode);
 	return fd == -EAGAIN ? -EBUSY : fd;
 }
 
@@ -147,7 +154,8 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 		return rc;
 
 	image_format(segment->header, SEGMENT_BYTES_MIN, config);
-	rc = segment_set_access(segment, config->mode, config->has_group ? config->group : (gid_t)-1);
+	const mode_t mode = config->umask ? 0 /* it has it */ : config->mode;
+	rc = segment_set_access(segment, mode, config->has_group ? config->group : (gid_t)-1);
 	if (rc == 0)
 		rc = publish(fd, temporary, path);
 	if (rc < 0)
@@ -164,12 +172,12 @@ segment_create(const char *name, const struct segment_config *config, struct seg
 	if (rc < 0)
 		return rc;
 
-	int fd = open_unnamed();
+	int fd = open_unnamed(first_mode(config));
 	rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
 	if (rc == -EOPNOTSUPP || rc == -EISDIR) { /* EISDIR: a kernel before Linux 3.11 does not know O_TMPFILE */
 		if (fd >= 0)
 			close(fd);
-		fd = open_temporary(temporary);
+		fd = open_temporary(temporary, first_mode(config));
 		rc = fd < 0 ? fd : build(fd, temporary, path, config, segment);
 		if (rc < 0 && temporary[0] != '\0')
 			unlink(temporary);

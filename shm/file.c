@@ -25,13 +25,27 @@ file_move_descriptor(int fd)
 	return moved;
 }
 
+/* Above the limit, the kernel would send SIGXFSZ. */
+static bool
+may_extend(off_t size, size_t to)
+{
+	struct rlimit limit;
+	return (size_t)size >= to || getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY
+	       || limit.rlim_cur >= to;
+}
+
+int
+file_extend(int fd, off_t size, size_t to)
+{
+	if (!may_extend(size, to))
+		return -EFBIG;
+	return (size_t)size >= to || ftruncate(fd, (off_t)to) == 0 ? 0 : -errno;
+}
+
 int
 file_allocate(int fd, off_t size, size_t from, size_t to)
 {
-	/* The kernel would send SIGXFSZ, so the limit is checked before. */
-	struct rlimit limit;
-	if ((size_t)size < to && getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
-	    && limit.rlim_cur < to)
+	if (!may_extend(size, to))
 		return -EFBIG;
 
 	NO_CANCELLATION;

@@ -21,6 +21,9 @@ int file_move_descriptor(int fd);
  */
 int file_allocate(int fd, off_t size, size_t from, size_t to);
 
+/* Makes a file of `size` bytes one of at least `to` bytes, whose new ones need no memory yet. -EFBIG: RLIMIT_FSIZE. */
+int file_extend(int fd, off_t size, size_t to);
+
 /*
  * Maps the file, of which SEGMENT_BYTES_MIN bytes exist, for reading and writing. The mapping has room for the largest
  * segment and so never moves.

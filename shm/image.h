@@ -19,6 +19,11 @@ struct segment {
 	int fd;        /* -1: none */
 	dev_t device;
 	ino_t inode;
+	struct { /* from the time when the descriptor was closed */
+		mode_t mode;
+		uid_t uid;
+		gid_t gid;
+	} access;
 };
 
 struct segment_config {
@@ -26,6 +31,7 @@ struct segment_config {
 	uint32_t max;
 	bool bounded; /* a post only gives back what was taken anonymously */
 	mode_t mode;
+	bool umask; /* is applied to the mode */
 	bool has_group;
 	gid_t group;
 	bool has_available; /* other permits are available at first than all of them */

@@ -33,8 +33,8 @@ segment_detach(struct segment *segment)
 }
 
 /*
- * Makes sure that the bytes [from, to) exist without the descriptor, which the program has closed. This cannot extend
- * the file: behind its end, madvise() (Linux 5.14) fails, where a plain access would raise SIGBUS.
+ * Makes sure that the bytes [from, to) exist without the descriptor. This cannot extend the file: behind its end, or if
+ * the file system is full, madvise() (Linux 5.14) fails, where a plain access would raise SIGBUS.
  */
 static int
 populate(const struct segment *segment, size_t from, size_t to)
@@ -44,9 +44,23 @@ populate(const struct segment *segment, size_t from, size_t to)
 	if (madvise(base + from, to - from, MADV_POPULATE_WRITE) == 0)
 		return 0;
 #else
-	(void)segment, (void)from, (void)to;
+	(void)from, (void)to;
 #endif
-	return -EBADMSG;
+	return segment->fd < 0 ? -ENOSPC : -EBADMSG;
+}
+
+void
+segment_close_descriptor(struct segment *segment)
+{
+	struct stat st;
+	if (!segment->writable || segment->embedded || populate(segment, 0, PAGE_BYTES) < 0 || !stat_own_file(segment, &st)
+	    || file_extend(segment->fd, st.st_size, SEGMENT_BYTES_MAX) < 0)
+		return;
+	segment->access.mode = st.st_mode;
+	segment->access.uid = st.st_uid;
+	segment->access.gid = st.st_gid;
+	close(segment->fd);
+	segment->fd = -1;
 }
 
 int
@@ -82,6 +96,11 @@ segment_stat(const struct segment *segment, struct stat *st)
 {
 	if (segment->embedded) {
 		*st = (struct stat){.st_uid = segment->header->uid};
+		return 0;
+	}
+	if (segment->fd < 0) {
+		*st = (struct stat){
+			.st_mode = segment->access.mode, .st_uid = segment->access.uid, .st_gid = segment->access.gid};
 		return 0;
 	}
 	return stat_own_file(segment, st) ? 0 : -EBADF;

@@ -65,7 +65,16 @@ void segment_free_copy(struct segment *copy);
  */
 int segment_reserve(struct segment *segment, uint32_t records);
 
-/* Returns the file system's data about the file. -EBADF: the program has closed the descriptor. */
+/*
+ * Closes the descriptor, if the kernel can then still make pages exist (Linux 5.14), and the file may be as large as it
+ * can become, without holes being filled (RLIMIT_FSIZE).
+ */
+void segment_close_descriptor(struct segment *segment);
+
+/*
+ * Returns the file system's data about the file; if segment_close_descriptor() has closed the descriptor, only mode, user
+ * and group, as they were then. -EBADF: the program has closed it.
+ */
 int segment_stat(const struct segment *segment, struct stat *st);
 
 /* Changes the file's mode, unless it is 0, and its group, unless it is (gid_t)-1. -EBADF: there is no file. */

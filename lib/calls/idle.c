@@ -55,7 +55,7 @@ tsem_wait_idle(tsem *sem, unsigned flags, const struct timespec *deadline)
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;
-	const uint64_t until = queue_deadline(deadline);
+	const uint64_t until = wait_deadline(deadline);
 	int rc = look(sem, bit);
 	if (rc == -EAGAIN && platform.now() < until) { /* a try wakes no other process */
 		rc = sleep_until_idle(sem, bit, until, flags);

@@ -27,7 +27,7 @@ free_handle(struct tsem *sem)
  * from here on.
  */
 static int
-finish_handle(struct tsem *sem, const char *name, int rc, struct tsem **out)
+finish_handle(struct tsem *sem, const char *name, unsigned flags, int rc, struct tsem **out)
 {
 	if (rc < 0) {
 		free_handle(sem);
@@ -42,6 +42,9 @@ finish_handle(struct tsem *sem, const char *name, int rc, struct tsem **out)
 	sem->bounded = header->bounded != 0;
 	sem->fast_post_max = sem->segment.writable && sem->max == 0 && !sem->bounded ? FAST_POST_MAX : 0;
 	STORE_RLX(&sem->spin, wait_spin_ceiling());
+	/* Only the descriptor tells whether a process of another PID namespace lives. */
+	if ((flags & TSEM_NO_DESCRIPTOR) != 0 && LOAD_SEQ(&header->mixed_pid_ns) == 0)
+		segment_close_descriptor(&sem->segment);
 	*out = sem;
 	return 0;
 }
@@ -68,7 +71,7 @@ int
 tsem_open(const char *name, unsigned flags, tsem **out)
 {
 	NO_CANCELLATION;
-	if ((flags & ~(TSEM_FOREIGN | TSEM_READ_ONLY)) != 0)
+	if ((flags & ~(TSEM_FOREIGN | TSEM_READ_ONLY | TSEM_NO_DESCRIPTOR)) != 0)
 		return -EINVAL;
 	struct tsem *sem;
 	int rc = allocate_handle(&sem);
@@ -77,7 +80,7 @@ tsem_open(const char *name, unsigned flags, tsem **out)
 
 	unsigned how = (flags & TSEM_FOREIGN) != 0 ? SEGMENT_FOREIGN : 0;
 	how |= (flags & TSEM_READ_ONLY) != 0 ? SEGMENT_READ_ONLY : 0;
-	rc = finish_handle(sem, name, segment_attach(name, how, &sem->segment), &sem);
+	rc = finish_handle(sem, name, flags, segment_attach(name, how, &sem->segment), &sem);
 	if (rc < 0)
 		return rc;
 	if (LOAD_ACQ(&sem->segment.header->removed) != 0) { /* the name has gone meanwhile, or was restored */
@@ -120,7 +123,8 @@ read_config(const struct tsem_config *theirs, struct tsem_config *config)
 	int rc = extensible_read(config, sizeof(*config), SIZE_UP_TO(struct tsem_config, flags), theirs);
 	if (rc < 0)
 		return rc;
-	const unsigned known = TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED | TSEM_GROUP | TSEM_INITIAL;
+	const unsigned known =
+		TSEM_EXIST_OK | TSEM_FOREIGN | TSEM_BOUNDED | TSEM_GROUP | TSEM_INITIAL | TSEM_UMASK | TSEM_NO_DESCRIPTOR;
 	if ((config->max != 0 && config->max < config->permits) || (config->mode & ~(mode_t)0777) != 0
 	    || (config->flags & ~known) != 0 || !is_reachable(config))
 		return -EINVAL;
@@ -130,11 +134,13 @@ read_config(const struct tsem_config *theirs, struct tsem_config *config)
 static struct segment_config
 segment_config_of(const struct tsem_config *config)
 {
+	const bool umask = (config->flags & TSEM_UMASK) != 0;
 	return (struct segment_config){
 		.permits = config->permits,
 		.max = config->max,
 		.bounded = (config->flags & TSEM_BOUNDED) != 0,
-		.mode = config->mode == 0 ? MODE_DEFAULT : config->mode,
+		.mode = config->mode == 0 && !umask ? MODE_DEFAULT : config->mode,
+		.umask = umask,
 		.has_group = (config->flags & TSEM_GROUP) != 0,
 		.group = config->group,
 		.has_available = (config->flags & TSEM_INITIAL) != 0,
@@ -150,7 +156,7 @@ create_new(const char *name, const struct tsem_config *config, struct tsem **out
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	return finish_handle(sem, name, segment_create(name, &how, &sem->segment), out);
+	return finish_handle(sem, name, config->flags, segment_create(name, &how, &sem->segment), out);
 }
 
 /* A drained semaphore, whose capacity is 0, accepts only the creator's number. */
@@ -164,7 +170,7 @@ static int
 open_same(const char *name, const struct tsem_config *config, struct tsem **out)
 {
 	tsem *sem;
-	int rc = tsem_open(name, config->flags & TSEM_FOREIGN, &sem);
+	int rc = tsem_open(name, config->flags & (TSEM_FOREIGN | TSEM_NO_DESCRIPTOR), &sem);
 	if (rc < 0)
 		return rc;
 	if (accepts(sem, config->permits)) {
@@ -241,7 +247,7 @@ tsem_init_at(void *memory, size_t size, const struct tsem_config *theirs, tsem *
 	rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	return finish_handle(sem, "", segment_create_at(memory, size, &how, &sem->segment), out);
+	return finish_handle(sem, "", 0, segment_create_at(memory, size, &how, &sem->segment), out);
 }
 
 int
@@ -251,5 +257,5 @@ tsem_open_at(void *memory, size_t size, tsem **out)
 	int rc = allocate_handle(&sem);
 	if (rc < 0)
 		return rc;
-	return finish_handle(sem, "", segment_attach_at(memory, size, &sem->segment), out);
+	return finish_handle(sem, "", 0, segment_attach_at(memory, size, &sem->segment), out);
 }

@@ -12,9 +12,9 @@
 
 /* No semaphore may be there twice. The UUIDs tell, because several handles may lead to one semaphore. */
 static int
-check(tsem *const sems[], size_t n)
+check(tsem *const sems[], size_t n, const struct tsem_wait *wait)
 {
-	if (n == 0 || n > TSEM_SEMAPHORES_MAX)
+	if (n == 0 || n > TSEM_SEMAPHORES_MAX || (wait != NULL && (wait->flags & TSEM_CANCELABLE) != 0))
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < i; j++) {
@@ -44,7 +44,7 @@ tsem_acquire_all(tsem *const sems[], size_t n, const struct tsem_wait *wait, tse
 {
 	size_t order[TSEM_SEMAPHORES_MAX];
 	tsem_hold got[TSEM_SEMAPHORES_MAX];
-	int rc = check(sems, n);
+	int rc = check(sems, n, wait);
 	if (rc < 0)
 		return rc;
 	sort(sems, n, order);
@@ -145,7 +145,7 @@ int
 tsem_acquire_any(tsem *const sems[], size_t n, const struct tsem_wait *wait, tsem_hold *hold, size_t *which)
 {
 	struct tsem_wait options;
-	int rc = check(sems, n);
+	int rc = check(sems, n, wait);
 	if (rc == 0)
 		rc = queue_options(wait, &options);
 	if (rc == 0 && options.max_waiting != 0)

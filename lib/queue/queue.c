@@ -2,6 +2,7 @@
 #include "queue/queue.h"
 
 #include <errno.h>
+#include <pthread.h>
 
 #include "protocol/census.h"
 #include "protocol/protocol.h"
@@ -18,29 +19,23 @@
 
 const struct tsem_wait queue_for_ever = {.size = sizeof(queue_for_ever)};
 
+/* A wait that is a cancellation point begins with one. */
 int
 queue_options(const struct tsem_wait *wait, struct tsem_wait *options)
 {
 	static const size_t first_version = SIZE_UP_TO(struct tsem_wait, every_ms);
-	return extensible_read(options, sizeof(*options), first_version, wait != NULL ? wait : &queue_for_ever);
+	int rc = extensible_read(options, sizeof(*options), first_version, wait != NULL ? wait : &queue_for_ever);
+	if (rc == 0 && (options->flags & TSEM_CANCELABLE) != 0)
+		pthread_testcancel();
+	return rc;
 }
+
+#define WAIT_FLAGS (TSEM_INTERRUPTIBLE | TSEM_RESTART | TSEM_REALTIME | TSEM_CANCELABLE | TSEM_QUEUED)
 
 bool
 queue_is_deadline(const struct timespec *deadline)
 {
 	return deadline == NULL || (deadline->tv_nsec >= 0 && deadline->tv_nsec < (long)NS_PER_SECOND);
-}
-
-uint64_t
-queue_deadline(const struct timespec *deadline)
-{
-	if (deadline == NULL)
-		return NS_FOREVER;
-	if (deadline->tv_sec < 0)
-		return 0;
-	if ((uint64_t)deadline->tv_sec >= NS_FOREVER / NS_PER_SECOND / 2) /* about 292 years */
-		return NS_FOREVER;
-	return (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
 }
 
 struct queue_place
@@ -71,8 +66,7 @@ queue_check(const struct queue_place *place)
 	const struct tsem *sem = place->sem;
 	const uint32_t count = place->waiter.count;
 	const struct tsem_wait *options = place->waiter.options;
-	if (options != NULL
-	    && ((options->flags & ~(TSEM_INTERRUPTIBLE | TSEM_QUEUED)) != 0 || !queue_is_deadline(options->deadline)))
+	if (options != NULL && ((options->flags & ~WAIT_FLAGS) != 0 || !queue_is_deadline(options->deadline)))
 		return -EINVAL;
 	if (!sem->segment.writable)
 		return -EPERM;
@@ -159,6 +153,25 @@ queue_mark_queued(const struct queue_place *place)
 		CAS_SEQ(&record->state, state, state_next(state, STATE_QUEUED, place->waiter.ticket));
 }
 
+/* A thread that is cancelled during the wait. */
+static void
+leave_cancelled(void *arg)
+{
+	struct queue_place *place = arg;
+	ADD_RLX(&place->sem->segment.header->statistics.timeouts, 1);
+	queue_leave(place);
+}
+
+static int
+wait_cancelably(struct queue_place *place, struct sleeper *sleeper, uint64_t *now, size_t *which)
+{
+	int rc;
+	pthread_cleanup_push(leave_cancelled, place);
+	rc = wait_sleeping(sleeper, 1, now, which);
+	pthread_cleanup_pop(0);
+	return rc;
+}
+
 /* ---- the ticket ---- */
 
 /*
@@ -218,7 +231,7 @@ queue_join(struct queue_place *place)
 {
 	struct waiter *waiter = &place->waiter;
 	const bool waits = is_worth_waiting_for(place->sem, waiter->count);
-	waiter->until = queue_deadline(waiter->options->deadline);
+	waiter->until = wait_until(waiter->options);
 	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels); /* the wait begins */
 	int rc = queue_claim(place);
 	if (rc == 0)
@@ -251,7 +264,8 @@ queue_wait(struct queue_place *place)
 	const uint64_t began = platform.now();
 	uint64_t now = began;
 	size_t which;
-	int rc = wait_sleeping(&sleeper, 1, &now, &which);
+	const bool cancelable = (waiter->options->flags & TSEM_CANCELABLE) != 0;
+	int rc = cancelable ? wait_cancelably(place, &sleeper, &now, &which) : wait_sleeping(&sleeper, 1, &now, &which);
 	wait_count(sem, now - began);
 	rc = fail_if_removed(sem, rc);
 	if (rc < 0)

@@ -32,9 +32,6 @@ int queue_options(const struct tsem_wait *wait, struct tsem_wait *options);
 /* NULL, or a valid time. */
 bool queue_is_deadline(const struct timespec *deadline);
 
-/* In ns; NS_FOREVER for NULL. */
-uint64_t queue_deadline(const struct timespec *deadline);
-
 /* -EINVAL: a count that can never be granted, a wrong flag or deadline. -EPERM: read-only. -EIDRM. */
 int queue_check(const struct queue_place *place);
 

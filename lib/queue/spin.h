@@ -14,7 +14,7 @@ struct waiter {
 	const struct tsem_wait *options;
 	struct record *record;
 	uint64_t ticket;
-	uint64_t until;   /* the deadline in ns, or NS_FOREVER */
+	uint64_t until;   /* the deadline in ns of CLOCK_MONOTONIC, or NS_FOREVER */
 	uint32_t cancels; /* the header's, read before the wait began */
 };
 

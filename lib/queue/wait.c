@@ -171,11 +171,41 @@ retract(const struct sleeper *sleeper)
 		CAS_SEQ32(word, seen, seen & ~WORD_SLEEPERS);
 }
 
+uint64_t
+wait_deadline(const struct timespec *deadline)
+{
+	if (deadline == NULL)
+		return NS_FOREVER;
+	if (deadline->tv_sec < 0)
+		return 0;
+	if ((uint64_t)deadline->tv_sec >= NS_FOREVER / NS_PER_SECOND / 2) /* about 292 years */
+		return NS_FOREVER;
+	return (uint64_t)deadline->tv_sec * NS_PER_SECOND + (uint64_t)deadline->tv_nsec;
+}
+
+uint64_t
+wait_until(const struct tsem_wait *options)
+{
+	const uint64_t deadline = wait_deadline(options->deadline);
+	if ((options->flags & TSEM_REALTIME) == 0 || deadline == NS_FOREVER)
+		return deadline;
+	const uint64_t real_now = platform.real_now();
+	return platform.now() + (deadline > real_now ? deadline - real_now : 0);
+}
+
+/* When to look whether the clock of the deadline has been set. */
+static uint64_t
+next_look_at_clock(const struct tsem_wait *options, uint64_t now)
+{
+	const bool may_be_set = options->deadline != NULL && (options->flags & TSEM_REALTIME) != 0;
+	return may_be_set ? now + NS_PER_SECOND : NS_FOREVER;
+}
+
 /* Announces and checks each waiter. `*wake_at`: when the first of them has to wake up by itself. */
 static int
 prepare(struct sleeper *sleepers, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
 {
-	*wake_at = sleepers->waiter->until;
+	*wake_at = earlier_of(wait_until(sleepers->waiter->options), next_look_at_clock(sleepers->waiter->options, now));
 	for (struct sleeper *s = sleepers; s < sleepers + n; s++) {
 		s->announced = wait_announce(ticket_word(s->sem, waiter_last_ticket(s->waiter)), s->announced);
 		watch_grants(s->sem);
@@ -194,13 +224,27 @@ sleep_on_words(const struct sleeper *sleepers, size_t n, uint64_t wake_at)
 	_Atomic uint32_t *words[TSEM_SEMAPHORES_MAX];
 	uint32_t expected[TSEM_SEMAPHORES_MAX];
 	const uint64_t last = waiter_last_ticket(sleepers->waiter);
-	if (n == 1)
+	if (n == 1 && (sleepers->waiter->options->flags & TSEM_RESTART) == 0)
 		return platform.sleep(ticket_word(sleepers->sem, last), sleepers->announced, word_bit(last), wake_at);
 	for (size_t i = 0; i < n; i++) {
 		words[i] = ticket_word(sleepers[i].sem, waiter_last_ticket(sleepers[i].waiter));
 		expected[i] = sleepers[i].announced;
 	}
 	return platform.sleep_any(words, expected, n, wake_at);
+}
+
+/*
+ * A cancellation takes effect only here, as in glibc's own cancellation points: the thread has a ticket and nothing else,
+ * which its cleanup handler gives up.
+ */
+static int
+sleep_cancelably(const struct sleeper *sleepers, size_t n, uint64_t wake_at)
+{
+	int type;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	const int rc = sleep_on_words(sleepers, n, wake_at);
+	pthread_setcanceltype(type, &type);
+	return rc;
 }
 
 size_t
@@ -216,6 +260,7 @@ int
 wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 {
 	bool woken = false;
+	const bool cancelable = (sleepers->waiter->options->flags & TSEM_CANCELABLE) != 0;
 	for (struct sleeper *s = sleepers; s < sleepers + n; s++)
 		s->timers = (struct timers){.began = *now, .progress = first_report(s->waiter->options, *now)};
 	while ((*which = wait_find_enabled(sleepers, n)) == n) {
@@ -225,9 +270,9 @@ wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 			return rc;
 		if ((*which = wait_find_enabled(sleepers, n)) < n)
 			break;
-		if (*now >= sleepers->waiter->until)
+		if (*now >= wait_until(sleepers->waiter->options))
 			return -ETIMEDOUT;
-		rc = sleep_on_words(sleepers, n, wake_at);
+		rc = cancelable ? sleep_cancelably(sleepers, n, wake_at) : sleep_on_words(sleepers, n, wake_at);
 		const bool ends = signal_ends_wait(rc, sleepers);
 		*now = platform.now();
 		woken = rc == 0;

@@ -22,11 +22,12 @@ struct presence {
 /* Linux's PROC_PID_INIT_INO: processes of the first PID namespace are in no container. */
 #define INITIAL_PID_NAMESPACE UINT32_C(0xeffffffc)
 
+/* A handle without a descriptor gets one for the lock only if a process of another PID namespace is there. */
 static bool
 is_needed(const struct tsem *sem, const struct identity *self)
 {
-	return !sem->segment.embedded
-	       && (self->pid_ns != INITIAL_PID_NAMESPACE || LOAD_SEQ(&sem->segment.header->mixed_pid_ns) != 0);
+	const bool may_become_mixed = self->pid_ns != INITIAL_PID_NAMESPACE && sem->segment.fd >= 0;
+	return !sem->segment.embedded && (may_become_mixed || LOAD_SEQ(&sem->segment.header->mixed_pid_ns) != 0);
 }
 
 /* ---- the list ---- */

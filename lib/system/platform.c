@@ -20,19 +20,29 @@
 #define FIRST_WORD_SLEEP (5 * NS_PER_MS) /* a wake of any other word is noticed after this: see futex_sleep_any() */
 
 static uint64_t
-monotonic_now(void)
+now_by(clockid_t clock)
 {
 	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t
+monotonic_now(void)
+{
+	return now_by(CLOCK_MONOTONIC);
 }
 
 static uint64_t
 coarse_now(void)
 {
-	struct timespec ts;
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+	return now_by(CLOCK_MONOTONIC_COARSE);
+}
+
+static uint64_t
+real_now(void)
+{
+	return now_by(CLOCK_REALTIME);
 }
 
 #ifdef __GLIBC__
@@ -59,7 +69,8 @@ futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t u
 
 /*
  * Where the kernel has no futex_waitv() (before Linux 5.16) or a filter refuses it, this sleeps on the first word for a
- * few milliseconds. The caller then reads all words again.
+ * few milliseconds, and the caller then reads all words again. Unlike FUTEX_WAIT_BITSET with a timeout, futex_waitv() goes
+ * on after a signal handler that was installed with SA_RESTART.
  */
 static int
 futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
@@ -79,7 +90,8 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 #else
 	(void)n;
 #endif
-	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(monotonic_now() + FIRST_WORD_SLEEP, until));
+	const uint64_t look = n == 1 ? NS_FOREVER : monotonic_now() + FIRST_WORD_SLEEP;
+	return futex_sleep(words[0], expected[0], UINT32_MAX, earlier_of(look, until));
 }
 
 static int
@@ -102,6 +114,7 @@ pause_in_loop(void)
 __attribute__((section(".data.rel.ro"))) struct platform platform = {
 	.now = monotonic_now,
 	.coarse_now = coarse_now,
+	.real_now = real_now,
 	.second = CHEAPEST_SECOND,
 	.sleep = futex_sleep,
 	.sleep_any = futex_sleep_any,

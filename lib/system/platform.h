@@ -20,6 +20,7 @@ struct platform {
 	uint64_t (*now)(void);
 	/* The time of the kernel's last tick: some milliseconds old and much cheaper, for times that only people read. */
 	uint64_t (*coarse_now)(void);
+	uint64_t (*real_now)(void); /* CLOCK_REALTIME */
 	/* Returns a number that changes once a second, from the cheapest clock. The argument is NULL, as for time(). */
 	time_t (*second)(time_t *unused);
 	/* Sleeps on `bits` of the word while it is `expected`, at most until `until`. 0, -EAGAIN, -EINTR or -ETIMEDOUT. */

@@ -111,6 +111,12 @@ fake_judge(const struct process_id *owner)
 	return LIVENESS_ALIVE;
 }
 
+static uint64_t
+fake_real_now(void)
+{
+	return fake.clock + fake.real_ahead;
+}
+
 void
 fake_begin(void)
 {
@@ -126,6 +132,7 @@ fake_begin(void)
 	                             .pause = fake_pause,
 	                             .judge = fake_judge,
 	                             .coarse_now = real.coarse_now,
+	                             .real_now = fake_real_now,
 	                             .second = real.second};
 }
 

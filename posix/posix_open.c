@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* sem_open(), sem_close(), sem_unlink(). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "named.h"
+#include "posix_name.h"
+
+/* Those that are open or have holds, and those that are neither: their memory stays, so that a later use is noticed. */
+static struct named *all;
+static struct named *unused;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+int
+named_fail(int rc)
+{
+	static const struct {
+		int tsem, posix;
+	} errors[] = {
+		{EPERM, EACCES}, /* fs.protected_regular, or the file of another user in /dev/shm */
+		{EBADMSG, EINVAL}, {EPROTONOSUPPORT, EINVAL}, {EMLINK, EINVAL}, {EOPNOTSUPP, ENOSYS}, {EUSERS, ENOSPC},
+	};
+	errno = -rc;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (-rc == errors[i].tsem)
+			errno = errors[i].posix;
+	}
+	return -1;
+}
+
+/* ---- fork ---- */
+
+static void
+lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+static void
+unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+static void
+begin_child(void)
+{
+	for (struct named *named = all; named != NULL; named = named->next) {
+		if (named->holds != NULL)
+			holds_forget(named->holds);
+	}
+	unlock();
+}
+
+static __attribute__((constructor)) void
+watch_forks(void)
+{
+	pthread_atfork(lock, unlock, begin_child);
+}
+
+/* ---- the list, under the mutex ---- */
+
+static struct named *
+find(const unsigned char uuid[16])
+{
+	struct named *named = all;
+	while (named != NULL && memcmp(named->uuid, uuid, sizeof(named->uuid)) != 0)
+		named = named->next;
+	return named;
+}
+
+/* NULL: no memory. */
+static struct named *
+add(tsem *handle, const unsigned char uuid[16], bool with_holds)
+{
+	struct holds *holds = with_holds ? holds_new() : NULL;
+	struct named *named = unused != NULL ? unused : malloc(sizeof(struct named));
+	if (named == NULL || (with_holds && holds == NULL)) {
+		if (named != unused)
+			free(named);
+		holds_free(holds);
+		return NULL;
+	}
+	if (named == unused)
+		unused = named->next;
+	*named = (struct named){.handle = handle, .holds = holds, .next = all};
+	memcpy(named->uuid, uuid, sizeof(named->uuid));
+	all = named;
+	return named;
+}
+
+static void
+take_out(struct named *named)
+{
+	struct named **at = &all;
+	while (*at != named)
+		at = &(*at)->next;
+	*at = named->next;
+	named->next = unused;
+	unused = named;
+}
+
+/* ---- open ---- */
+
+struct request {
+	char name[POSIX_NAME_BYTES];
+	int flags;
+	bool with_holds;
+	struct tsem_config config;
+};
+
+/* Another process may create or unlink it at each moment. -EIDRM: `tsem remove -f` was killed before it could. */
+static int
+open_or_create(const struct request *request, tsem **handle)
+{
+	enum { TRIES = 100 };
+	const bool creates = (request->flags & O_CREAT) != 0;
+	const bool opens = !creates || (request->flags & O_EXCL) == 0;
+	int rc = -ENOENT;
+	for (int i = 0; i < TRIES; i++) {
+		if (opens) {
+			rc = tsem_open(request->name, request->config.flags & (TSEM_FOREIGN | TSEM_NO_DESCRIPTOR), handle);
+			if (rc == -EIDRM)
+				tsem_unlink(request->name, TSEM_FOREIGN);
+			else if (rc != -ENOENT || !creates)
+				break;
+		}
+		if (creates) {
+			rc = tsem_create(request->name, &request->config, handle);
+			if (rc != -EEXIST || !opens)
+				break;
+		}
+	}
+	return rc;
+}
+
+/* The semaphore of the handle, which may be open already. */
+static int
+open_named(const struct request *request, tsem *handle, struct named **named)
+{
+	struct tsem_stat stat = {.size = sizeof(stat)};
+	int rc = tsem_stat(handle, &stat);
+	if (rc < 0)
+		return rc;
+	*named = find(stat.uuid);
+	if (*named != NULL)
+		tsem_close(handle);
+	else
+		*named = add(handle, stat.uuid, request->with_holds);
+	if (*named == NULL)
+		return -ENOMEM;
+	(*named)->opened++;
+	atomic_store_explicit(&(*named)->mark, NAMED_OPEN, memory_order_relaxed);
+	return 0;
+}
+
+static int
+open_request(const struct request *request, struct named **named)
+{
+	tsem *handle = NULL;
+	int rc = open_or_create(request, &handle);
+	if (rc < 0)
+		return rc;
+	lock();
+	rc = open_named(request, handle, named);
+	unlock();
+	if (rc < 0)
+		tsem_close(handle);
+	return rc;
+}
+
+static int
+read_request(struct request *request, const char *posix, mode_t mode, unsigned value)
+{
+	int rc = posix_name(posix, request->name);
+	if (rc < 0)
+		return rc;
+	request->with_holds = holds_are_wanted(posix);
+	request->config = (struct tsem_config){
+		.size = sizeof(request->config),
+		.permits = value,
+		.max = SEM_VALUE_MAX,
+		.mode = mode & 0777,
+		.flags = TSEM_FOREIGN | TSEM_UMASK | (request->with_holds ? 0 : TSEM_NO_DESCRIPTOR),
+	};
+	return value > SEM_VALUE_MAX ? -EINVAL : 0;
+}
+
+sem_t *
+sem_open(const char *name, int flags, ...)
+{
+	struct request request = {.flags = flags};
+	struct named *named;
+	mode_t mode = 0;
+	unsigned value = 0;
+	int state;
+	if ((flags & O_CREAT) != 0) {
+		va_list arguments;
+		va_start(arguments, flags);
+		mode = va_arg(arguments, mode_t);
+		value = va_arg(arguments, unsigned);
+		va_end(arguments);
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	int rc = read_request(&request, name, mode, value);
+	if (rc == 0)
+		rc = open_request(&request, &named);
+	pthread_setcancelstate(state, &state);
+	if (rc == 0)
+		return (sem_t *)(void *)named;
+	named_fail(rc);
+	return SEM_FAILED;
+}
+
+/* ---- close, unlink ---- */
+
+/* With holds, which only this handle can release, it stays behind the scenes until the program opens it again. */
+static void
+close_named(struct named *named)
+{
+	if (--named->opened > 0)
+		return;
+	atomic_store_explicit(&named->mark, NAMED_CLOSED, memory_order_relaxed);
+	if (named->holds != NULL && !holds_are_empty(named->holds))
+		return;
+	tsem_close(named->handle);
+	holds_free(named->holds);
+	take_out(named);
+}
+
+int
+sem_close(sem_t *sem)
+{
+	struct named *named;
+	lock();
+	const bool is_open = named_kind(sem, &named) == KIND_NAMED;
+	if (is_open)
+		close_named(named);
+	unlock();
+	return is_open ? 0 : named_fail(-EINVAL);
+}
+
+int
+sem_unlink(const char *posix)
+{
+	char name[POSIX_NAME_BYTES];
+	int rc = posix_name(posix, name);
+	if (rc == 0)
+		rc = tsem_unlink(name, TSEM_FOREIGN);
+	return rc == 0 ? 0 : named_fail(rc);
+}

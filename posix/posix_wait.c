@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls on an open semaphore. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+
+#include "named.h"
+#include "next.h"
+
+/* ---- take ---- */
+
+static int
+try_named(struct named *named)
+{
+	tsem_hold hold;
+	if (named->holds == NULL)
+		return tsem_try_take(named->handle, 1);
+	int rc = tsem_try_acquire(named->handle, 1, &hold);
+	if (rc == 0 && !holds_push(named->holds, &hold)) {
+		tsem_release(&hold);
+		rc = -ENOMEM;
+	}
+	return rc;
+}
+
+static __attribute__((noinline)) int
+wait_named(struct named *named, const struct timespec *deadline, unsigned flags)
+{
+	const struct tsem_wait wait = {
+		.size = sizeof(wait),
+		.deadline = deadline,
+		.flags = TSEM_INTERRUPTIBLE | TSEM_RESTART | TSEM_CANCELABLE | flags,
+	};
+	tsem_hold hold;
+	if (named->holds == NULL)
+		return tsem_take_wait(named->handle, 1, &wait);
+	int rc = tsem_acquire_wait(named->handle, 1, &wait, &hold);
+	if (rc == 0 && !holds_push(named->holds, &hold)) {
+		tsem_release(&hold);
+		rc = -ENOMEM;
+	}
+	return rc;
+}
+
+/* `flags`: TSEM_REALTIME. The deadline is not looked at if there is a permit. */
+static int
+take_named(struct named *named, const struct timespec *deadline, unsigned flags)
+{
+	pthread_testcancel();
+	int rc = try_named(named);
+	if (rc == -EAGAIN)
+		rc = wait_named(named, deadline, flags);
+	return rc == 0 ? 0 : named_fail(rc);
+}
+
+int
+sem_wait(sem_t *sem)
+{
+	struct named *named;
+	const enum kind kind = named_kind(sem, &named);
+	if (kind == KIND_NAMED)
+		return take_named(named, NULL, 0);
+	return kind == KIND_CLOSED ? named_fail(-EINVAL) : next()->wait(sem);
+}
+
+int
+sem_trywait(sem_t *sem)
+{
+	struct named *named;
+	const enum kind kind = named_kind(sem, &named);
+	if (kind == KIND_OF_LIBC)
+		return next()->trywait(sem);
+	const int rc = kind == KIND_NAMED ? try_named(named) : -EINVAL;
+	return rc == 0 ? 0 : named_fail(rc);
+}
+
+int
+sem_timedwait(sem_t *restrict sem, const struct timespec *restrict deadline)
+{
+	struct named *named;
+	const enum kind kind = named_kind(sem, &named);
+	if (kind == KIND_NAMED)
+		return take_named(named, deadline, TSEM_REALTIME);
+	return kind == KIND_CLOSED ? named_fail(-EINVAL) : next()->timedwait(sem, deadline);
+}
+
+int
+sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *restrict deadline)
+{
+	struct named *named;
+	const enum kind kind = named_kind(sem, &named);
+	if (kind == KIND_OF_LIBC)
+		return next()->clockwait != NULL ? next()->clockwait(sem, clock, deadline) : named_fail(-ENOSYS);
+	if (kind == KIND_CLOSED || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+		return named_fail(-EINVAL);
+	return take_named(named, deadline, clock == CLOCK_REALTIME ? TSEM_REALTIME : 0);
+}
+
+/* ---- post, value ---- */
+
+static int
+post_named(struct named *named)
+{
+	tsem_hold hold;
+	if (named->holds != NULL && holds_pop(named->holds, &hold))
+		return tsem_release(&hold);
+	return tsem_post(named->handle, 1, NULL);
+}
+
+int
+sem_post(sem_t *sem)
+{
+	struct named *named;
+	const enum kind kind = named_kind(sem, &named);
+	if (kind == KIND_OF_LIBC)
+		return next()->post(sem);
+	const int rc = kind == KIND_NAMED ? post_named(named) : -EINVAL;
+	return rc == 0 ? 0 : named_fail(rc);
+}
+
+int
+sem_getvalue(sem_t *restrict sem, int *restrict value)
+{
+	struct named *named;
+	uint64_t available;
+	const enum kind kind = named_kind(sem, &named);
+	if (kind == KIND_OF_LIBC)
+		return next()->getvalue(sem, value);
+	const int rc = kind == KIND_NAMED ? tsem_available(named->handle, &available) : -EINVAL;
+	if (rc < 0)
+		return named_fail(rc);
+	*value = available < SEM_VALUE_MAX ? (int)available : SEM_VALUE_MAX;
+	return 0;
+}
