@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two stacks after Treiber, because sem_post() may be called in a signal handler: of holds, and of unused nodes. A stack is
- * the number of its first node, from 1 on, and a count of changes, so that a pop notices that the first node was taken and
+ * Two stacks after Treiber, because sem_post() may be called in a signal handler: of holds, and of places without one. A stack is
+ * the number of its first place, from 1 on, and a count of changes, so that a pop notices that the first place was taken and
  * put back meanwhile.
  */
 #include "posix_holds.h"
@@ -14,16 +14,17 @@
 
 enum { CHUNKS = 24, FIRST_CHUNK_BITS = 4 };
 
-struct node {
+struct place {
 	tsem_hold hold;
 	_Atomic uint32_t next;
+	uint32_t number;
 };
 
 struct holds {
 	_Atomic uint64_t held;
 	_Atomic uint64_t unused;
-	_Atomic uint32_t made;               /* nodes */
-	struct node *_Atomic chunks[CHUNKS]; /* each twice as large as the one before */
+	_Atomic uint32_t made;                /* places */
+	struct place *_Atomic chunks[CHUNKS]; /* each twice as large as the one before */
 };
 
 bool
@@ -53,7 +54,7 @@ holds_free(struct holds *holds)
 	free(holds);
 }
 
-/* ---- nodes ---- */
+/* ---- stacks ---- */
 
 static uint32_t
 chunk_bits(uint32_t number)
@@ -62,8 +63,8 @@ chunk_bits(uint32_t number)
 }
 
 /* Numbers from 16 on; chunk 0 has 16 to 31, chunk 1 has 32 to 63. */
-static struct node *
-node_at(struct holds *holds, uint32_t number)
+static struct place *
+place_at(struct holds *holds, uint32_t number)
 {
 	const uint32_t bits = chunk_bits(number);
 	return &atomic_load_explicit(&holds->chunks[bits - FIRST_CHUNK_BITS],
@@ -71,72 +72,83 @@ node_at(struct holds *holds, uint32_t number)
 }
 
 static void
-push(struct holds *holds, _Atomic uint64_t *stack, uint32_t number)
+push(_Atomic uint64_t *stack, struct place *place)
 {
-	_Atomic uint32_t *next = &node_at(holds, number)->next;
 	uint64_t seen = atomic_load_explicit(stack, memory_order_relaxed);
 	do
-		atomic_store_explicit(next, (uint32_t)seen, memory_order_relaxed);
-	while (!atomic_compare_exchange_weak(stack, &seen, ((seen >> 32) + 1) << 32 | number));
+		atomic_store_explicit(&place->next, (uint32_t)seen, memory_order_relaxed);
+	while (!atomic_compare_exchange_weak(stack, &seen, ((seen >> 32) + 1) << 32 | place->number));
 }
 
-/* 0: the stack is empty. */
-static uint32_t
+/* NULL: the stack is empty. */
+static struct place *
 pop(struct holds *holds, _Atomic uint64_t *stack)
 {
 	uint64_t seen = atomic_load_explicit(stack, memory_order_acquire);
 	uint64_t next;
+	struct place *first;
 	do {
 		if ((uint32_t)seen == 0)
-			return 0;
-		const struct node *first = node_at(holds, (uint32_t)seen);
+			return NULL;
+		first = place_at(holds, (uint32_t)seen);
 		next = ((seen >> 32) + 1) << 32 | atomic_load_explicit(&first->next, memory_order_relaxed);
 	} while (!atomic_compare_exchange_weak(stack, &seen, next));
-	return (uint32_t)seen;
+	return first;
 }
 
-/* 0: no memory. */
-static uint32_t
+/* NULL: no memory. */
+static struct place *
 make(struct holds *holds)
 {
 	const uint32_t number = atomic_fetch_add(&holds->made, 1) + (UINT32_C(1) << FIRST_CHUNK_BITS);
 	const uint32_t bits = chunk_bits(number);
-	struct node *_Atomic *chunk = &holds->chunks[bits - FIRST_CHUNK_BITS];
-	struct node *expected = NULL;
 	if (bits - FIRST_CHUNK_BITS >= CHUNKS)
-		return 0;
-	if (atomic_load(chunk) != NULL)
-		return number;
-	struct node *made = calloc((size_t)1 << bits, sizeof(struct node));
-	if (!atomic_compare_exchange_strong(chunk, &expected, made))
-		free(made);
-	return atomic_load(chunk) != NULL ? number : 0;
+		return NULL;
+	struct place *_Atomic *chunk = &holds->chunks[bits - FIRST_CHUNK_BITS];
+	struct place *expected = NULL;
+	if (atomic_load(chunk) == NULL) {
+		struct place *made = calloc((size_t)1 << bits, sizeof(struct place));
+		if (!atomic_compare_exchange_strong(chunk, &expected, made))
+			free(made);
+	}
+	if (atomic_load(chunk) == NULL)
+		return NULL;
+	struct place *place = place_at(holds, number);
+	place->number = number;
+	return place;
 }
 
 /* ---- holds ---- */
 
-bool
-holds_push(struct holds *holds, const tsem_hold *hold)
+struct place *
+holds_place(struct holds *holds)
 {
-	uint32_t number = pop(holds, &holds->unused);
-	if (number == 0)
-		number = make(holds);
-	if (number == 0)
-		return false;
-	node_at(holds, number)->hold = *hold;
-	push(holds, &holds->held, number);
-	return true;
+	struct place *place = pop(holds, &holds->unused);
+	return place != NULL ? place : make(holds);
 }
 
-bool
-holds_pop(struct holds *holds, tsem_hold *hold)
+tsem_hold *
+holds_of_place(struct place *place)
 {
-	const uint32_t number = pop(holds, &holds->held);
-	if (number == 0)
-		return false;
-	*hold = node_at(holds, number)->hold;
-	push(holds, &holds->unused, number);
-	return true;
+	return &place->hold;
+}
+
+void
+holds_push(struct holds *holds, struct place *place)
+{
+	push(&holds->held, place);
+}
+
+struct place *
+holds_pop(struct holds *holds)
+{
+	return pop(holds, &holds->held);
+}
+
+void
+holds_free_place(struct holds *holds, struct place *place)
+{
+	push(&holds->unused, place);
 }
 
 bool

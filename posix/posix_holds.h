@@ -8,6 +8,7 @@
 #include "tsem.h"
 
 struct holds;
+struct place;
 
 /* Whether the user wants holds for this name: TSEM_POSIX_HOLDS has patterns, which fnmatch() compares, with ':' between. */
 bool holds_are_wanted(const char *posix);
@@ -16,11 +17,18 @@ bool holds_are_wanted(const char *posix);
 struct holds *holds_new(void);
 void holds_free(struct holds *holds);
 
-/* Keeps a hold. False: no memory. */
-bool holds_push(struct holds *holds, const tsem_hold *hold);
+/* A place for a hold, which no thread uses; NULL: no memory. */
+struct place *holds_place(struct holds *holds);
+tsem_hold *holds_of_place(struct place *place);
 
-/* Takes a hold out, the newest one, or returns false: there is none. Async-signal-safe. */
-bool holds_pop(struct holds *holds, tsem_hold *hold);
+/* The place has a hold now. */
+void holds_push(struct holds *holds, struct place *place);
+
+/* Takes out the place of the newest hold; NULL: there is none. Async-signal-safe. */
+struct place *holds_pop(struct holds *holds);
+
+/* The place has no hold any more. Async-signal-safe. */
+void holds_free_place(struct holds *holds, struct place *place);
 
 bool holds_are_empty(const struct holds *holds);
 

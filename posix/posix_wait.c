@@ -12,14 +12,16 @@
 static int
 try_named(struct named *named)
 {
-	tsem_hold hold;
 	if (named->holds == NULL)
 		return tsem_try_take(named->handle, 1);
-	int rc = tsem_try_acquire(named->handle, 1, &hold);
-	if (rc == 0 && !holds_push(named->holds, &hold)) {
-		tsem_release(&hold);
-		rc = -ENOMEM;
-	}
+	struct place *place = holds_place(named->holds);
+	if (place == NULL)
+		return -ENOMEM;
+	const int rc = tsem_try_acquire(named->handle, 1, holds_of_place(place));
+	if (rc == 0)
+		holds_push(named->holds, place);
+	else
+		holds_free_place(named->holds, place);
 	return rc;
 }
 
@@ -31,15 +33,20 @@ wait_named(struct named *named, const struct timespec *deadline, unsigned flags)
 		.deadline = deadline,
 		.flags = TSEM_INTERRUPTIBLE | TSEM_RESTART | TSEM_CANCELABLE | flags,
 	};
-	tsem_hold hold;
 	if (named->holds == NULL)
 		return tsem_take_wait(named->handle, 1, &wait);
-	int rc = tsem_acquire_wait(named->handle, 1, &wait, &hold);
-	if (rc == 0 && !holds_push(named->holds, &hold)) {
+	tsem_hold hold; /* not at a place: that would be lost if the thread is cancelled */
+	const int rc = tsem_acquire_wait(named->handle, 1, &wait, &hold);
+	if (rc < 0)
+		return rc;
+	struct place *place = holds_place(named->holds);
+	if (place == NULL) {
 		tsem_release(&hold);
-		rc = -ENOMEM;
+		return -ENOMEM;
 	}
-	return rc;
+	*holds_of_place(place) = hold;
+	holds_push(named->holds, place);
+	return 0;
 }
 
 /* `flags`: TSEM_REALTIME. The deadline is not looked at if there is a permit. */
@@ -101,10 +108,12 @@ sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *restr
 static int
 post_named(struct named *named)
 {
-	tsem_hold hold;
-	if (named->holds != NULL && holds_pop(named->holds, &hold))
-		return tsem_release(&hold);
-	return tsem_post(named->handle, 1, NULL);
+	struct place *place = named->holds == NULL ? NULL : holds_pop(named->holds);
+	if (place == NULL)
+		return tsem_post(named->handle, 1, NULL);
+	const int rc = tsem_release(holds_of_place(place));
+	holds_free_place(named->holds, place);
+	return rc;
 }
 
 int
