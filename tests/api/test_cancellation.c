@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No function is a cancellation point. A thread with a pending cancellation calls each function, in situations in which
+ * No function is a cancellation point, except for a wait that asks for it. A thread with a pending cancellation calls each function, in situations in which
  * the library opens files, waits, or calls a function of the program. The call must return its usual result, the thread
  * must end where the test wants it to, and all permits must be back.
  */
 #include "situations.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -202,6 +203,112 @@ TEST(a_cancelled_waiter_keeps_its_place)
 	expect_at_rest(waiting->sem, 1);
 	tsem_close(waiting->sem);
 	munmap(waiting, sizeof(*waiting));
+}
+
+/* ---- a wait that is a cancellation point ---- */
+
+static const struct tsem_wait cancelable = {.size = sizeof(cancelable), .flags = TSEM_CANCELABLE};
+
+static void *
+take_cancelably(void *sem)
+{
+	assert_int_equal(tsem_take_wait(sem, 1, &cancelable), 0);
+	return sem;
+}
+
+static void *
+acquire_cancelably(void *sem)
+{
+	tsem_hold hold;
+	assert_int_equal(tsem_acquire_wait(sem, 1, &cancelable, &hold), 0);
+	assert_int_equal(tsem_release(&hold), 0);
+	return sem;
+}
+
+static void *(*const ways[])(void *) = {take_cancelably, acquire_cancelably};
+
+/* The waiter behind moves up. */
+TEST(a_cancelled_wait_leaves_the_queue)
+{
+	for (size_t i = 0; i < 2; i++) {
+		tsem *sem = new_semaphore(1, 0);
+		pthread_t thread;
+		void *result = NULL;
+		assert_int_equal(tsem_take(sem, 1, NULL), 0);
+		assert_int_equal(pthread_create(&thread, NULL, ways[i], sem), 0);
+		EVENTUALLY(stat_of(sem).waiting == 1);
+		const pid_t behind = start_child(take_one, sem);
+		EVENTUALLY(stat_of(sem).waiting == 2);
+		assert_int_equal(pthread_cancel(thread), 0);
+		assert_int_equal(pthread_join(thread, &result), 0);
+		assert_ptr_equal(result, PTHREAD_CANCELED);
+		assert_int_equal(stat_of(sem).waiting, 1);
+		assert_int_equal(tsem_post(sem, 1, NULL), 0);
+		assert_int_equal(end_of_child(behind), 0);
+		assert_int_equal(tsem_post(sem, 1, NULL), 0);
+		expect_at_rest(sem, 1);
+		tsem_close(sem);
+	}
+}
+
+/* Either the thread has got the permit, or the permit is there again. */
+TEST(a_wait_that_is_cancelled_at_the_moment_of_the_post)
+{
+	enum { ROUNDS = 500 };
+	int cancelled = 0;
+	tsem *sem = new_semaphore(0, 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		pthread_t thread;
+		void *result = NULL;
+		assert_int_equal(pthread_create(&thread, NULL, take_cancelably, sem), 0);
+		EVENTUALLY(stat_of(sem).waiting == 1);
+		if (i % 2 == 0) {
+			assert_int_equal(tsem_post(sem, 1, NULL), 0);
+			pthread_cancel(thread);
+		} else {
+			pthread_cancel(thread);
+			assert_int_equal(tsem_post(sem, 1, NULL), 0);
+		}
+		assert_int_equal(pthread_join(thread, &result), 0);
+		if (result == PTHREAD_CANCELED) {
+			cancelled++;
+			assert_int_equal(tsem_try_take(sem, 1), 0);
+		}
+		assert_int_equal(stat_of(sem).available, 0);
+		assert_int_equal(stat_of(sem).waiting, 0);
+	}
+	assert_true(cancelled > 0);
+	tsem_close(sem);
+}
+
+static void *
+take_while_cancelled(void *sem)
+{
+	pthread_cancel(pthread_self());
+	return take_cancelably(sem);
+}
+
+TEST(a_pending_cancellation_comes_before_a_permit)
+{
+	tsem *sem = new_semaphore(1, 0);
+	pthread_t thread;
+	void *result = NULL;
+	assert_int_equal(pthread_create(&thread, NULL, take_while_cancelled, sem), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	expect_at_rest(sem, 1);
+	tsem_close(sem);
+}
+
+TEST(no_cancellation_in_several_queues)
+{
+	tsem *sems[] = {new_semaphore(1, 0), new_semaphore(1, 0)};
+	tsem_hold holds[2];
+	size_t which;
+	assert_int_equal(tsem_acquire_all(sems, 2, &cancelable, holds), -EINVAL);
+	assert_int_equal(tsem_acquire_any(sems, 2, &cancelable, holds, &which), -EINVAL);
+	tsem_close(sems[0]);
+	tsem_close(sems[1]);
 }
 
 int

@@ -140,6 +140,85 @@ TEST(no_larger_file)
 	tsem_close(sem);
 }
 
+/* ---- handles that need no descriptor ---- */
+
+static bool
+has_closed_descriptor(tsem *sem)
+{
+	return tsem_set_access(sem, 0600, (gid_t)-1) == -EBADF;
+}
+
+static tsem *
+new_semaphore_without_descriptor(const char *name, uint32_t permits)
+{
+	const struct tsem_config config = {
+		.size = sizeof(config), .permits = permits, .mode = 0640, .flags = TSEM_NO_DESCRIPTOR};
+	tsem *sem = NULL;
+	assert_int_equal(tsem_create(name, &config, &sem), 0);
+	return sem;
+}
+
+static int
+use_many_records(void *sem)
+{
+	tsem_hold holds[4 * RECORDS_AT_REST];
+	for (size_t i = 0; i < 4 * RECORDS_AT_REST; i++)
+		CHECK(tsem_acquire(sem, 1, NULL, &holds[i]) == 0);
+	return 0;
+}
+
+TEST(semaphores_without_descriptors)
+{
+	enum { SEMAPHORES = 100 };
+	const char *name = fresh_name();
+	tsem *sems[SEMAPHORES];
+	tsem *sem = new_semaphore_without_descriptor(name, 1000);
+	if (!has_closed_descriptor(sem))
+		SKIP("it needs Linux 5.14");
+	rlim_t limit = next_descriptor() + 1;
+	EXCHANGE_LIMIT(RLIMIT_NOFILE, &limit);
+	int opened = 0;
+	while (opened < SEMAPHORES && tsem_open(name, TSEM_NO_DESCRIPTOR, &sems[opened]) == 0)
+		opened++;
+	tsem *other = NULL;
+	const int with = tsem_open(name, 0, &other);
+	tsem *more = NULL;
+	const int without = tsem_open(name, 0, &more);
+	EXCHANGE_LIMIT(RLIMIT_NOFILE, &limit);
+	assert_int_equal(opened, SEMAPHORES);
+	assert_int_equal(with, 0);
+	assert_int_equal(without, -EMFILE);
+	const struct tsem_stat stat = stat_of(sem);
+	assert_int_equal(stat.mode, 0640);
+	assert_int_equal(stat.uid, geteuid());
+	assert_int_equal(stat.gid, getegid());
+	/* The table of records grows, also after the name has gone. */
+	assert_int_equal(tsem_unlink(name, 0), 0);
+	assert_int_equal(use_many_records(sems[0]), 0);
+	assert_int_equal(stat_of(sem).held, 4 * RECORDS_AT_REST);
+	assert_int_equal(end_of_child(start_child(use_many_records, sems[1])), 0);
+	assert_int_equal(tsem_recover(other, NULL), 0);
+	assert_int_equal(stat_of(other).held, 4 * RECORDS_AT_REST);
+	for (size_t i = 0; i < SEMAPHORES; i++)
+		tsem_close(sems[i]);
+	tsem_close(other);
+	tsem_close(sem);
+}
+
+TEST(a_descriptor_that_is_needed)
+{
+	const char *name = fresh_name();
+	const struct tsem_config config = {.size = sizeof(config), .permits = 1, .flags = TSEM_NO_DESCRIPTOR};
+	rlim_t limit = 1 << 20;
+	tsem *sem = NULL;
+	EXCHANGE_LIMIT(RLIMIT_FSIZE, &limit);
+	const int created = tsem_create(name, &config, &sem);
+	EXCHANGE_LIMIT(RLIMIT_FSIZE, &limit);
+	assert_int_equal(created, 0);
+	assert_false(has_closed_descriptor(sem));
+	tsem_close(sem);
+}
+
 /* A private /dev/shm with space for one idle semaphore. */
 static int
 fill_shared_memory(void *unused)
@@ -156,9 +235,12 @@ fill_shared_memory(void *unused)
 		return REFUSED_HERE;
 	CHECK(tsem_create("one", &config, &sem) == 0);
 	CHECK(tsem_create("two", &config, &other) == -ENOSPC);
+	tsem *without;
+	CHECK(tsem_open("one", TSEM_NO_DESCRIPTOR, &without) == 0);
 	CHECK(acquire_all_at_rest(sem, holds) == 0);
 	CHECK(tsem_acquire(sem, 1, NULL, &more) == -ENOSPC);
 	CHECK(tsem_try_acquire(sem, 1, &more) == -ENOSPC);
+	CHECK(tsem_try_acquire(without, 1, &more) == -ENOSPC);
 	CHECK(tsem_take(sem, 90, &past) == -ENOSPC);
 	CHECK(tsem_take(sem, 36, NULL) == 0);
 	CHECK(tsem_post(sem, 36, NULL) == 0);

@@ -132,6 +132,20 @@ TEST(modes_and_limits)
 	tsem_close(sem);
 }
 
+TEST(the_mode_by_the_umask)
+{
+	static const mode_t modes[] = {0666, 0777, 0600, 0};
+	const mode_t mask = umask(0027);
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		const struct tsem_config config = {.size = sizeof(config), .permits = 1, .mode = modes[i], .flags = TSEM_UMASK};
+		tsem *sem = NULL;
+		assert_int_equal(tsem_create(fresh_name(), &config, &sem), 0);
+		assert_int_equal(stat_of(sem).mode, modes[i] & ~(mode_t)0027);
+		tsem_close(sem);
+	}
+	umask(mask);
+}
+
 static int
 without_descriptors(void *arg)
 {

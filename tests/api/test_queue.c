@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- counts and order ---- */
@@ -102,6 +104,48 @@ wait_without_deadline(void *arg)
 	tsem_hold hold;
 	sigaction(SIGUSR1, &action, NULL);
 	return -tsem_acquire(arg, 1, NULL, &hold);
+}
+
+static _Atomic int *handled;
+
+static void
+count_signal(int signal_number)
+{
+	(void)signal_number;
+	(*handled)++;
+}
+
+static int
+wait_and_restart(void *sem)
+{
+	const struct sigaction goes_on = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+	const struct sigaction ends = {.sa_handler = do_nothing};
+	const struct tsem_wait options = {.size = sizeof(options), .flags = TSEM_INTERRUPTIBLE | TSEM_RESTART};
+	tsem_hold hold;
+	sigaction(SIGUSR2, &goes_on, NULL);
+	sigaction(SIGUSR1, &ends, NULL);
+	return -tsem_acquire_wait(sem, 1, &options, &hold);
+}
+
+TEST(a_handler_with_SA_RESTART)
+{
+	enum { SIGNALS = 50 };
+	if (syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) != 0 && errno == ENOSYS)
+		SKIP("it needs Linux 5.16");
+	tsem *sem = new_semaphore(1, 0);
+	handled = shared_memory(sizeof(*handled));
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	const pid_t waiter = start_child(wait_and_restart, sem);
+	EVENTUALLY(stat_of(sem).waiting == 1);
+	for (int i = 0; i < SIGNALS; i++) {
+		assert_int_equal(kill(waiter, SIGUSR2), 0);
+		EVENTUALLY(*handled == i + 1);
+	}
+	assert_int_equal(stat_of(sem).waiting, 1);
+	EVENTUALLY(kill(waiter, SIGUSR1) == 0 && stat_of(sem).waiting == 0);
+	assert_int_equal(end_of_child(waiter), EINTR);
+	munmap(handled, sizeof(*handled));
+	tsem_close(sem);
 }
 
 TEST(signals)

@@ -12,7 +12,7 @@
 struct fake {
 	uint64_t clock;
 	uint64_t real_ahead; /* of it is CLOCK_REALTIME */
-	uint64_t calls; /* of the functions within which a peer may act: now, sleep, judge */
+	uint64_t calls;      /* of the functions within which a peer may act: now, sleep, judge */
 	uint64_t pauses;
 	uint64_t pause_lasts;        /* ns; 1 at first, so that a whole spin takes SPIN_MAX ns */
 	void (*peer_at_each)(void);  /* acts within each of these calls, and each wake */

@@ -197,3 +197,51 @@ TEST_HELD(no_longest_wait_is_lost)
 	assert_int_equal(pthread_join(thread, &fault), 0);
 	assert_null(fault);
 }
+
+/* ---- a deadline by the realtime clock ---- */
+
+static void
+set_clock_forward(void)
+{
+	fake.real_ahead += 3600 * NS_PER_SECOND;
+}
+
+static void
+set_clock_back(void)
+{
+	fake.real_ahead -= 3600 * NS_PER_SECOND;
+}
+
+/* Takes with a deadline that is `seconds` away. Returns how many seconds pass. */
+static uint64_t
+wait_by_realtime(time_t seconds)
+{
+	const uint64_t start = fake.clock;
+	const uint64_t real = start + fake.real_ahead;
+	const struct timespec deadline = {.tv_sec = (time_t)(real / NS_PER_SECOND) + seconds,
+	                                  .tv_nsec = (long)(real % NS_PER_SECOND)};
+	const struct tsem_wait wait = {.size = sizeof(wait), .deadline = &deadline, .flags = TSEM_REALTIME};
+	assert_int_equal(tsem_take_wait(sem, 1, &wait), -ETIMEDOUT);
+	return (fake.clock - start) / NS_PER_SECOND;
+}
+
+TEST_HELD(a_deadline_by_the_realtime_clock)
+{
+	fake.real_ahead = 1700000000 * NS_PER_SECOND;
+	assert_int_equal(wait_by_realtime(5), 5);
+	assert_int_equal(wait_by_realtime(-5), 0);
+}
+
+TEST_HELD(the_realtime_clock_is_set_forward)
+{
+	fake.real_ahead = 1700000000 * NS_PER_SECOND;
+	fake.peer = set_clock_forward;
+	assert_in_range(wait_by_realtime(1800), 0, 1);
+}
+
+TEST_HELD(the_realtime_clock_is_set_back)
+{
+	fake.real_ahead = 1700000000 * NS_PER_SECOND;
+	fake.peer = set_clock_back;
+	assert_int_equal(wait_by_realtime(100), 3700);
+}
