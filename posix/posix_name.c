@@ -43,7 +43,7 @@ posix_name(const char *posix, char name[POSIX_NAME_BYTES])
 	const int prefix = snprintf(name, POSIX_NAME_BYTES, "posix-%016" PRIx64 ".", hash(text));
 	char *to = name + prefix;
 	for (; *text != '\0' && to < name + POSIX_NAME_BYTES - 1; text++)
-		*to++ = is_plain(*text) ? *text : '_';
+		*to++ = (char)(is_plain(*text) ? *text : '_');
 	*to = '\0';
 	return 0;
 }

@@ -231,7 +231,8 @@ queue_join(struct queue_place *place)
 {
 	struct waiter *waiter = &place->waiter;
 	const bool waits = is_worth_waiting_for(place->sem, waiter->count);
-	waiter->until = wait_until(waiter->options);
+	const bool by_realtime = (waiter->options->flags & TSEM_REALTIME) != 0;
+	waiter->until = wait_until(waiter->options, by_realtime ? platform.now() : 0);
 	waiter->cancels = LOAD_ACQ(&place->sem->segment.header->cancels); /* the wait begins */
 	int rc = queue_claim(place);
 	if (rc == 0)

@@ -184,13 +184,13 @@ wait_deadline(const struct timespec *deadline)
 }
 
 uint64_t
-wait_until(const struct tsem_wait *options)
+wait_until(const struct tsem_wait *options, uint64_t now)
 {
 	const uint64_t deadline = wait_deadline(options->deadline);
 	if ((options->flags & TSEM_REALTIME) == 0 || deadline == NS_FOREVER)
 		return deadline;
 	const uint64_t real_now = platform.real_now();
-	return platform.now() + (deadline > real_now ? deadline - real_now : 0);
+	return now + (deadline > real_now ? deadline - real_now : 0);
 }
 
 /* When to look whether the clock of the deadline has been set. */
@@ -205,7 +205,8 @@ next_look_at_clock(const struct tsem_wait *options, uint64_t now)
 static int
 prepare(struct sleeper *sleepers, size_t n, uint64_t now, bool woken, uint64_t *wake_at)
 {
-	*wake_at = earlier_of(wait_until(sleepers->waiter->options), next_look_at_clock(sleepers->waiter->options, now));
+	const struct tsem_wait *options = sleepers->waiter->options;
+	*wake_at = earlier_of(wait_until(options, now), next_look_at_clock(options, now));
 	for (struct sleeper *s = sleepers; s < sleepers + n; s++) {
 		s->announced = wait_announce(ticket_word(s->sem, waiter_last_ticket(s->waiter)), s->announced);
 		watch_grants(s->sem);
@@ -241,7 +242,7 @@ static int
 sleep_cancelably(const struct sleeper *sleepers, size_t n, uint64_t wake_at)
 {
 	int type;
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type); /* NOLINT(cert-pos47-c): for one system call */
 	const int rc = sleep_on_words(sleepers, n, wake_at);
 	pthread_setcanceltype(type, &type);
 	return rc;
@@ -270,7 +271,7 @@ wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *which)
 			return rc;
 		if ((*which = wait_find_enabled(sleepers, n)) < n)
 			break;
-		if (*now >= wait_until(sleepers->waiter->options))
+		if (*now >= wait_until(sleepers->waiter->options, *now))
 			return -ETIMEDOUT;
 		rc = cancelable ? sleep_cancelably(sleepers, n, wake_at) : sleep_on_words(sleepers, n, wake_at);
 		const bool ends = signal_ends_wait(rc, sleepers);

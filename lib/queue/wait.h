@@ -62,8 +62,11 @@ int wait_sleeping(struct sleeper *sleepers, size_t n, uint64_t *now, size_t *whi
 /* In ns; NS_FOREVER for NULL. */
 uint64_t wait_deadline(const struct timespec *deadline);
 
-/* The deadline by CLOCK_MONOTONIC; NS_FOREVER: none. With TSEM_REALTIME it moves when the clock is set. */
-uint64_t wait_until(const struct tsem_wait *options);
+/*
+ * The deadline by CLOCK_MONOTONIC, whose time is `now`; NS_FOREVER: none. With TSEM_REALTIME, which alone needs `now`, it
+ * moves when the clock is set.
+ */
+uint64_t wait_until(const struct tsem_wait *options, uint64_t now);
 
 /* The first one whose ticket is enabled or whose record is HELD; n: none. */
 size_t wait_find_enabled(const struct sleeper *sleepers, size_t n);

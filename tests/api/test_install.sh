@@ -42,7 +42,7 @@ install_here() {
 
 files_are_there() {
 	local file
-	for file in "$prefix/include/tsem.h" "$prefix/include/tsem.hpp" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" \
+	for file in "$prefix/include/tsem.h" "$prefix/include/tsem.hpp" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" "$libdir/libtsem-posix.so.1" \
 		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem" "$programs/tsem-view" "$programs/tsem-top" \
 		"$prefix/share/bash-completion/completions/tsem" "$prefix/share/zsh/site-functions/_tsem" \
 		"$prefix/share/fish/vendor_completions.d/tsem.fish" "$prefix/share/man/man1/tsem.1" \

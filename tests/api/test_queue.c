@@ -127,6 +127,22 @@ wait_and_restart(void *sem)
 	return -tsem_acquire_wait(sem, 1, &options, &hold);
 }
 
+TEST(a_deadline_by_the_realtime_clock)
+{
+	tsem *sem = new_semaphore(1, 0);
+	assert_int_equal(tsem_take(sem, 1, NULL), 0);
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	const struct tsem_wait options = {.size = sizeof(options), .deadline = &deadline, .flags = TSEM_REALTIME};
+	assert_int_equal(tsem_take_wait(sem, 1, &options), -ETIMEDOUT);
+	deadline.tv_sec++;
+	assert_int_equal(tsem_take_wait(sem, 1, &options), -ETIMEDOUT);
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	assert_true(now.tv_sec > deadline.tv_sec || (now.tv_sec == deadline.tv_sec && now.tv_nsec >= deadline.tv_nsec));
+	tsem_close(sem);
+}
+
 TEST(a_handler_with_SA_RESTART)
 {
 	enum { SIGNALS = 50 };
