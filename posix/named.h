@@ -22,8 +22,9 @@ struct named {
 	uint32_t unused[2];
 	_Atomic uint64_t mark; /* NAMED_OPEN or NAMED_CLOSED */
 	tsem *handle;
-	struct holds *holds; /* NULL: permits are anonymous */
-	unsigned opened;     /* how often, less how often it was closed */
+	struct holds *holds;        /* NULL: permits are anonymous */
+	unsigned opened;            /* how often, less how often it was closed */
+	_Atomic uint64_t last_look; /* for dead waiters, by sem_getvalue(), in ms of CLOCK_MONOTONIC_COARSE */
 	unsigned char uuid[16];
 	struct named *next;
 };

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
 
 #include "named.h"
 #include "next.h"
@@ -127,6 +129,29 @@ sem_post(sem_t *sem)
 	return rc == 0 ? 0 : named_fail(rc);
 }
 
+/* A waiter that has died, and a hold of its process, count until a process looks. True: this one has. */
+static bool
+look_for_dead(struct named *named)
+{
+	enum { EVERY_MS = 10 };
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	const uint64_t now = (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+	if (now - atomic_load_explicit(&named->last_look, memory_order_relaxed) < EVERY_MS)
+		return false;
+	atomic_store_explicit(&named->last_look, now, memory_order_relaxed);
+	return tsem_recover(named->handle, NULL) == 0;
+}
+
+static int
+available_of(struct named *named, uint64_t *available)
+{
+	int rc = tsem_available(named->handle, available);
+	if (rc == 0 && *available == 0 && look_for_dead(named))
+		rc = tsem_available(named->handle, available);
+	return rc;
+}
+
 int
 sem_getvalue(sem_t *restrict sem, int *restrict value)
 {
@@ -135,7 +160,7 @@ sem_getvalue(sem_t *restrict sem, int *restrict value)
 	const enum kind kind = named_kind(sem, &named);
 	if (kind == KIND_OF_LIBC)
 		return next()->getvalue(sem, value);
-	const int rc = kind == KIND_NAMED ? tsem_available(named->handle, &available) : -EINVAL;
+	const int rc = kind == KIND_NAMED ? available_of(named, &available) : -EINVAL;
 	if (rc < 0)
 		return named_fail(rc);
 	*value = available < SEM_VALUE_MAX ? (int)available : SEM_VALUE_MAX;

@@ -170,9 +170,14 @@ tsem_unlink(const char *name, unsigned flags)
 	if ((flags & ~TSEM_FOREIGN) != 0)
 		return -EINVAL;
 	struct tsem *sem;
-	int rc = tsem_open(name, flags, &sem);
+	struct stat seen;
+	int rc = segment_lstat(name, &seen);
+	if (rc == 0)
+		rc = tsem_open(name, flags, &sem);
 	if (rc == -EIDRM)
 		return removal_unlink_leftover(name, flags);
+	if (rc == -EACCES) /* its mode does not matter to who may delete the file */
+		return segment_unlink(name, seen.st_dev, seen.st_ino) == 0 ? 0 : rc;
 	if (rc < 0)
 		return rc;
 	rc = removal_unlink(name, sem, true);

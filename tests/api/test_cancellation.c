@@ -251,7 +251,20 @@ TEST(a_cancelled_wait_leaves_the_queue)
 	}
 }
 
-/* Either the thread has got the permit, or the permit is there again. */
+static _Atomic bool has_taken;
+
+static void *
+take_and_say_so(void *sem)
+{
+	take_cancelably(sem);
+	has_taken = true;
+	return NULL;
+}
+
+/*
+ * Either the thread has got the permit, or the permit is there again. What pthread_join() says does not tell: in glibc, a
+ * cancellation that comes too late may still change the result of the thread (its bug 12683).
+ */
 TEST(a_wait_that_is_cancelled_at_the_moment_of_the_post)
 {
 	enum { ROUNDS = 500 };
@@ -259,8 +272,8 @@ TEST(a_wait_that_is_cancelled_at_the_moment_of_the_post)
 	tsem *sem = new_semaphore(0, 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		pthread_t thread;
-		void *result = NULL;
-		assert_int_equal(pthread_create(&thread, NULL, take_cancelably, sem), 0);
+		has_taken = false;
+		assert_int_equal(pthread_create(&thread, NULL, take_and_say_so, sem), 0);
 		EVENTUALLY(stat_of(sem).waiting == 1);
 		if (i % 2 == 0) {
 			assert_int_equal(tsem_post(sem, 1, NULL), 0);
@@ -269,8 +282,8 @@ TEST(a_wait_that_is_cancelled_at_the_moment_of_the_post)
 			pthread_cancel(thread);
 			assert_int_equal(tsem_post(sem, 1, NULL), 0);
 		}
-		assert_int_equal(pthread_join(thread, &result), 0);
-		if (result == PTHREAD_CANCELED) {
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		if (!has_taken) {
 			cancelled++;
 			assert_int_equal(tsem_try_take(sem, 1), 0);
 		}

@@ -92,14 +92,21 @@ main(void)
 /* ---- names and semaphores ---- */
 
 const char *
-fresh_name(void)
+fresh_name_after(const char *beginning)
 {
 	unsigned random;
 	if (names_used == NAMES_MAX || getrandom(&random, sizeof(random), 0) != sizeof(random))
 		abort();
 	char *name = names[names_used++];
-	snprintf(name, NAME_ROOM, "test.%d.%zu.%08x", (int)getpid(), names_used, random);
+	if (snprintf(name, NAME_ROOM, "%stest.%d.%zu.%08x", beginning, (int)getpid(), names_used, random) >= NAME_ROOM)
+		abort();
 	return name;
+}
+
+const char *
+fresh_name(void)
+{
+	return fresh_name_after("");
 }
 
 const char *

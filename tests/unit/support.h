@@ -80,6 +80,9 @@ int run_all_tests(unsigned seconds);
 /* A name that no other test uses, valid until the program ends. */
 const char *fresh_name(void);
 
+/* The same, with a beginning of its own. */
+const char *fresh_name_after(const char *beginning);
+
 /* The file of a semaphore called `name`, in a static buffer. */
 const char *file_of(const char *name);
 
