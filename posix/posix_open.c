@@ -22,7 +22,6 @@ named_fail(int rc)
 	static const struct {
 		int tsem, posix;
 	} errors[] = {
-		{EPERM, EACCES}, /* fs.protected_regular, or the file of another user in /dev/shm */
 		{EBADMSG, EINVAL}, {EPROTONOSUPPORT, EINVAL}, {EMLINK, EINVAL}, {EOPNOTSUPP, ENOSYS}, {EUSERS, ENOSPC},
 	};
 	errno = -rc;
@@ -31,6 +30,13 @@ named_fail(int rc)
 			errno = errors[i].posix;
 	}
 	return -1;
+}
+
+/* The same for what concerns the file. EPERM: it is that of another user, in a directory with the sticky bit. */
+static int
+fail_for_file(int rc)
+{
+	return named_fail(rc == -EPERM ? -EACCES : rc);
 }
 
 /* ---- fork ---- */
@@ -213,7 +219,7 @@ sem_open(const char *name, int flags, ...)
 	pthread_setcancelstate(state, &state);
 	if (rc == 0)
 		return (sem_t *)(void *)named;
-	named_fail(rc);
+	fail_for_file(rc);
 	return SEM_FAILED;
 }
 
@@ -252,5 +258,5 @@ sem_unlink(const char *posix)
 	int rc = posix_name(posix, name);
 	if (rc == 0)
 		rc = tsem_unlink(name, TSEM_FOREIGN);
-	return rc == 0 ? 0 : named_fail(rc);
+	return rc == 0 ? 0 : fail_for_file(rc);
 }

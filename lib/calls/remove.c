@@ -169,7 +169,7 @@ tsem_unlink(const char *name, unsigned flags)
 	NO_CANCELLATION;
 	if ((flags & ~TSEM_FOREIGN) != 0)
 		return -EINVAL;
-	struct tsem *sem;
+	struct tsem *sem = NULL;
 	struct stat seen;
 	int rc = segment_lstat(name, &seen);
 	if (rc == 0)
