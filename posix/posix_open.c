@@ -69,7 +69,7 @@ watch_forks(void)
 	pthread_atfork(lock, unlock, begin_child);
 }
 
-/* ---- the list, under the mutex ---- */
+/* ---- the list, under the mutex; libtsem, which has a mutex of its own, is not called under it ---- */
 
 static struct named *
 find(const unsigned char uuid[16])
@@ -145,37 +145,36 @@ open_or_create(const struct request *request, tsem **handle)
 	return rc;
 }
 
-/* The semaphore of the handle, which may be open already. */
-static int
-open_named(const struct request *request, tsem *handle, struct named **named)
+/* The semaphore of the handle, which may be open already; NULL: no memory. */
+static struct named *
+open_named(tsem *handle, const unsigned char uuid[16], bool with_holds)
 {
-	struct tsem_stat stat = {.size = sizeof(stat)};
-	int rc = tsem_stat(handle, &stat);
-	if (rc < 0)
-		return rc;
-	*named = find(stat.uuid);
-	if (*named != NULL)
-		tsem_close(handle);
-	else
-		*named = add(handle, stat.uuid, request->with_holds);
-	if (*named == NULL)
-		return -ENOMEM;
-	(*named)->opened++;
-	atomic_store_explicit(&(*named)->mark, NAMED_OPEN, memory_order_relaxed);
-	return 0;
+	struct named *named = find(uuid);
+	if (named == NULL)
+		named = add(handle, uuid, with_holds);
+	if (named == NULL)
+		return NULL;
+	named->opened++;
+	atomic_store_explicit(&named->mark, NAMED_OPEN, memory_order_relaxed);
+	return named;
 }
 
 static int
 open_request(const struct request *request, struct named **named)
 {
+	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *handle = NULL;
 	int rc = open_or_create(request, &handle);
 	if (rc < 0)
 		return rc;
-	lock();
-	rc = open_named(request, handle, named);
-	unlock();
-	if (rc < 0)
+	rc = tsem_stat(handle, &stat);
+	if (rc == 0) {
+		lock();
+		*named = open_named(handle, stat.uuid, request->with_holds);
+		unlock();
+		rc = *named == NULL ? -ENOMEM : 0;
+	}
+	if (rc < 0 || (*named)->handle != handle)
 		tsem_close(handle);
 	return rc;
 }
@@ -201,7 +200,7 @@ sem_t *
 sem_open(const char *name, int flags, ...)
 {
 	struct request request = {.flags = flags};
-	struct named *named;
+	struct named *named = NULL;
 	mode_t mode = 0;
 	unsigned value = 0;
 	int state;
@@ -225,17 +224,20 @@ sem_open(const char *name, int flags, ...)
 
 /* ---- close, unlink ---- */
 
-/* With holds, which only this handle can release, it stays behind the scenes until the program opens it again. */
+/*
+ * `*last`: what is to be closed after the mutex. With holds, which only this handle can release, it stays behind the scenes
+ * until the program opens it again.
+ */
 static void
-close_named(struct named *named)
+close_named(struct named *named, struct named *last)
 {
 	if (--named->opened > 0)
 		return;
 	atomic_store_explicit(&named->mark, NAMED_CLOSED, memory_order_relaxed);
 	if (named->holds != NULL && !holds_are_empty(named->holds))
 		return;
-	tsem_close(named->handle);
-	holds_free(named->holds);
+	last->handle = named->handle;
+	last->holds = named->holds;
 	take_out(named);
 }
 
@@ -243,11 +245,14 @@ int
 sem_close(sem_t *sem)
 {
 	struct named *named;
+	struct named last = {.handle = NULL};
 	lock();
 	const bool is_open = named_kind(sem, &named) == KIND_NAMED;
 	if (is_open)
-		close_named(named);
+		close_named(named, &last);
 	unlock();
+	tsem_close(last.handle);
+	holds_free(last.holds);
 	return is_open ? 0 : named_fail(-EINVAL);
 }
 

@@ -5,8 +5,8 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static void
-lock(void)
+void
+process_mutex_lock(void)
 {
 	pthread_mutex_lock(&mutex);
 }
@@ -17,16 +17,12 @@ process_mutex_unlock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-static void
+/*
+ * Before the program registers its own handlers: fork() calls the last ones first, so they may take a mutex under which the
+ * program calls this library.
+ */
+static __attribute__((constructor)) void
 mind_forks(void)
 {
-	pthread_atfork(lock, process_mutex_unlock, process_mutex_unlock);
-}
-
-void
-process_mutex_lock(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, mind_forks);
-	lock();
+	pthread_atfork(process_mutex_lock, process_mutex_unlock, process_mutex_unlock);
 }

@@ -165,7 +165,7 @@ const struct blocking_call blocking_calls[BLOCKING_CALLS] = {
 
 /* ---- processes ---- */
 
-enum { BOUND_S = 5 };
+enum { BOUND_S = 60 };
 
 struct bounded {
 	int (*body)(void *arg);

@@ -623,6 +623,8 @@ TEST(another_process_gives_the_name_to_a_new_one)
 	assert_int_equal(sem_close(old), 0);
 }
 
+enum { REFUSED_HERE = 200 };
+
 struct opener {
 	const char *names[2];
 	_Atomic int *arrived;
@@ -670,6 +672,65 @@ TEST(threads_open_and_close_at_once)
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(sem_close(openers[0].sem), 0);
 	EXPECT_ERROR(EINVAL, sem_close(openers[0].sem));
+}
+
+static void *
+open_and_close_for_ever(void *arg)
+{
+	const struct opener *opener = arg;
+	for (unsigned i = 0;; i++) {
+		sem_t *sem = sem_open(opener->names[i & 1], O_CREAT, 0600, 1);
+		if (sem == SEM_FAILED || sem_wait(sem) != 0 || sem_post(sem) != 0 || sem_close(sem) != 0)
+			abort();
+		if (i % 7 == 0)
+			sem_unlink(opener->names[i & 1]);
+	}
+	return NULL;
+}
+
+static int
+fork_while_threads_open_and_close(void *arg)
+{
+	pthread_t threads[3];
+	struct opener *opener = arg;
+	for (int i = 0; i < 3; i++)
+		CHECK(pthread_create(&threads[i], NULL, open_and_close_for_ever, opener) == 0);
+	for (int i = 0; i < 100; i++) {
+		const pid_t child = fork();
+		CHECK(child >= 0);
+		if (child == 0) {
+			sem_t *sem = sem_open(opener->names[0], O_CREAT, 0600, 1);
+			_exit(sem == SEM_FAILED || sem_wait(sem) != 0 || sem_post(sem) != 0 || sem_close(sem) != 0);
+		}
+		CHECK(end_of_child(child) == 0);
+	}
+	return 0;
+}
+
+/* There, the library locks a file for each semaphore, and has a mutex for that. */
+static int
+fork_in_another_pid_namespace(void *opener)
+{
+	if (unshare(CLONE_NEWPID) != 0)
+		return REFUSED_HERE;
+	const pid_t first = fork();
+	if (first == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(60);
+		_exit(fork_while_threads_open_and_close(opener));
+	}
+	return end_of_child(first);
+}
+
+/* fork(3p): "the child process [...] may only execute async-signal-safe operations"; as in glibc, these work, too. */
+TEST(threads_open_and_close_during_a_fork)
+{
+	struct opener opener = {.names = {fresh_posix_name(), fresh_posix_name()}};
+	assert_int_equal(run_bounded(fork_while_threads_open_and_close, &opener), 0);
+	const int status = run_bounded(fork_in_another_pid_namespace, &opener);
+	if (status == REFUSED_HERE)
+		SKIP("a PID namespace is refused here");
+	assert_int_equal(status, 0);
 }
 
 /* ---- names ---- */
