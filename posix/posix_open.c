@@ -164,6 +164,7 @@ open_request(const struct request *request, struct named **named)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *handle = NULL;
+	bool is_used = false;
 	int rc = open_or_create(request, &handle);
 	if (rc < 0)
 		return rc;
@@ -172,9 +173,10 @@ open_request(const struct request *request, struct named **named)
 		lock();
 		*named = open_named(handle, stat.uuid, request->with_holds);
 		unlock();
+		is_used = *named != NULL && (*named)->handle == handle;
 		rc = *named == NULL ? -ENOMEM : 0;
 	}
-	if (rc < 0 || (*named)->handle != handle)
+	if (!is_used)
 		tsem_close(handle);
 	return rc;
 }
