@@ -1109,6 +1109,36 @@ open_in_small_file_system(void *arg)
 	return 0;
 }
 
+static int
+open_where_nothing_can_be_created(void *arg)
+{
+	(void)arg;
+	if (!has_own_file_system("mode=1777"))
+		return NOT_POSSIBLE;
+	sem_t *sem = sem_open("/there", O_CREAT, 0600, 1);
+	CHECK(sem != SEM_FAILED);
+	CHECK(mount(NULL, "/dev/shm", NULL, MS_REMOUNT | MS_RDONLY, NULL) == 0);
+	CHECK_OPEN_ERROR(EROFS, sem_open("/new", O_CREAT, 0600, 1));
+	CHECK_OPEN_ERROR(EROFS, sem_open("/there", 0));
+	CHECK_ERROR(EROFS, sem_unlink("/there"));
+	CHECK(mount("tmpfs", "/dev", "tmpfs", 0, NULL) == 0); /* without shm */
+	CHECK_OPEN_ERROR(ENOENT, sem_open("/new", O_CREAT, 0600, 1));
+	CHECK_OPEN_ERROR(ENOENT, sem_open("/there", 0));
+	CHECK_ERROR(ENOENT, sem_unlink("/there"));
+	CHECK(sem_wait(sem) == 0);
+	CHECK(sem_post(sem) == 0);
+	return 0;
+}
+
+/* As glibc. */
+TEST(a_file_system_that_is_read_only_or_not_there)
+{
+	const int status = run_bounded(open_where_nothing_can_be_created, NULL);
+	if (status == NOT_POSSIBLE)
+		SKIP("no file system can be mounted here");
+	assert_int_equal(status, 0);
+}
+
 TEST(no_space_is_left)
 {
 	static const int sizes[] = {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
