@@ -129,8 +129,8 @@ sem_post(sem_t *sem)
 	return rc == 0 ? 0 : named_fail(rc);
 }
 
-/* A waiter that has died, and a hold of its process, count until a process looks. True: this one has. */
-static bool
+/* A waiter that has died, and a hold of a dead process, count until a process looks. */
+static void
 look_for_dead(struct named *named)
 {
 	enum { EVERY_MS = 10 };
@@ -138,18 +138,16 @@ look_for_dead(struct named *named)
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
 	const uint64_t now = (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 	if (now - atomic_load_explicit(&named->last_look, memory_order_relaxed) < EVERY_MS)
-		return false;
+		return;
 	atomic_store_explicit(&named->last_look, now, memory_order_relaxed);
-	return tsem_recover(named->handle, NULL) == 0;
+	tsem_recover(named->handle, NULL);
 }
 
 static int
 available_of(struct named *named, uint64_t *available)
 {
-	int rc = tsem_available(named->handle, available);
-	if (rc == 0 && *available == 0 && look_for_dead(named))
-		rc = tsem_available(named->handle, available);
-	return rc;
+	look_for_dead(named);
+	return tsem_available(named->handle, available);
 }
 
 int
