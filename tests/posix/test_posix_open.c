@@ -1691,6 +1691,7 @@ TEST(named_and_unnamed_ones_side_by_side)
 {
 	sem_t *named = new_posix(fresh_posix_name(), 2);
 	assert_int_equal(run_bounded(use_named_and_unnamed, named), 0);
-	assert_int_equal(value_of(named), 1);
+	const int left = with_holds() ? 2 : 1; /* the permit that the process had comes back */
+	EVENTUALLY(value_of(named) == left);
 	assert_int_equal(sem_close(named), 0);
 }
