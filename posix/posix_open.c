@@ -145,15 +145,17 @@ open_or_create(const struct request *request, tsem **handle)
 	return rc;
 }
 
-/* The semaphore of the handle, which may be open already; NULL: no memory. */
+/* The semaphore of the handle, which may be open already; otherwise it takes the handle. NULL: no memory. */
 static struct named *
-open_named(tsem *handle, const unsigned char uuid[16], bool with_holds)
+open_named(tsem **handle, const unsigned char uuid[16], bool with_holds)
 {
 	struct named *named = find(uuid);
-	if (named == NULL)
-		named = add(handle, uuid, with_holds);
-	if (named == NULL)
-		return NULL;
+	if (named == NULL) {
+		named = add(*handle, uuid, with_holds);
+		if (named == NULL)
+			return NULL;
+		*handle = NULL;
+	}
 	named->opened++;
 	atomic_store_explicit(&named->mark, NAMED_OPEN, memory_order_relaxed);
 	return named;
@@ -164,20 +166,17 @@ open_request(const struct request *request, struct named **named)
 {
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	tsem *handle = NULL;
-	bool is_used = false;
 	int rc = open_or_create(request, &handle);
 	if (rc < 0)
 		return rc;
 	rc = tsem_stat(handle, &stat);
 	if (rc == 0) {
 		lock();
-		*named = open_named(handle, stat.uuid, request->with_holds);
+		*named = open_named(&handle, stat.uuid, request->with_holds);
 		unlock();
-		is_used = *named != NULL && (*named)->handle == handle;
 		rc = *named == NULL ? -ENOMEM : 0;
 	}
-	if (!is_used)
-		tsem_close(handle);
+	tsem_close(handle);
 	return rc;
 }
 

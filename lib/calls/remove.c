@@ -169,15 +169,14 @@ tsem_unlink(const char *name, unsigned flags)
 	NO_CANCELLATION;
 	if ((flags & ~TSEM_FOREIGN) != 0)
 		return -EINVAL;
-	struct tsem *sem = NULL;
+	struct tsem *sem;
 	struct stat seen;
-	int rc = segment_lstat(name, &seen);
-	if (rc == 0)
-		rc = tsem_open(name, flags, &sem);
+	int rc = tsem_open(name, flags, &sem);
 	if (rc == -EIDRM)
 		return removal_unlink_leftover(name, flags);
-	if (rc == -EACCES) /* its mode does not matter to who may delete the file */
-		return segment_unlink(name, seen.st_dev, seen.st_ino) == 0 ? 0 : rc;
+	/* The directory decides which process may delete the file, and not the file's mode. */
+	if (rc == -EACCES && segment_lstat(name, &seen) == 0 && segment_unlink(name, seen.st_dev, seen.st_ino) == 0)
+		return 0;
 	if (rc < 0)
 		return rc;
 	rc = removal_unlink(name, sem, true);

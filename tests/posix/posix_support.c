@@ -15,23 +15,16 @@
 static const char prefix[] = "posix.";
 
 const char *
-fresh_posix_name_after(const char *beginning)
+fresh_posix_name(void)
 {
 	enum { NAMES_MAX = 400, ROOM = 64 };
 	static char names[NAMES_MAX][ROOM];
 	static size_t used;
-	char whole[32];
-	if (used == NAMES_MAX || (size_t)snprintf(whole, sizeof(whole), "%s%s", prefix, beginning) >= sizeof(whole))
+	if (used == NAMES_MAX)
 		abort();
 	char *name = names[used++];
-	snprintf(name, ROOM, "/%s", fresh_name_after(whole) + sizeof(prefix) - 1);
+	snprintf(name, ROOM, "/%s", fresh_name_after(prefix) + sizeof(prefix) - 1);
 	return name;
-}
-
-const char *
-fresh_posix_name(void)
-{
-	return fresh_posix_name_after("");
 }
 
 const char *
@@ -88,6 +81,15 @@ sem_t *
 new_posix(const char *posix, unsigned value)
 {
 	sem_t *sem = sem_open(posix, O_CREAT | O_EXCL, 0600, value);
+	if (sem == SEM_FAILED)
+		fail_msg("sem_open(%s): %s", posix, strerror(errno));
+	return sem;
+}
+
+sem_t *
+open_posix(const char *posix)
+{
+	sem_t *sem = sem_open(posix, 0);
 	if (sem == SEM_FAILED)
 		fail_msg("sem_open(%s): %s", posix, strerror(errno));
 	return sem;

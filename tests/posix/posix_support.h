@@ -18,7 +18,6 @@ int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *deadline);
 
 /* A POSIX name that no other test uses. Its file is removed at the end, also if the test fails. */
 const char *fresh_posix_name(void);
-const char *fresh_posix_name_after(const char *beginning);
 
 /* The name for tsem_open(), in a static buffer. */
 const char *tsem_name_of(const char *posix);
@@ -34,8 +33,9 @@ uint32_t owned_permits(tsem *look);
 
 /* ---- semaphores ---- */
 
-/* Creates a semaphore, or fails the test. */
+/* Creates a semaphore, or opens one that exists, or fails the test. */
 sem_t *new_posix(const char *posix, unsigned value);
+sem_t *open_posix(const char *posix);
 
 /* The value, INT_MIN: sem_getvalue() has failed. Children may call it. */
 int value_of(sem_t *sem);
@@ -63,7 +63,7 @@ bool with_holds(void);
 
 /* ---- calls that block ---- */
 
-/* The time of the clock that is so many milliseconds from now. */
+/* The time of `clock` in that many milliseconds. */
 struct timespec time_from_now(clockid_t clock, long milliseconds);
 
 /* sem_wait(), and the calls with a deadline that is an hour away. */

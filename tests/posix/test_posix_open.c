@@ -244,8 +244,7 @@ let_processes_create(int flags)
 static void
 expect_posts(const char *name, int posts)
 {
-	sem_t *sem = sem_open(name, 0);
-	assert_ptr_not_equal(sem, SEM_FAILED);
+	sem_t *sem = open_posix(name);
 	assert_int_equal(value_of(sem), 10 + posts);
 	assert_int_equal(sem_close(sem), 0);
 }
@@ -418,8 +417,7 @@ TEST(another_user_needs_read_and_write_permission)
 		const int status = run_bounded(be_refused, (void *)(uintptr_t)name);
 		if (status != 0)
 			fail_msg("mode %04o: %d", modes[i], status);
-		sem = sem_open(name, 0);
-		assert_ptr_not_equal(sem, SEM_FAILED);
+		sem = open_posix(name);
 		assert_int_equal(value_of(sem), 2);
 		assert_int_equal(sem_close(sem), 0);
 	}
@@ -484,8 +482,7 @@ TEST(a_member_of_the_group_uses_it)
 	const char *name = fresh_posix_name();
 	assert_int_equal(run_bounded(create_for_group, (void *)(uintptr_t)name), 0);
 	assert_int_equal(run_bounded(use_as_member, (void *)(uintptr_t)name), 0);
-	sem_t *sem = sem_open(name, 0);
-	assert_ptr_not_equal(sem, SEM_FAILED);
+	sem_t *sem = open_posix(name);
 	assert_int_equal(value_of(sem), 1);
 	assert_int_equal(sem_close(sem), 0);
 }
@@ -526,7 +523,7 @@ create_and_unlink(void *arg)
 	return 0;
 }
 
-/* As in glibc: the permissions are those to use it, and the directory's say who may remove it. */
+/* As in glibc: a process needs the file's permissions to use it, and the directory's to remove it. */
 TEST(its_owner_unlinks_it_whatever_its_mode_is)
 {
 	static const mode_t modes[] = {0600, 0, 0400, 0200, 0077};
@@ -614,8 +611,7 @@ TEST(another_process_gives_the_name_to_a_new_one)
 	const char *name = fresh_posix_name();
 	sem_t *old = new_posix(name, 1);
 	assert_int_equal(run_bounded(recreate, (void *)(uintptr_t)name), 0);
-	sem_t *new = sem_open(name, 0);
-	assert_ptr_not_equal(new, SEM_FAILED);
+	sem_t *new = open_posix(name);
 	assert_ptr_not_equal(new, old);
 	assert_int_equal(value_of(new), 5);
 	assert_int_equal(value_of(old), 1);
@@ -761,7 +757,7 @@ TEST(names_that_are_not_well_formed)
 	}
 }
 
-/* A name of so many bytes after the slash, all of which are different from those of other tests. */
+/* A name of `length` bytes after the slash, which no other test has. */
 static void
 fill_name(char name[NAME_ROOM], size_t length, char filling)
 {
@@ -1221,13 +1217,11 @@ TEST(closing_does_not_change_the_value)
 		assert_int_equal(sem_post(sem), 0);
 		/* "sem_close() has no effect on the state of the semaphore" */
 		assert_int_equal(sem_close(sem), 0);
-		sem = sem_open(name, 0);
-		assert_ptr_not_equal(sem, SEM_FAILED);
+		sem = open_posix(name);
 	}
 	assert_int_equal(sem_wait(sem), 0);
 	assert_int_equal(sem_close(sem), 0);
-	sem = sem_open(name, 0);
-	assert_ptr_not_equal(sem, SEM_FAILED);
+	sem = open_posix(name);
 	assert_int_equal(value_of(sem), 4);
 	assert_int_equal(sem_close(sem), 0);
 }
@@ -1240,8 +1234,7 @@ TEST(closing_leaves_the_waiters_of_other_processes)
 	EVENTUALLY(waiting_for(name) == 1);
 	assert_int_equal(sem_close(sem), 0);
 	assert_int_equal(waiting_for(name), 1);
-	sem = sem_open(name, 0);
-	assert_ptr_not_equal(sem, SEM_FAILED);
+	sem = open_posix(name);
 	assert_int_equal(sem_post(sem), 0);
 	expect_success(waiter);
 	end_waiter(waiter);
@@ -1266,8 +1259,7 @@ TEST(a_closed_semaphore_is_refused_by_each_function)
 	assert_int_equal(value, -99);
 	/* "[EINVAL] The sem argument is not a valid semaphore descriptor." */
 	EXPECT_ERROR(EINVAL, sem_close(sem));
-	sem_t *again = sem_open(name, 0);
-	assert_ptr_not_equal(again, SEM_FAILED);
+	sem_t *again = open_posix(name);
 	assert_int_equal(value_of(again), 2);
 	assert_int_equal(sem_close(again), 0);
 }
@@ -1287,8 +1279,7 @@ TEST(it_outlives_its_processes)
 {
 	const char *name = fresh_posix_name();
 	assert_int_equal(run_bounded(create_and_leave, (void *)(uintptr_t)name), 0);
-	sem_t *sem = sem_open(name, 0);
-	assert_ptr_not_equal(sem, SEM_FAILED);
+	sem_t *sem = open_posix(name);
 	assert_int_equal(value_of(sem), 3);
 	assert_int_equal(sem_close(sem), 0);
 }
@@ -1466,8 +1457,7 @@ TEST(what_a_child_opens_is_its_own)
 {
 	struct family family = {.name = fresh_posix_name(), .sem = new_posix(fresh_posix_name(), 1)};
 	assert_int_equal(run_bounded(open_another, &family), 0);
-	sem_t *sem = sem_open(family.name, 0);
-	assert_ptr_not_equal(sem, SEM_FAILED);
+	sem_t *sem = open_posix(family.name);
 	assert_ptr_not_equal(sem, family.sem);
 	assert_int_equal(value_of(sem), 5);
 	assert_int_equal(value_of(family.sem), 1);

@@ -947,12 +947,6 @@ TEST(an_interruption_at_the_moment_of_a_post_loses_nothing)
 
 /* ---- cancellation ---- */
 
-#if defined(__SANITIZE_THREAD__)
-#define CANCELLATION_IS_TESTABLE false
-#else
-#define CANCELLATION_IS_TESTABLE true
-#endif
-
 /* A thread that waits. */
 struct thread {
 	pthread_t id;
@@ -997,6 +991,18 @@ struct cancelled {
 	int (*wait)(sem_t *sem);
 };
 
+/* Runs the body in a child, with a new semaphore, which it returns. */
+static struct cancelled
+run_cancelled(int (*body)(void *cancelled), const struct blocking_call *call, unsigned value)
+{
+	struct cancelled cancelled = {.name = fresh_posix_name(), .wait = call->wait};
+	cancelled.sem = new_posix(cancelled.name, value);
+	const int status = run_bounded(body, &cancelled);
+	if (status != 0)
+		fail_msg("%s with the value %u: %d", call->name, value, status);
+	return cancelled;
+}
+
 static int
 cancel_a_waiting_thread(void *arg)
 {
@@ -1022,14 +1028,8 @@ cancel_a_waiting_thread(void *arg)
 /* "Cancellation points shall occur when a thread is executing any of the following functions: [...] sem_wait()" */
 TEST(each_wait_is_a_cancellation_point)
 {
-	if (!CANCELLATION_IS_TESTABLE)
-		SKIP("ThreadSanitizer does not follow a cancelled call");
 	for (int i = 0; i < BLOCKING_CALLS; i++) {
-		struct cancelled cancelled = {.name = fresh_posix_name(), .wait = blocking_calls[i].wait};
-		cancelled.sem = new_posix(cancelled.name, 0);
-		const int status = run_bounded(cancel_a_waiting_thread, &cancelled);
-		if (status != 0)
-			fail_msg("%s: %d", blocking_calls[i].name, status);
+		const struct cancelled cancelled = run_cancelled(cancel_a_waiting_thread, &blocking_calls[i], 0);
 		assert_int_equal(value_of(cancelled.sem), 1);
 		assert_int_equal(sem_close(cancelled.sem), 0);
 	}
@@ -1049,18 +1049,26 @@ wait_when_cancelled(void *arg)
 	return NULL;
 }
 
+/* Cancels the thread before it goes on, and joins it. */
+static int
+cancel_first(struct thread *thread, void *(*body)(void *thread))
+{
+	void *result = NULL;
+	CHECK(pthread_create(&thread->id, NULL, body, thread) == 0);
+	AWAIT(thread->has_begun);
+	CHECK(pthread_cancel(thread->id) == 0);
+	thread->may_go_on = true;
+	CHECK(pthread_join(thread->id, &result) == 0);
+	CHECK(result == PTHREAD_CANCELED);
+	return 0;
+}
+
 static int
 cancel_before_the_call(void *arg)
 {
 	const struct cancelled *cancelled = arg;
 	struct thread thread = {.sem = cancelled->sem, .wait = cancelled->wait};
-	void *result = NULL;
-	CHECK(pthread_create(&thread.id, NULL, wait_when_cancelled, &thread) == 0);
-	AWAIT(thread.has_begun);
-	CHECK(pthread_cancel(thread.id) == 0);
-	thread.may_go_on = true;
-	CHECK(pthread_join(thread.id, &result) == 0);
-	CHECK(result == PTHREAD_CANCELED);
+	CHECK(cancel_first(&thread, wait_when_cancelled) == 0);
 	CHECK(!thread.is_back);
 	CHECK(thread.has_cleaned_up);
 	return 0;
@@ -1069,15 +1077,9 @@ cancel_before_the_call(void *arg)
 /* "the cancellation request shall be acted upon before the function returns" */
 TEST(a_pending_cancellation_ends_a_wait_that_could_lock)
 {
-	if (!CANCELLATION_IS_TESTABLE)
-		SKIP("ThreadSanitizer does not follow a cancelled call");
 	for (unsigned value = 0; value < 2; value++) {
 		for (int i = 0; i < BLOCKING_CALLS; i++) {
-			struct cancelled cancelled = {.name = fresh_posix_name(), .wait = blocking_calls[i].wait};
-			cancelled.sem = new_posix(cancelled.name, value);
-			const int status = run_bounded(cancel_before_the_call, &cancelled);
-			if (status != 0)
-				fail_msg("%s with the value %u: %d", blocking_calls[i].name, value, status);
+			const struct cancelled cancelled = run_cancelled(cancel_before_the_call, &blocking_calls[i], value);
 			/* "The side-effects [...] are the same as [...] when a call [...] returns [EINTR]": the value is unchanged. */
 			assert_int_equal(value_of(cancelled.sem), value);
 			assert_int_equal(waiting_for(cancelled.name), 0);
@@ -1107,12 +1109,8 @@ cancel_where_that_is_disabled(void *arg)
 /* "When cancelability is disabled [...] cancellation requests [...] are held pending" */
 TEST(a_wait_goes_on_where_cancellation_is_disabled)
 {
-	if (!CANCELLATION_IS_TESTABLE)
-		SKIP("ThreadSanitizer does not follow a cancelled call");
 	for (int i = 0; i < BLOCKING_CALLS; i++) {
-		struct cancelled cancelled = {.name = fresh_posix_name(), .wait = blocking_calls[i].wait};
-		cancelled.sem = new_posix(cancelled.name, 0);
-		assert_int_equal(run_bounded(cancel_where_that_is_disabled, &cancelled), 0);
+		const struct cancelled cancelled = run_cancelled(cancel_where_that_is_disabled, &blocking_calls[i], 0);
 		assert_int_equal(sem_close(cancelled.sem), 0);
 	}
 }
@@ -1175,11 +1173,7 @@ cancel_and_post(void *arg)
 
 TEST(a_cancellation_at_the_moment_of_a_post_loses_nothing)
 {
-	if (!CANCELLATION_IS_TESTABLE)
-		SKIP("ThreadSanitizer does not follow a cancelled call");
-	struct cancelled cancelled = {.name = fresh_posix_name()};
-	cancelled.sem = new_posix(cancelled.name, 0);
-	assert_int_equal(run_bounded(cancel_and_post, &cancelled), 0);
+	const struct cancelled cancelled = run_cancelled(cancel_and_post, &blocking_calls[0], 0);
 	assert_int_equal(sem_close(cancelled.sem), 0);
 }
 
@@ -1212,11 +1206,7 @@ cancel_the_second_of_three(void *arg)
 
 TEST(a_cancelled_waiter_does_not_hold_up_the_others)
 {
-	if (!CANCELLATION_IS_TESTABLE)
-		SKIP("ThreadSanitizer does not follow a cancelled call");
-	struct cancelled cancelled = {.name = fresh_posix_name()};
-	cancelled.sem = new_posix(cancelled.name, 0);
-	assert_int_equal(run_bounded(cancel_the_second_of_three, &cancelled), 0);
+	const struct cancelled cancelled = run_cancelled(cancel_the_second_of_three, &blocking_calls[0], 0);
 	assert_int_equal(sem_close(cancelled.sem), 0);
 }
 
@@ -1242,26 +1232,16 @@ cancel_before_the_others(void *arg)
 {
 	const struct cancelled *cancelled = arg;
 	struct thread thread = {.name = cancelled->name, .sem = cancelled->sem};
-	void *result = NULL;
-	CHECK(pthread_create(&thread.id, NULL, call_all_others, &thread) == 0);
-	AWAIT(thread.has_begun);
-	CHECK(pthread_cancel(thread.id) == 0);
-	thread.may_go_on = true;
-	CHECK(pthread_join(thread.id, &result) == 0);
+	CHECK(cancel_first(&thread, call_all_others) == 0);
 	CHECK(thread.is_back);
 	CHECK(thread.rc == 0);
-	CHECK(result == PTHREAD_CANCELED);
 	return 0;
 }
 
 /* "An implementation shall not introduce cancellation points into any other functions" */
 TEST(no_other_function_is_a_cancellation_point)
 {
-	if (!CANCELLATION_IS_TESTABLE)
-		SKIP("ThreadSanitizer does not follow a cancelled call");
-	struct cancelled cancelled = {.name = fresh_posix_name()};
-	cancelled.sem = new_posix(cancelled.name, 1);
-	assert_int_equal(run_bounded(cancel_before_the_others, &cancelled), 0);
+	const struct cancelled cancelled = run_cancelled(cancel_before_the_others, &blocking_calls[0], 1);
 	assert_int_equal(sem_close(cancelled.sem), 0);
 }
 
