@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -10,11 +11,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <uuid.h>
 
 #include "file.h"
 #include "image.h"
 #include "name.h"
+#include "random.h"
 #include "segment.h"
 
 /* Of a file until it is complete. With the umask, the kernel gives it its last one. */
@@ -81,11 +82,11 @@ lock_temporary(int fd)
 static int
 open_temporary_once(char temporary[PATH_BYTES], mode_t mode)
 {
-	uuid_t unique;
-	char text[37];
-	uuid_generate(unique);
-	uuid_unparse_lower(unique, text);
-	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/" TEMPORARY_PREFIX "%s", text);
+	uint64_t unique;
+	int rc = random_fill(&unique, sizeof(unique));
+	if (rc < 0)
+		return rc;
+	snprintf(temporary, PATH_BYTES, SHM_DIRECTORY "/" TEMPORARY_PREFIX "%016" PRIx64, unique);
 	int fd = file_move_descriptor(open(temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, mode));
 	if (fd >= 0 && !lock_temporary(fd)) {
 		unlink(temporary);
@@ -153,9 +154,10 @@ build(int fd, const char *temporary, const char *path, const struct segment_conf
 	if (rc < 0)
 		return rc;
 
-	image_format(segment->header, SEGMENT_BYTES_MIN, config);
 	const mode_t mode = config->umask ? 0 /* it has it */ : config->mode;
-	rc = segment_set_access(segment, mode, config->has_group ? config->group : (gid_t)-1);
+	rc = image_format(segment->header, SEGMENT_BYTES_MIN, config);
+	if (rc == 0)
+		rc = segment_set_access(segment, mode, config->has_group ? config->group : (gid_t)-1);
 	if (rc == 0)
 		rc = publish(fd, temporary, path);
 	if (rc < 0)

@@ -26,7 +26,9 @@ segment_create_at(void *memory, size_t size, const struct segment_config *config
 	if (!is_usable(memory, size))
 		return -EINVAL;
 	memset(memory, 0, size);
-	image_format(memory, size, config);
+	int rc = image_format(memory, size, config);
+	if (rc < 0)
+		return rc;
 	embed(memory, size, segment);
 	return 0;
 }

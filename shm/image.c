@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
-#include <uuid.h>
+
+#include "random.h"
 
 uint32_t
 image_records(size_t bytes)
@@ -26,10 +27,22 @@ set_counters(struct header *header, const struct segment_config *config)
 	STORE_RLX(&header->capacity, config->permits);
 }
 
-void
+/* RFC 9562, version 4. */
+static int
+set_uuid(unsigned char uuid[16])
+{
+	int rc = random_fill(uuid, 16);
+	uuid[6] = (unsigned char)((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = (unsigned char)((uuid[8] & 0x3f) | 0x80);
+	return rc;
+}
+
+int
 image_format(struct header *header, size_t bytes, const struct segment_config *config)
 {
-	uuid_generate(header->uuid);
+	int rc = set_uuid(header->uuid);
+	if (rc < 0)
+		return rc;
 	header->created = (int64_t)time(NULL);
 	header->uid = geteuid();
 	header->permits = config->permits;
@@ -42,6 +55,7 @@ image_format(struct header *header, size_t bytes, const struct segment_config *c
 	STORE_RLX(&header->version, LAYOUT_VERSION);
 	/* Release: pairs with the acquire in image_validate(). */
 	STORE_REL(&header->magic, LAYOUT_MAGIC);
+	return 0;
 }
 
 int

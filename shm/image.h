@@ -41,8 +41,10 @@ struct segment_config {
 /* Returns the number of records in a segment of `bytes` bytes. */
 uint32_t image_records(size_t bytes);
 
-/* Makes a segment of memory that contains zeros. A process that sees `magic` sees all the rest. */
-void image_format(struct header *header, size_t bytes, const struct segment_config *config);
+/*
+ * Makes a segment of memory that contains zeros. A process that sees `magic` sees all the rest. The errors of getrandom().
+ */
+int image_format(struct header *header, size_t bytes, const struct segment_config *config);
 
 /* -EBADMSG: not a segment. -EPROTONOSUPPORT: a segment of another layout. */
 int image_validate(const struct header *header);

@@ -150,7 +150,7 @@ def run_c(place, text):
     with open(os.path.join(place.directory, "example.c"), "w") as file:
         file.write(text)
     library = os.environ.get("TSEM_LIBRARY")
-    run_script(place, f"cc -Wall -Werror -D_GNU_SOURCE -I{place.root}/lib -o example example.c {library} -luuid -pthread && ./example")
+    run_script(place, f"cc -Wall -Werror -D_GNU_SOURCE -I{place.root}/lib -o example example.c {library} -pthread && ./example")
 
 
 def run_python(place, text):

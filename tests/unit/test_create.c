@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -42,6 +43,17 @@ TEST(a_new_segment_is_complete)
 	assert_memory_not_equal(other.header->uuid, again.header->uuid, sizeof(no_uuid));
 	segment_detach(&other);
 	segment_detach(&again);
+}
+
+TEST(the_random_numbers_of_the_program_are_its_own)
+{
+	enum { SEED = 7 };
+	srandom(SEED);
+	const long first = random();
+	srandom(SEED);
+	struct segment segment = create_segment(fresh_name());
+	assert_int_equal(random(), first);
+	segment_detach(&segment);
 }
 
 TEST(the_mode_does_not_depend_on_the_umask)
