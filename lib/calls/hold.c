@@ -86,14 +86,14 @@ int
 tsem_acquire(tsem *sem, uint32_t count, const struct timespec *deadline, tsem_hold *hold)
 {
 	struct cached *entry = fast_acquire(sem, count, hold);
-	return entry != NULL ? fast_write_since(entry) : acquire_until(sem, count, deadline, hold);
+	return entry != NULL ? fast_acquired(entry) : acquire_until(sem, count, deadline, hold);
 }
 
 int
 tsem_try_acquire(tsem *sem, uint32_t count, tsem_hold *hold)
 {
 	struct cached *entry = fast_acquire(sem, count, hold);
-	return entry != NULL ? fast_write_since(entry) : try_acquire_slow(sem, count, hold);
+	return entry != NULL ? fast_acquired(entry) : try_acquire_slow(sem, count, hold);
 }
 
 /* ---- release ---- */
@@ -150,11 +150,14 @@ tsem_release(tsem_hold *out)
 		return release_any(hold);
 	const uint64_t held = hold->state;
 	uint64_t grants;
-	switch (fast_release(entry, held, &grants)) {
+	const enum fast_release done = fast_release(entry, held, &grants);
+	const uint32_t count = done == FAST_NOTIFY ? LOAD_RLX(&entry->record->count) : 0;
+	cache_end(entry);
+	switch (done) {
 	case FAST_NOT_MOVED:
-		return release_slow(hold_sem(&entry->hold), entry->hold.record, state_releasing(held));
+		return release_slow(hold_sem(hold), hold->record, state_releasing(held));
 	case FAST_NOTIFY:
-		return grant_notify_moved(hold_sem(&entry->hold), grants, LOAD_RLX(&entry->record->count));
+		return grant_notify_moved(hold_sem(hold), grants, count);
 	case FAST_DONE:
 		break;
 	}

@@ -61,7 +61,7 @@ cache_take(struct tsem *sem)
 	const uintptr_t owner = LOAD_RLX(&entry->thread);
 	uintptr_t none = 0;
 	if (owner == self)
-		return entry;
+		return LOAD_RLX(&entry->is_busy) ? NULL : entry;
 	if (owner != 0 || sem->cache[0] == cache_disabled || !atomic_compare_exchange_strong(&entry->thread, &none, self))
 		return NULL;
 	cache_clear(entry);
@@ -107,18 +107,22 @@ cache_store(struct cached *entry, struct tsem *sem, const struct claim *claim, u
 	store_counters(entry);
 }
 
-/* Not inline, so that fast_write_since() saves no registers. */
+/* Not inline, so that fast_acquired() saves no registers. */
 static __attribute__((noinline)) int
 stamp_anew(struct cached *entry, uint64_t second)
 {
 	entry->second = second;
 	STORE_RLX(&entry->record->since, platform.coarse_now());
+	cache_end(entry);
 	return 0;
 }
 
 int
-fast_write_since(struct cached *entry)
+fast_acquired(struct cached *entry)
 {
 	const uint64_t second = (uint64_t)platform.second(NULL);
-	return __builtin_expect(entry->second == second, 1) ? 0 : stamp_anew(entry, second);
+	if (__builtin_expect(entry->second != second, 0))
+		return stamp_anew(entry, second);
+	cache_end(entry);
+	return 0;
 }

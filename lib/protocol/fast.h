@@ -111,6 +111,7 @@ struct cached {
 	uint64_t owner;         /* this process */
 	uint64_t second;        /* the one in which the fast path last wrote `since` */
 	uint32_t count;         /* as in the record */
+	_Atomic bool is_busy;   /* see cache_begin() */
 };
 
 _Static_assert(offsetof(struct cached, hold) == LINE_BYTES, "the members before `hold` fill one cache line");
@@ -140,13 +141,32 @@ cache_place(const struct tsem *sem, uintptr_t thread)
 	return sem->cache[(uint32_t)thread * UINT32_C(0x9e3779b9) >> 28];
 }
 
-/* The calling thread's entry; NULL if it has none. */
+/* The calling thread's entry; NULL if it has none, or if the caller is a signal handler that interrupts its use. */
 static inline struct cached *
 cache_entry(const struct tsem *sem)
 {
 	const uintptr_t self = thread_number();
 	struct cached *entry = cache_place(sem, self);
-	return LOAD_RLX(&entry->thread) == self ? entry : NULL;
+	return LOAD_RLX(&entry->thread) == self && !LOAD_RLX(&entry->is_busy) ? entry : NULL;
+}
+
+/*
+ * Between these two calls, a tsem_release() in a signal handler of the thread leaves the entry alone. If the handler leaves
+ * by longjmp(), the thread never uses the entry again. At other times, a handler may use the record that the thread holds,
+ * and store another one in an entry that is not ready.
+ */
+static inline void
+cache_begin(struct cached *entry)
+{
+	STORE_RLX(&entry->is_busy, true);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void
+cache_end(struct cached *entry)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	STORE_RLX(&entry->is_busy, false);
 }
 
 /*
@@ -163,7 +183,7 @@ cache_is_ready(const struct cached *entry)
 bool cache_allocate(struct tsem *sem);
 void cache_free(struct tsem *sem);
 
-/* The calling thread's entry, which it takes if no other thread owns it; NULL if one does. */
+/* As cache_entry(); the thread takes the entry if no other one owns it. */
 struct cached *cache_take(struct tsem *sem);
 
 /* Stores a record in the entry. The caller has made the record's state `claimed`. */
@@ -177,7 +197,7 @@ void cache_forget(struct cached *entry, const struct record *record);
 
 /* ---- acquire ---- */
 
-/* Acquires by the calling thread's entry, and returns it; or returns NULL, and the slow path has to. */
+/* Acquires by the calling thread's entry, and returns it for fast_acquired(); or returns NULL, and the slow path has to. */
 ALWAYS_INLINE struct cached *
 fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 {
@@ -206,6 +226,7 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 	 * other registers before it.
 	 */
 	PROBE_SEM(take, hold_sem(&entry->hold));
+	cache_begin(entry); /* the record stops being ready */
 	/*
 	 * 2. Release: a process that sees HELD sees `count`. A plain store is enough: what another process may have written
 	 * meanwhile may be overwritten (see above).
@@ -220,10 +241,10 @@ fast_acquire(struct tsem *sem, uint32_t count, tsem_hold *out)
 }
 
 /*
- * 3. Stores the start time of the hold in `since`, for the first hold of the thread in each second: the clock would
- * cost a sixth of an acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
+ * Ends fast_acquire(). 3. Stores the start time of the hold in `since`, for the first hold of the thread in each second: the
+ * clock would cost a sixth of an acquire and release. So `elapsed_ns` may be up to a second too long. Returns 0.
  */
-int fast_write_since(struct cached *entry);
+int fast_acquired(struct cached *entry);
 
 /* ---- release ---- */
 
@@ -233,7 +254,7 @@ enum fast_release {
 	FAST_NOTIFY,    /* the release is over, and other processes may have to be woken */
 };
 
-/* The calling thread's entry if the hold may be released by it; otherwise NULL. */
+/* The calling thread's entry, after cache_begin(), if the hold may be released by it; otherwise NULL. */
 ALWAYS_INLINE struct cached *
 fast_release_entry(const struct hold *hold)
 {
@@ -244,13 +265,17 @@ fast_release_entry(const struct hold *hold)
 	 * sequentially consistent: T is read after the state. If T is still entry->tickets, T has not moved since the hold
 	 * was acquired.
 	 */
-	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->record->owner) != entry->owner
-	    || LOAD_ACQ(&entry->record->state) != hold->state || LOAD_SEQ(&entry->header->tickets) != entry->tickets)
+	if (LOAD_RLX(&entry->thread) != self || LOAD_RLX(&entry->is_busy))
 		return NULL;
-	return entry;
+	cache_begin(entry);
+	if (LOAD_RLX(&entry->record->owner) == entry->owner && LOAD_ACQ(&entry->record->state) == hold->state
+	    && LOAD_SEQ(&entry->header->tickets) == entry->tickets)
+		return entry;
+	cache_end(entry);
+	return NULL;
 }
 
-/* Releases the hold of the entry, whose state is `held`. `*grants`: G before the move. */
+/* Releases the hold of the entry, whose state is `held`. `*grants`: G before the move. The caller ends the use of the entry. */
 ALWAYS_INLINE enum fast_release
 fast_release(struct cached *entry, uint64_t held, uint64_t *grants)
 {

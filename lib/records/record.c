@@ -110,16 +110,21 @@ claim_free(struct tsem *sem, struct cached *entry, struct claim *claim)
 int
 record_claim(struct tsem *sem, uint32_t count, enum use use, uint64_t until, struct claim *claim)
 {
+	int rc = 0;
 	struct cached *entry = cache_entry(sem);
+	if (entry != NULL)
+		cache_begin(entry);
 	const bool ready = cache_is_ready(entry);
 	if (ready) {
 		*claim = (struct claim){.index = entry->hold.record, .record = entry->record, .owner = entry->owner};
 		cache_clear(entry); /* or another use could begin with this record before this one has its ticket */
 	} else {
-		int rc = claim_free(sem, entry, claim);
-		if (rc < 0)
-			return rc;
+		rc = claim_free(sem, entry, claim);
 	}
+	if (entry != NULL)
+		cache_end(entry);
+	if (rc < 0)
+		return rc;
 	STORE_RLX(&claim->record->since, platform.coarse_now());
 	set_purpose(claim->record, use, until);
 	STORE_RLX(&claim->record->count, count);
@@ -186,15 +191,20 @@ void
 record_cache_or_free(struct tsem *sem, const struct claim *claim)
 {
 	struct cached *entry = cache_take(sem);
+	if (entry != NULL)
+		cache_begin(entry);
 	/* An entry that is ready has another record: the state of this one has moved on. */
-	if (entry == NULL || cache_is_ready(entry) || !may_be_cached(sem, claim->index)) {
+	const bool caches = entry != NULL && !cache_is_ready(entry) && may_be_cached(sem, claim->index);
+	if (caches) {
+		set_purpose(claim->record, USE_HOLD, 0);
+		cache_store(entry, sem, claim, mark_claimed(claim->record));
+	} else {
 		cache_forget(entry, claim->record);
 		STORE_REL(&claim->record->owner, 0); /* the next owner sees the stores before */
 		STORE_RLX(&sem->segment.header->free_hint, claim->index);
-		return;
 	}
-	set_purpose(claim->record, USE_HOLD, 0);
-	cache_store(entry, sem, claim, mark_claimed(claim->record));
+	if (entry != NULL)
+		cache_end(entry);
 }
 
 void

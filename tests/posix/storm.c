@@ -7,7 +7,7 @@
  *     storm kills N           kills N waiters while posts come: how many posts reach no other waiter
  *     storm mixed SECONDS     processes with threads wait in all ways, post, also in signal handlers, cancel and kill one
  *                             another: whether a permit is lost or there twice
- *     storm held SECONDS      the same with holds (TSEM_POSIX_HOLDS='*'), and no process posts for another one: whether
+ *     storm held SECONDS      the same with holds (TSEM_POSIX_HOLDS='*'), and each process posts only what it has taken: whether
  *                             exactly all permits are there at the end
  *
  * Status 1: the order was another one, a post was lost, or the count is wrong.
@@ -245,6 +245,7 @@ struct mixed {
 
 static struct mixed *mixed;
 static bool held;
+static _Atomic unsigned owed; /* with `held`: what this process has taken and no thread or handler has begun to post */
 static sem_t *sem;
 static unsigned process;
 static _Thread_local unsigned thread;
@@ -262,12 +263,21 @@ post(void)
 		mixed->posts[process][thread] = false;
 }
 
+static bool
+is_owed(void)
+{
+	unsigned n = owed;
+	while (n > 0 && !atomic_compare_exchange_weak(&owed, &n, n - 1))
+		continue;
+	return n > 0;
+}
+
 static void
 handle(int number)
 {
 	(void)number;
 	const int saved = errno;
-	if (!held && mixed->posted < mixed->taken + PERMITS)
+	if (held ? is_owed() : mixed->posted < mixed->taken + PERMITS)
 		post();
 	errno = saved;
 }
@@ -311,10 +321,12 @@ work(void *arg)
 		mixed->wants[process][thread] = true;
 		const int rc = wait_somehow(way);
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		if (rc == 0)
+		if (rc == 0) {
 			mixed->taken++;
+			owed++;
+		}
 		mixed->wants[process][thread] = false;
-		if (rc == 0)
+		if (rc == 0 && (!held || is_owed()))
 			post();
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
 	}

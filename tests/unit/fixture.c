@@ -51,6 +51,15 @@ records_in_use(tsem *s)
 	return n;
 }
 
+uint32_t
+records_owned(tsem *s)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < LOAD_SEQ(&s->segment.reserved); i++)
+		n += LOAD_SEQ(&s->segment.records[i].owner) != 0;
+	return n;
+}
+
 /* ---- the semaphore under test ---- */
 
 tsem *sem;

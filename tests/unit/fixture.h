@@ -51,6 +51,9 @@ void put_record(tsem *s, uint32_t index, uint64_t owner, enum state_kind state, 
 /* The number of records that are QUEUED, HELD or RELEASING: a cached record is CLAIMED. */
 uint32_t records_in_use(tsem *s);
 
+/* The number of records that have an owner, whatever their state. */
+uint32_t records_owned(tsem *s);
+
 /* ---- the semaphore under test ---- */
 
 extern tsem *sem;

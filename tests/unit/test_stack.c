@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stack that tsem_post() needs, and the judgement of liveness within it: a signal handler has little stack. */
+/* The stack that tsem_post() and tsem_release() need, and the judgement of liveness within it: a signal handler has little stack. */
 #include "support.h"
 
 #include <errno.h>
@@ -11,11 +11,11 @@
 #include "system/identity.h"
 #include "system/liveness.h"
 
-/* tsem(3) promises the optimized number for tsem_post(). Frames are larger without optimization. */
+/* tsem(3) promises the optimized number for both. Frames are larger without optimization. */
 #ifdef __OPTIMIZE__
-enum { JUDGE_BYTES_MAX = 1024, POST_BYTES_MAX = 3072 };
+enum { JUDGE_BYTES_MAX = 1024, GIVE_BYTES_MAX = 3072 };
 #else
-enum { JUDGE_BYTES_MAX = 2048, POST_BYTES_MAX = 6144 };
+enum { JUDGE_BYTES_MAX = 2048, GIVE_BYTES_MAX = 6144 };
 #endif
 
 enum { STACK_BYTES = 256 * 1024, PAINT = 0xa5 };
@@ -23,6 +23,7 @@ enum { STACK_BYTES = 256 * 1024, PAINT = 0xa5 };
 static unsigned char *stack;
 static unsigned char *handlers_frame;
 static tsem *sem;
+static tsem_hold hold;
 static struct process_id owner;
 static int result;
 
@@ -42,6 +43,15 @@ post_here(int signal)
 	(void)signal;
 	handlers_frame = &here;
 	result = tsem_post(sem, 2, NULL);
+}
+
+static void
+release_here(int signal)
+{
+	unsigned char here;
+	(void)signal;
+	handlers_frame = &here;
+	result = tsem_release(&hold);
 }
 
 /* Children inherit this, except for the alternate stack, which each process has to set itself. */
@@ -112,28 +122,53 @@ wait_in_queue(void *unused)
 }
 
 static int
-post_once(void *unused)
+give_once(void *unused)
 {
 	(void)unused;
-	return expect_little_stack(POST_BYTES_MAX, 0);
+	return expect_little_stack(GIVE_BYTES_MAX, 0);
 }
 
 /* The first waiter is dead, which only a look at /proc shows. The second one is an orphan. */
-TEST(a_post_that_skips_orphans_needs_little_stack)
+static pid_t
+queue_dead_and_orphan(void)
 {
-	if (UNDER_SANITIZER)
-		SKIP("a sanitizer puts more on the stack");
 	const struct timespec soon = deadline_in(1);
-	sem = new_semaphore(0, 0);
 	const pid_t dead = start_child(wait_in_queue, NULL);
 	EVENTUALLY(stat_of(sem).waiting == 1);
 	assert_int_equal(tsem_take(sem, 1, &soon), -ETIMEDOUT);
 	kill(dead, SIGKILL);
 	await_zombie(dead);
-	prepare_stack(post_here);
-	assert_int_equal(end_of_child(start_child(post_once, NULL)), 0);
+	return dead;
+}
+
+static void
+expect_skipped(pid_t dead)
+{
 	assert_int_equal(stat_of(sem).available, 2);
 	assert_int_equal(stat_of(sem).waiting, 0);
 	end_of_child(dead);
 	tsem_close(sem);
+}
+
+TEST(a_post_that_skips_orphans_needs_little_stack)
+{
+	if (UNDER_SANITIZER)
+		SKIP("a sanitizer puts more on the stack");
+	sem = new_semaphore(0, 0);
+	const pid_t dead = queue_dead_and_orphan();
+	prepare_stack(post_here);
+	assert_int_equal(end_of_child(start_child(give_once, NULL)), 0);
+	expect_skipped(dead);
+}
+
+TEST(a_release_that_skips_orphans_needs_little_stack)
+{
+	if (UNDER_SANITIZER)
+		SKIP("a sanitizer puts more on the stack");
+	sem = new_semaphore(2, 0);
+	assert_int_equal(tsem_acquire(sem, 2, NULL, &hold), 0);
+	const pid_t dead = queue_dead_and_orphan();
+	prepare_stack(release_here);
+	assert_int_equal(give_once(NULL), 0);
+	expect_skipped(dead);
 }
