@@ -10,7 +10,7 @@
 #include "cancellation.h"
 #include "name.h"
 
-enum { FD_MIN = 100 };
+enum { FD_MIN = 100, OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
 
 /*
  * The program may have closed the descriptor, and another file may be under its number, or the same file again. Of
@@ -43,7 +43,7 @@ move_up(int fd)
 static int
 open_same(const struct segment *segment, const char *path, int flags)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
+	int fd = open(path, OPEN_FLAGS | flags);
 	if (fd < 0)
 		return -errno;
 	fd = move_up(fd);
@@ -90,16 +90,34 @@ lock_release(const struct segment *segment, int fd, uint64_t byte)
 		fcntl(fd, F_OFD_SETLK, &lock);
 }
 
-int
-lock_is_taken(const struct segment *segment, uint64_t byte)
+static int
+ask(const struct segment *segment, int fd, uint64_t byte)
 {
 	struct flock lock = describe(F_WRLCK, byte);
-	if (!is_ours(segment, segment->fd, FD_CLOEXEC))
+	if (!is_ours(segment, fd, FD_CLOEXEC))
 		return -EBADF;
-	if (fcntl(segment->fd, F_OFD_GETLK, &lock) != 0)
+	if (fcntl(fd, F_OFD_GETLK, &lock) != 0)
 		return -errno;
 	/* Once more: if the program closed the descriptor meanwhile, the answer may be about another file. */
-	return is_ours(segment, segment->fd, FD_CLOEXEC) ? lock.l_type != F_UNLCK : -EBADF;
+	return is_ours(segment, fd, FD_CLOEXEC) ? lock.l_type != F_UNLCK : -EBADF;
+}
+
+int
+lock_is_taken(const struct segment *segment, const char *name, uint64_t byte)
+{
+	if (segment->fd >= 0)
+		return ask(segment, segment->fd, byte);
+	NO_CANCELLATION;
+	char path[PATH_BYTES];
+	int rc = name_to_path(name, path);
+	if (rc < 0)
+		return rc;
+	int fd = open(path, OPEN_FLAGS | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	rc = ask(segment, fd, byte);
+	close(fd);
+	return rc;
 }
 
 void

@@ -28,10 +28,10 @@ int lock_take(const struct segment *segment, int fd, uint64_t byte);
 void lock_release(const struct segment *segment, int fd, uint64_t byte);
 
 /*
- * Whether the byte is locked: 1 or 0. Asks by means of the segment's own descriptor, which has no locks. Errors as
- * above.
+ * Whether the byte is locked: 1 or 0. Asks by means of the segment's own descriptor, which has no locks, or if it is closed,
+ * of `name`. Errors as above, and those of open().
  */
-int lock_is_taken(const struct segment *segment, uint64_t byte);
+int lock_is_taken(const struct segment *segment, const char *name, uint64_t byte);
 
 /* Closes the descriptor, unless the program has closed it. */
 void lock_close(const struct segment *segment, int fd);

@@ -42,8 +42,7 @@ finish_handle(struct tsem *sem, const char *name, unsigned flags, int rc, struct
 	sem->bounded = header->bounded != 0;
 	sem->fast_post_max = sem->segment.writable && sem->max == 0 && !sem->bounded ? FAST_POST_MAX : 0;
 	STORE_RLX(&sem->spin, wait_spin_ceiling());
-	/* Only the descriptor tells whether a process of another PID namespace lives. */
-	if ((flags & TSEM_NO_DESCRIPTOR) != 0 && LOAD_SEQ(&header->mixed_pid_ns) == 0)
+	if ((flags & TSEM_NO_DESCRIPTOR) != 0)
 		segment_close_descriptor(&sem->segment);
 	*out = sem;
 	return 0;

@@ -14,7 +14,7 @@ struct presence {
 	dev_t device;
 	ino_t inode;
 	int fd;
-	void *page;       /* a mapping, so that the lock outlives the descriptor, if the program closes that */
+	void *page;       /* a mapping, by which the lock outlives the descriptor */
 	unsigned handles; /* that use it; it may stay without any */
 	struct presence *next;
 };
@@ -22,11 +22,10 @@ struct presence {
 /* Linux's PROC_PID_INIT_INO: processes of the first PID namespace are in no container. */
 #define INITIAL_PID_NAMESPACE UINT32_C(0xeffffffc)
 
-/* A handle without a descriptor gets one for the lock only if a process of another PID namespace is there. */
 static bool
 is_needed(const struct tsem *sem, const struct identity *self)
 {
-	const bool may_become_mixed = self->pid_ns != INITIAL_PID_NAMESPACE && sem->segment.fd >= 0;
+	const bool may_become_mixed = self->pid_ns != INITIAL_PID_NAMESPACE;
 	return !sem->segment.embedded && (may_become_mixed || LOAD_SEQ(&sem->segment.header->mixed_pid_ns) != 0);
 }
 
@@ -64,6 +63,10 @@ create(const struct tsem *sem, uint64_t owner)
 		return NULL;
 	}
 	madvise(presence->page, PAGE_BYTES, MADV_DONTFORK); /* a child inherits the descriptor alone */
+	if (sem->segment.fd < 0) { /* TSEM_NO_DESCRIPTOR */
+		lock_close(&sem->segment, presence->fd);
+		presence->fd = -1;
+	}
 	return presence;
 }
 
@@ -154,7 +157,7 @@ presence_judge(const struct tsem *sem, const struct record *record, uint64_t own
 		const uint32_t unlocks = LOAD_SEQ(&header->unlocks);
 		if (LOAD_SEQ(&record->owner) != owner)
 			break;
-		const int taken = lock_is_taken(&sem->segment, owner_unlocked(owner));
+		const int taken = lock_is_taken(&sem->segment, sem->name, owner_unlocked(owner));
 		if (taken != 0)
 			return taken < 0 ? LIVENESS_UNKNOWN : LIVENESS_ALIVE;
 		if (segment_word_is(&sem->segment, &header->unlocks, unlocks))

@@ -2,11 +2,13 @@
 #include "posix_support.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +168,25 @@ const struct blocking_call blocking_calls[BLOCKING_CALLS] = {
 };
 
 /* ---- processes ---- */
+
+pid_t
+start_in_pid_namespace(int (*body)(void *arg), void *arg)
+{
+	const int own = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+	if (own < 0 || unshare(CLONE_NEWPID) != 0) {
+		close(own);
+		return -1;
+	}
+	const pid_t pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(body(arg));
+	}
+	assert_true(pid > 0);
+	assert_int_equal(setns(own, CLONE_NEWPID), 0); /* for later children */
+	close(own);
+	return pid;
+}
 
 enum { BOUND_S = 60 };
 

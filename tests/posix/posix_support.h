@@ -83,6 +83,9 @@ pid_t start_bounded(int (*body)(void *arg), void *arg);
 /* The same, and returns its exit status. */
 int run_bounded(int (*body)(void *arg), void *arg);
 
+/* Runs body(arg) as the first process of a new PID namespace, which dies with the test. -1: that is refused here. */
+pid_t start_in_pid_namespace(int (*body)(void *arg), void *arg);
+
 /* Waits for a condition in a child, which its alarm ends. */
 #define AWAIT(condition)      \
 	do {                      \

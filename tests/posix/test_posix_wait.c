@@ -1367,6 +1367,30 @@ semaphore_of_killed_waiters(unsigned count)
 	return sem;
 }
 
+static int
+wait_once(void *sem)
+{
+	return sem_wait(sem);
+}
+
+/* A container, and processes outside, which share /dev/shm. Those outside have opened the semaphore before. */
+TEST(a_killed_container_takes_no_post)
+{
+	const char *name = fresh_posix_name();
+	sem_t *sem = new_posix(name, 0);
+	const pid_t inside = start_in_pid_namespace(wait_once, sem);
+	if (inside < 0)
+		SKIP("no new PID namespace allowed here");
+	EVENTUALLY(waiting_for(name) == 1);
+	struct waiter *outside = new_waiter(sem, sem_wait);
+	EVENTUALLY(waiting_for(name) == 2);
+	kill_child(inside);
+	assert_int_equal(sem_post(sem), 0);
+	expect_success(outside);
+	end_waiter(outside);
+	assert_int_equal(sem_close(sem), 0);
+}
+
 TEST(posts_after_all_waiters_are_killed)
 {
 	sem_t *sem = semaphore_of_killed_waiters(5);

@@ -11,19 +11,19 @@
 static void (*before_the_answer)(void);
 static void (*after_the_answer)(void);
 
-int __real_lock_is_taken(const struct segment *segment, uint64_t byte);
-int __wrap_lock_is_taken(const struct segment *segment, uint64_t byte);
+int __real_lock_is_taken(const struct segment *segment, const char *name, uint64_t byte);
+int __wrap_lock_is_taken(const struct segment *segment, const char *name, uint64_t byte);
 
 /* Other processes run before and after the kernel answers. */
 int
-__wrap_lock_is_taken(const struct segment *segment, uint64_t byte)
+__wrap_lock_is_taken(const struct segment *segment, const char *name, uint64_t byte)
 {
 	void (*const before)(void) = before_the_answer;
 	void (*const after)(void) = after_the_answer;
 	before_the_answer = after_the_answer = NULL;
 	if (before != NULL)
 		before();
-	const int taken = __real_lock_is_taken(segment, byte);
+	const int taken = __real_lock_is_taken(segment, name, byte);
 	if (after != NULL)
 		after();
 	return taken;
