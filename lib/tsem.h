@@ -62,7 +62,7 @@ typedef struct tsem_process {
 } tsem_process;
 
 /* Flags of tsem_create(), tsem_open(), tsem_remove(), tsem_unlink() and tsem_recover_owner(). */
-#define TSEM_FORCE 1U      /* tsem_remove: also while in use; tsem_recover_owner: also if no process can judge it */
+#define TSEM_FORCE 1U      /* what that is, each function says */
 #define TSEM_FOREIGN 2U    /* also a semaphore of another user; that user can spoil its counts */
 #define TSEM_READ_ONLY 4U  /* tsem_open: for tsem_available(), tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U   /* tsem_create: open it if it exists with this number of permits */
@@ -142,7 +142,7 @@ int tsem_remove(const char *name, unsigned flags);
 
 /*
  * Removes the name only, as sem_unlink() does: the semaphore lives on for the processes that have it open, and another
- * one may get the name. `flags`: TSEM_FOREIGN.
+ * one may get the name. With TSEM_FORCE also a file that is no semaphore. `flags`: TSEM_FORCE, TSEM_FOREIGN.
  */
 int tsem_unlink(const char *name, unsigned flags);
 

@@ -35,7 +35,7 @@ holds_are_wanted(const char *posix)
 	char *rest = NULL;
 	bool wanted = false;
 	for (char *p = copy == NULL ? NULL : strtok_r(copy, ":", &rest); p != NULL; p = strtok_r(NULL, ":", &rest))
-		wanted = wanted || fnmatch(p, posix, 0) == 0;
+		wanted = wanted || fnmatch(p + strspn(p, "/"), posix + strspn(posix, "/"), 0) == 0;
 	free(copy);
 	return wanted;
 }

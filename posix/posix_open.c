@@ -80,6 +80,16 @@ find(const unsigned char uuid[16])
 	return named;
 }
 
+/* SEM_FAILED and NULL, too, may be closed: that fails. */
+static struct named *
+find_opened(const sem_t *sem)
+{
+	struct named *named = all;
+	while (named != NULL && (const void *)named != (const void *)sem)
+		named = named->next;
+	return named != NULL && named->opened > 0 ? named : NULL;
+}
+
 /* NULL: no memory. */
 static struct named *
 add(tsem *handle, const unsigned char uuid[16], bool with_holds)
@@ -245,16 +255,15 @@ close_named(struct named *named, struct named *last)
 int
 sem_close(sem_t *sem)
 {
-	struct named *named;
 	struct named last = {.handle = NULL};
 	lock();
-	const bool is_open = named_kind(sem, &named) == KIND_NAMED;
-	if (is_open)
+	struct named *named = find_opened(sem);
+	if (named != NULL)
 		close_named(named, &last);
 	unlock();
 	tsem_close(last.handle);
 	holds_free(last.holds);
-	return is_open ? 0 : named_fail(-EINVAL);
+	return named != NULL ? 0 : named_fail(-EINVAL);
 }
 
 int
@@ -263,6 +272,6 @@ sem_unlink(const char *posix)
 	char name[POSIX_NAME_BYTES];
 	int rc = posix_name(posix, name);
 	if (rc == 0)
-		rc = tsem_unlink(name, TSEM_FOREIGN);
+		rc = tsem_unlink(name, TSEM_FORCE | TSEM_FOREIGN);
 	return rc == 0 ? 0 : fail_for_file(rc);
 }

@@ -138,6 +138,12 @@ remove_opened(const char *name, struct tsem *sem, unsigned flags)
 	return rc;
 }
 
+static bool
+is_no_semaphore(int rc)
+{
+	return rc == -EBADMSG || rc == -EPROTONOSUPPORT || rc == -EMLINK;
+}
+
 int
 tsem_remove(const char *name, unsigned flags)
 {
@@ -154,7 +160,7 @@ tsem_remove(const char *name, unsigned flags)
 		rc = removal_unlink_leftover(name, flags);
 		return rc == -ENOENT ? 0 : rc;
 	}
-	if ((rc == -EBADMSG || rc == -EPROTONOSUPPORT || rc == -EMLINK) && (flags & TSEM_FORCE) != 0)
+	if (is_no_semaphore(rc) && (flags & TSEM_FORCE) != 0)
 		return segment_unlink(name, seen.st_dev, seen.st_ino);
 	if (rc < 0)
 		return rc;
@@ -167,16 +173,21 @@ int
 tsem_unlink(const char *name, unsigned flags)
 {
 	NO_CANCELLATION;
-	if ((flags & ~TSEM_FOREIGN) != 0)
+	if ((flags & ~(TSEM_FORCE | TSEM_FOREIGN)) != 0)
 		return -EINVAL;
 	struct tsem *sem;
 	struct stat seen;
-	int rc = tsem_open(name, flags, &sem);
+	int rc = segment_lstat(name, &seen);
+	if (rc < 0)
+		return rc;
+	rc = tsem_open(name, flags & TSEM_FOREIGN, &sem);
 	if (rc == -EIDRM)
-		return removal_unlink_leftover(name, flags);
+		return removal_unlink_leftover(name, flags & TSEM_FOREIGN);
 	/* The directory decides which process may delete the file, and not the file's mode. */
-	if (rc == -EACCES && segment_lstat(name, &seen) == 0 && segment_unlink(name, seen.st_dev, seen.st_ino) == 0)
+	if (rc == -EACCES && segment_unlink(name, seen.st_dev, seen.st_ino) == 0)
 		return 0;
+	if (is_no_semaphore(rc) && (flags & TSEM_FORCE) != 0)
+		return segment_unlink(name, seen.st_dev, seen.st_ino);
 	if (rc < 0)
 		return rc;
 	rc = removal_unlink(name, sem, true);

@@ -63,7 +63,8 @@ create(const struct tsem *sem, uint64_t owner)
 		return NULL;
 	}
 	madvise(presence->page, PAGE_BYTES, MADV_DONTFORK); /* a child inherits the descriptor alone */
-	if (sem->segment.fd < 0) { /* TSEM_NO_DESCRIPTOR */
+	/* TSEM_NO_DESCRIPTOR */
+	if (sem->segment.fd < 0) {
 		lock_close(&sem->segment, presence->fd);
 		presence->fd = -1;
 	}

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 TEST(it_lives_on_without_its_name)
@@ -49,13 +50,22 @@ TEST(what_cannot_be_unlinked)
 {
 	const char *name = fresh_name();
 	tsem *sem = new_semaphore_named(name, 1, 0);
-	assert_int_equal(tsem_unlink(name, TSEM_FORCE), -EINVAL);
+	assert_int_equal(tsem_unlink(name, TSEM_EXIST_OK), -EINVAL);
 	assert_int_equal(tsem_unlink("a/b", 0), -EINVAL);
 	assert_int_equal(tsem_unlink(name, TSEM_FOREIGN), 0);
 	assert_int_equal(tsem_unlink(name, 0), -ENOENT);
 	assert_int_equal(tsem_remove(name, 0), -ENOENT);
 	assert_int_equal(tsem_try_take(sem, 1), 0);
 	tsem_close(sem);
+}
+
+TEST(a_file_that_is_no_semaphore)
+{
+	const char *name = fresh_name();
+	assert_int_equal(close(open(file_of(name), O_CREAT | O_EXCL | O_WRONLY, 0600)), 0);
+	assert_int_equal(tsem_unlink(name, 0), -EBADMSG);
+	assert_int_equal(tsem_unlink(name, TSEM_FORCE), 0);
+	assert_int_equal(tsem_unlink(name, TSEM_FORCE), -ENOENT);
 }
 
 TEST(a_deleted_file_still_removes_it)

@@ -561,6 +561,16 @@ TEST(the_same_semaphore_has_the_same_address)
 	EXPECT_ERROR(EINVAL, sem_close(sem));
 }
 
+TEST(what_is_no_open_semaphore_cannot_be_closed)
+{
+	sem_t unnamed;
+	sem_t *volatile failed = SEM_FAILED; /* which the compiler would refuse */
+	assert_int_equal(sem_init(&unnamed, 0, 1), 0);
+	EXPECT_ERROR(EINVAL, sem_close(&unnamed));
+	EXPECT_ERROR(EINVAL, sem_close(failed));
+	assert_int_equal(sem_destroy(&unnamed), 0);
+}
+
 TEST(different_semaphores_have_different_addresses)
 {
 	const char *one_name = fresh_posix_name();
@@ -965,6 +975,9 @@ TEST(a_file_of_another_kind_is_refused_and_unchanged)
 		assert_int_equal(after.st_size, before.st_size);
 		assert_int_equal(after.st_mtim.tv_sec, before.st_mtim.tv_sec);
 		assert_int_equal(after.st_mtim.tv_nsec, before.st_mtim.tv_nsec);
+		/* As in glibc, the name can be made free. */
+		assert_int_equal(sem_unlink(name), S_ISDIR(before.st_mode) ? -1 : 0);
+		assert_int_equal(lstat(path, &after), S_ISDIR(before.st_mode) ? 0 : -1);
 	}
 	assert_int_equal(failures, 0);
 }
