@@ -107,14 +107,13 @@ struct cached {
 	uint64_t tags_xor;      /* T's tag XOR G's tag, as they are before a release */
 	uint64_t capacity_word; /* C, and nothing abandoned */
 	uint64_t advance;       /* `count` as it is added to T and G */
-	struct hold hold;       /* the next one, without its state */
-	uint64_t owner;         /* this process */
-	uint64_t second;        /* the one in which the fast path last wrote `since` */
-	uint32_t count;         /* as in the record */
-	_Atomic bool is_busy;   /* see cache_begin() */
+	/* Another cache line: the next hold, without its state. */
+	_Alignas(LINE_BYTES) struct hold hold;
+	uint64_t owner;       /* this process */
+	uint64_t second;      /* the one in which the fast path last wrote `since` */
+	uint32_t count;       /* as in the record */
+	_Atomic bool is_busy; /* see cache_begin() */
 };
-
-_Static_assert(offsetof(struct cached, hold) == LINE_BYTES, "the members before `hold` fill one cache line");
 
 /* The entries of a handle whose cache would survive fork(): no thread ever owns one. */
 extern struct cached cache_disabled[CACHE_ENTRIES];
