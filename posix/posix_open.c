@@ -273,5 +273,7 @@ sem_unlink(const char *posix)
 	int rc = posix_name(posix, name);
 	if (rc == 0)
 		rc = tsem_unlink(name, TSEM_FORCE | TSEM_FOREIGN);
+	else if (rc == -EINVAL)
+		rc = -ENOENT; /* no semaphore has such a name, and POSIX knows no EINVAL here */
 	return rc == 0 ? 0 : fail_for_file(rc);
 }
