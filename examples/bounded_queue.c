@@ -64,10 +64,10 @@ main(void)
 	queue.mutex = shared_semaphore(1, 0);
 
 	long item = 0;
-	for (unsigned i = 0; i < BOUNDED_QUEUE_ROOM; i++)
+	for (long i = 0; i < (long)BOUNDED_QUEUE_ROOM; i++)
 		CHECK(bounded_queue_put(&queue, i, &past) == 0);
 	CHECK(bounded_queue_put(&queue, 0, &past) == -ETIMEDOUT); /* full */
-	for (unsigned i = 0; i < BOUNDED_QUEUE_ROOM; i++)
+	for (long i = 0; i < (long)BOUNDED_QUEUE_ROOM; i++)
 		CHECK(bounded_queue_get(&queue, &item, &past) == 0 && item == i);
 	CHECK(bounded_queue_get(&queue, &item, &past) == -ETIMEDOUT); /* empty */
 

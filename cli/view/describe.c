@@ -35,7 +35,7 @@ time_to_text(int64_t seconds, char text[32])
 {
 	const time_t t = (time_t)seconds;
 	struct tm tm;
-	if (gmtime_r(&t, &tm) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+	if (t != seconds || gmtime_r(&t, &tm) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
 		strcpy(text, "1970-01-01T00:00:00Z"); /* only a damaged segment has such a time */
 }
 

@@ -23,7 +23,7 @@ const struct tsem_wait queue_for_ever = {.size = sizeof(queue_for_ever)};
 int
 queue_options(const struct tsem_wait *wait, struct tsem_wait *options)
 {
-	static const size_t first_version = SIZE_UP_TO(struct tsem_wait, every_ms);
+	static const size_t first_version = SIZE_UP_TO(struct tsem_wait, max_waiting);
 	int rc = extensible_read(options, sizeof(*options), first_version, wait != NULL ? wait : &queue_for_ever);
 	if (rc == 0 && (options->flags & TSEM_CANCELABLE) != 0)
 		pthread_testcancel();

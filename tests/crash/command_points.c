@@ -221,18 +221,18 @@ points_add(struct points *points, const struct situation *situation, const struc
 
 /* ---- the order of points ---- */
 
-static unsigned long
-next_random(unsigned long *state)
+static uint64_t
+next_random(uint64_t *state)
 {
-	*state = *state * 6364136223846793005UL + 1442695040888963407UL;
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *state >> 33;
 }
 
 static void
-shuffle(struct points *points, unsigned long state)
+shuffle(struct points *points, uint64_t state)
 {
 	for (size_t i = points->n; i > 1; i--) {
-		const size_t j = next_random(&state) % i;
+		const size_t j = (size_t)(next_random(&state) % i);
 		const struct point other = points->all[j];
 		points->all[j] = points->all[i - 1];
 		points->all[i - 1] = other;

@@ -68,7 +68,7 @@ more_acquire_all(struct session *session, uint32_t count)
 	}
 	struct tsem_stat stat = {.size = sizeof(stat)};
 	if (tsem_stat(neighbour.sem, &stat) != 0 || stat.available != (count & 1) || stat.waiting != 0)
-		broken("the permits of the good semaphore", (long)stat.available);
+		broken("the permits of the good semaphore", (int64_t)stat.available);
 	tsem_close(neighbour.sem);
 }
 
@@ -84,7 +84,7 @@ more_acquire_any(struct session *session, uint32_t count)
 	size_t which = 2;
 	if (checked("tsem_acquire_any", tsem_acquire_any(sems, 2, &wait, &hold, &which)) == 0) {
 		if (which > 1 || (which == 1 && tsem_release(&hold) != 0))
-			broken("which", (long)which);
+			broken("which", (int64_t)which);
 		if (which == 0)
 			*another_hold(session) = hold;
 	}

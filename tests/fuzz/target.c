@@ -33,16 +33,16 @@ static char path[PATH_BYTES];
 static unsigned char good[SEGMENT_BYTES_MIN];
 
 void
-broken(const char *state, long value)
+broken(const char *state, int64_t value)
 {
-	fprintf(stderr, "fault: %s: %ld\n", state, value);
+	fprintf(stderr, "fault: %s: %jd\n", state, (intmax_t)value);
 	abort();
 }
 
 void
 fake_is_stuck(uint64_t sleeps)
 {
-	broken("an operation goes on sleeping behind its deadline", (long)sleeps);
+	broken("an operation goes on sleeping behind its deadline", (int64_t)sleeps);
 }
 
 static void

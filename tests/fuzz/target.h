@@ -25,6 +25,6 @@ void target_new_operation(void);
 struct timespec target_deadline(void);
 
 /* Ends the program with SIGABRT, which the fuzzers count as a fault. */
-_Noreturn void broken(const char *state, long value);
+_Noreturn void broken(const char *state, int64_t value);
 
 #endif

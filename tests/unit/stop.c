@@ -24,7 +24,13 @@ static const long sleep_numbers[] = {
 #ifdef SYS_futex
 	SYS_futex,
 #endif
+#ifdef SYS_futex_time64 /* 32-bit systems */
+	SYS_futex_time64,
+	SYS_clock_nanosleep_time64,
+#endif
+#ifdef SYS_clock_nanosleep
 	SYS_clock_nanosleep,
+#endif
 };
 const struct calls sleep_calls = {sleep_numbers, LENGTH(sleep_numbers)};
 

@@ -38,10 +38,12 @@ TEST_HELD(a_deadline_in_the_past_is_a_try)
 
 TEST_HELD(a_deadline_beyond_all_time_does_not_overflow)
 {
-	static const time_t seconds[] = {INT64_MAX, INT64_MAX / 2, UINT64_MAX / NS_PER_SECOND + 1};
+	static const int64_t seconds[] = {INT64_MAX, INT64_MAX / 2, UINT64_MAX / NS_PER_SECOND + 1, INT32_MAX};
 	for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
-		const struct timespec deadline = {.tv_sec = seconds[i], .tv_nsec = 1};
+		const struct timespec deadline = {.tv_sec = (time_t)seconds[i], .tv_nsec = 1};
 		tsem_hold hold;
+		if (deadline.tv_sec != seconds[i]) /* time_t has 32 bits */
+			continue;
 		fake.peer = peer_posts;
 		assert_int_equal(tsem_acquire(sem, 1, &deadline, &hold), 0);
 		assert_int_equal(fake.timed_out, 0);

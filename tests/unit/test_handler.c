@@ -59,8 +59,7 @@ work(enum operation operation)
 		release();
 	acquire(1);
 	release();
-	failures += grants_of(sem) != tickets_of(sem);
-	failures += records_owned(sem) > 1; /* the cached one */
+	tsem_close(sem);
 	_exit(failures);
 }
 
@@ -68,52 +67,57 @@ work(enum operation operation)
 static bool
 handles_after(enum operation operation, long steps)
 {
-	begin(PERMITS);
 	const pid_t child = fork();
 	int status;
+	bool ended = false;
 	if (child == 0)
 		work(operation);
 	assert_int_equal(waitpid(child, &status, 0), child);
-	for (long i = 0; i < steps; i++) {
+	for (long i = 0; i < steps && !ended; i++) {
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_true(WIFSTOPPED(status));
-		if (WSTOPSIG(status) == SIGSTOP) {
-			kill(child, SIGKILL);
-			waitpid(child, &status, 0);
-			end();
-			return false;
-		}
+		ended = WSTOPSIG(status) == SIGSTOP;
 	}
-	assert_int_equal(ptrace(PTRACE_CONT, child, NULL, SIGUSR1), 0);
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFSTOPPED(status));
-	assert_int_equal(ptrace(PTRACE_DETACH, child, NULL, NULL), 0);
+	if (!ended) {
+		assert_int_equal(ptrace(PTRACE_CONT, child, NULL, SIGUSR1), 0);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSTOPPED(status));
+	}
+	assert_int_equal(ptrace(PTRACE_DETACH, child, NULL, ended ? SIGUSR1 : 0), 0);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (status != 0)
 		fail_msg("operation %d, handler after %ld steps: status %x", (int)operation, steps, (unsigned)status);
+	assert_int_equal(grants_of(sem), tickets_of(sem));
+	assert_int_equal(records_owned(sem), 0);
+	return !ended;
+}
+
+static void
+handle_after_each(enum operation operation, long stride)
+{
+	if (UNDER_SANITIZER)
+		SKIP("a sanitizer adds too many instructions");
+	begin(PERMITS);
+	for (long steps = 1; handles_after(operation, steps); steps += stride)
+		continue;
 	end();
-	return true;
 }
 
 TEST(a_handler_releases_in_a_fast_acquire)
 {
-	for (long steps = 1; handles_after(FAST_ACQUIRE, steps);)
-		steps++;
+	handle_after_each(FAST_ACQUIRE, 1);
 }
 
 TEST(a_handler_releases_in_a_fast_release)
 {
-	for (long steps = 1; handles_after(FAST_RELEASE, steps);)
-		steps++;
+	handle_after_each(FAST_RELEASE, 1);
 }
 
 /* Some hundred steps, so the tests of libtsem-posix and its storm have to find the others. */
 TEST(a_handler_releases_in_the_slow_path)
 {
 	enum { STRIDE = 29 };
-	for (long steps = 1; handles_after(SLOW_ACQUIRE, steps);)
-		steps += STRIDE;
-	for (long steps = 1; handles_after(SLOW_RELEASE, steps);)
-		steps += STRIDE;
+	handle_after_each(SLOW_ACQUIRE, STRIDE);
+	handle_after_each(SLOW_RELEASE, STRIDE);
 }
