@@ -498,24 +498,26 @@ wait_since_1970(sem_t *sem)
 	return sem_clockwait(sem, CLOCK_MONOTONIC, &since_1970);
 }
 
+#define LAST_SECOND ((time_t)(sizeof(time_t) == sizeof(int64_t) ? INT64_MAX : INT32_MAX))
+
 static int
 wait_until_the_end_of_time(sem_t *sem)
 {
-	const struct timespec end = {(time_t)INT64_MAX, 999999999};
+	const struct timespec end = {LAST_SECOND, 999999999};
 	return sem_timedwait(sem, &end);
 }
 
 static int
 wait_until_the_end_of_time_monotonic(sem_t *sem)
 {
-	const struct timespec end = {(time_t)INT64_MAX, 999999999};
+	const struct timespec end = {LAST_SECOND, 999999999};
 	return sem_clockwait(sem, CLOCK_MONOTONIC, &end);
 }
 
 static int
 wait_until_the_end_of_time_realtime(sem_t *sem)
 {
-	const struct timespec end = {(time_t)INT64_MAX, 999999999};
+	const struct timespec end = {LAST_SECOND, 999999999};
 	return sem_clockwait(sem, CLOCK_REALTIME, &end);
 }
 
