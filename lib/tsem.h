@@ -62,7 +62,7 @@ typedef struct tsem_process {
 } tsem_process;
 
 /* Flags of tsem_create(), tsem_open(), tsem_remove(), tsem_unlink() and tsem_recover_owner(). */
-#define TSEM_FORCE 1U      /* what that is, each function says */
+#define TSEM_FORCE 1U      /* tsem_remove, tsem_unlink, tsem_recover_owner: each says what it does */
 #define TSEM_FOREIGN 2U    /* also a semaphore of another user; that user can spoil its counts */
 #define TSEM_READ_ONLY 4U  /* tsem_open: for tsem_available(), tsem_stat(), tsem_owners() and tsem_snapshot() only */
 #define TSEM_EXIST_OK 8U   /* tsem_create: open it if it exists with this number of permits */
