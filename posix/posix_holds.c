@@ -152,9 +152,14 @@ holds_free_place(struct holds *holds, struct place *place)
 }
 
 bool
-holds_are_empty(const struct holds *holds)
+holds_are_idle(struct holds *holds)
 {
-	return (uint32_t)atomic_load(&holds->held) == 0;
+	const uint64_t unused = atomic_load(&holds->unused);
+	const uint32_t made = atomic_load(&holds->made);
+	uint32_t n = 0;
+	for (uint32_t at = (uint32_t)unused; at != 0 && n < made; n++)
+		at = atomic_load_explicit(&place_at(holds, at)->next, memory_order_relaxed);
+	return n == made && atomic_load(&holds->unused) == unused && (uint32_t)atomic_load(&holds->held) == 0;
 }
 
 void

@@ -30,7 +30,8 @@ struct place *holds_pop(struct holds *holds);
 /* The place has no hold any more. Async-signal-safe. */
 void holds_free_place(struct holds *holds, struct place *place);
 
-bool holds_are_empty(const struct holds *holds);
+/* There is no hold, and no thread has a place. False also if that cannot be told, because a thread changes it just now. */
+bool holds_are_idle(struct holds *holds);
 
 /* In a child of fork(): the holds are those of its parent. */
 void holds_forget(struct holds *holds);

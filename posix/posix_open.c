@@ -63,10 +63,18 @@ begin_child(void)
 	unlock();
 }
 
-static __attribute__((constructor)) void
+static void
 watch_forks(void)
 {
 	pthread_atfork(lock, unlock, begin_child);
+}
+
+/* As soon as possible: handlers of the program that are registered later may call these functions, also in the child. */
+static __attribute__((constructor)) void
+watch_forks_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, watch_forks);
 }
 
 /* ---- the list, under the mutex; libtsem, which has a mutex of its own, is not called under it ---- */
@@ -222,6 +230,7 @@ sem_open(const char *name, int flags, ...)
 		value = va_arg(arguments, unsigned);
 		va_end(arguments);
 	}
+	watch_forks_once();
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	int rc = read_request(&request, name, mode, value);
 	if (rc == 0)
@@ -236,33 +245,47 @@ sem_open(const char *name, int flags, ...)
 /* ---- close, unlink ---- */
 
 /*
- * `*last`: what is to be closed after the mutex. With holds, which only this handle can release, it stays behind the scenes
- * until the program opens it again.
+ * One that is closed stays behind the scenes while it has holds, which only its handle can release, or a sem_post() is still
+ * under way: the thread that got its permit may close the semaphore. Copies another one to `*idle`, for its end.
  */
-static void
-close_named(struct named *named, struct named *last)
+static bool
+take_out_idle(struct named *idle)
 {
-	if (--named->opened > 0)
-		return;
-	atomic_store_explicit(&named->mark, NAMED_CLOSED, memory_order_relaxed);
-	if (named->holds != NULL && !holds_are_empty(named->holds))
-		return;
-	last->handle = named->handle;
-	last->holds = named->holds;
-	take_out(named);
+	for (struct named *named = all; named != NULL; named = named->next) {
+		if (named->opened > 0 || (named->holds != NULL && !holds_are_idle(named->holds)))
+			continue;
+		*idle = (struct named){.handle = named->handle, .holds = named->holds};
+		take_out(named);
+		return true;
+	}
+	return false;
+}
+
+static void
+close_idle(void)
+{
+	struct named idle;
+	bool found;
+	do {
+		lock();
+		found = take_out_idle(&idle);
+		unlock();
+		if (found) {
+			tsem_close(idle.handle);
+			holds_free(idle.holds);
+		}
+	} while (found);
 }
 
 int
 sem_close(sem_t *sem)
 {
-	struct named last = {.handle = NULL};
 	lock();
 	struct named *named = find_opened(sem);
-	if (named != NULL)
-		close_named(named, &last);
+	if (named != NULL && --named->opened == 0)
+		atomic_store_explicit(&named->mark, NAMED_CLOSED, memory_order_relaxed);
 	unlock();
-	tsem_close(last.handle);
-	holds_free(last.holds);
+	close_idle();
 	return named != NULL ? 0 : named_fail(-EINVAL);
 }
 

@@ -105,7 +105,7 @@ ask(const struct segment *segment, int fd, uint64_t byte)
 int
 lock_is_taken(const struct segment *segment, const char *name, uint64_t byte)
 {
-	if (segment->fd >= 0)
+	if (is_ours(segment, segment->fd, FD_CLOEXEC))
 		return ask(segment, segment->fd, byte);
 	NO_CANCELLATION;
 	char path[PATH_BYTES];

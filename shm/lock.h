@@ -28,8 +28,8 @@ int lock_take(const struct segment *segment, int fd, uint64_t byte);
 void lock_release(const struct segment *segment, int fd, uint64_t byte);
 
 /*
- * Whether the byte is locked: 1 or 0. Asks by means of the segment's own descriptor, which has no locks, or if it is closed,
- * of `name`. Errors as above, and those of open().
+ * Whether the byte is locked: 1 or 0. Asks by means of the segment's own descriptor, which has no locks, or if that is closed,
+ * opens `name`. Errors as above, and those of open().
  */
 int lock_is_taken(const struct segment *segment, const char *name, uint64_t byte);
 

@@ -12,6 +12,7 @@
 #include "recovery/removal.h"
 #include "system/extensible.h"
 #include "system/identity.h"
+#include "system/process_mutex.h"
 
 #define MODE_DEFAULT 0600
 
@@ -52,6 +53,7 @@ static int
 allocate_handle(struct tsem **sem)
 {
 	struct identity self;
+	process_mutex_mind_forks();
 	int rc = identity_get(&self); /* which fills its cache */
 	if (rc < 0)
 		return rc;

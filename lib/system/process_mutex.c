@@ -17,12 +17,15 @@ process_mutex_unlock(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-/*
- * Before the program registers its own handlers: fork() calls the last ones first, so they may take a mutex under which the
- * program calls this library.
- */
-static __attribute__((constructor)) void
+static void
 mind_forks(void)
 {
 	pthread_atfork(process_mutex_lock, process_mutex_unlock, process_mutex_unlock);
+}
+
+__attribute__((constructor)) void
+process_mutex_mind_forks(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, mind_forks);
 }

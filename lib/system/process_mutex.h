@@ -11,4 +11,10 @@ void process_mutex_lock(void);
 
 void process_mutex_unlock(void);
 
+/*
+ * Registers what forks do, as soon as the library is loaded or used: fork() calls the handlers that were registered last
+ * first, and in the child last. So those of the program may call this library, and take a mutex under which it does so.
+ */
+void process_mutex_mind_forks(void);
+
 #endif

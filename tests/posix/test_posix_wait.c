@@ -102,6 +102,41 @@ TEST(a_post_without_waiters_increments_the_value)
 	assert_int_equal(sem_close(sem), 0);
 }
 
+/* Two threads use what the semaphore protects. The last one destroys both, while the other one may not have returned yet. */
+struct shared {
+	sem_t *sem;
+	int users;
+};
+
+static void *
+leave(void *arg)
+{
+	struct shared *shared = arg;
+	sem_t *sem = shared->sem;
+	int failures = sem_wait(sem) != 0;
+	const bool is_last = --shared->users == 0;
+	failures += sem_post(sem) != 0;
+	if (is_last)
+		failures += sem_close(sem) != 0;
+	return failures == 0 ? NULL : shared;
+}
+
+TEST(the_last_user_closes_it_while_the_other_one_posts)
+{
+	enum { TIMES = 3000 };
+	const char *name = fresh_posix_name();
+	for (int i = 0; i < TIMES; i++) {
+		struct shared shared = {.sem = new_posix(name, 1), .users = 2};
+		pthread_t thread;
+		void *failed;
+		assert_int_equal(sem_unlink(name), 0);
+		assert_int_equal(pthread_create(&thread, NULL, leave, &shared), 0);
+		assert_null(leave(&shared));
+		assert_int_equal(pthread_join(thread, &failed), 0);
+		assert_null(failed);
+	}
+}
+
 TEST(each_post_lets_one_waiter_return)
 {
 	enum { WAITERS = 3 };
