@@ -112,7 +112,7 @@ TEST_WITH(set_up_locks, a_lock_that_is_released_and_taken_again_is_no_death)
 	expect_at_rest(sem, 1);
 }
 
-/* ---- descriptors that the program has closed ---- */
+/* ---- a descriptor that the program has closed ---- */
 
 static int
 acquire_and_stay(void *unused)
@@ -122,11 +122,11 @@ acquire_and_stay(void *unused)
 	return stay_until_killed(unused);
 }
 
-TEST_WITH(set_up_locks, a_process_without_descriptors_notices_a_death)
+TEST_WITH(set_up_locks, a_process_without_the_descriptor_notices_a_death)
 {
 	const pid_t holder = start_child(acquire_and_stay, NULL);
 	EVENTUALLY(stat_of(sem).held == 1);
-	closefrom(3);
+	close(sem->segment.fd);
 	uint32_t permits = 0;
 	assert_int_equal(tsem_recover(sem, &permits), 0);
 	assert_int_equal(permits, 0);
