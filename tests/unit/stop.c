@@ -25,8 +25,7 @@ static const long sleep_numbers[] = {
 	SYS_futex,
 #endif
 #ifdef SYS_futex_time64 /* 32-bit systems */
-	SYS_futex_time64,
-	SYS_clock_nanosleep_time64,
+	SYS_futex_time64,    SYS_clock_nanosleep_time64,
 #endif
 #ifdef SYS_clock_nanosleep
 	SYS_clock_nanosleep,
