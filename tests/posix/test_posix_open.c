@@ -564,10 +564,10 @@ TEST(the_same_semaphore_has_the_same_address)
 TEST(what_is_no_open_semaphore_cannot_be_closed)
 {
 	sem_t unnamed;
-	sem_t *volatile failed = SEM_FAILED; /* which the compiler would refuse */
+	int (*volatile close_any)(sem_t *) = sem_close; /* so that the compiler does not see the null pointer */
 	assert_int_equal(sem_init(&unnamed, 0, 1), 0);
 	EXPECT_ERROR(EINVAL, sem_close(&unnamed));
-	EXPECT_ERROR(EINVAL, sem_close(failed));
+	EXPECT_ERROR(EINVAL, close_any(SEM_FAILED));
 	assert_int_equal(sem_destroy(&unnamed), 0);
 }
 
