@@ -118,17 +118,6 @@ add(tsem *handle, const unsigned char uuid[16], bool with_holds)
 	return named;
 }
 
-static void
-take_out(struct named *named)
-{
-	struct named **at = &all;
-	while (*at != named)
-		at = &(*at)->next;
-	*at = named->next;
-	named->next = unused;
-	unused = named;
-}
-
 /* ---- open ---- */
 
 struct request {
@@ -251,11 +240,14 @@ sem_open(const char *name, int flags, ...)
 static bool
 take_out_idle(struct named *idle)
 {
-	for (struct named *named = all; named != NULL; named = named->next) {
+	struct named *named;
+	for (struct named **at = &all; (named = *at) != NULL; at = &named->next) {
 		if (named->opened > 0 || (named->holds != NULL && !holds_are_idle(named->holds)))
 			continue;
 		*idle = (struct named){.handle = named->handle, .holds = named->holds};
-		take_out(named);
+		*at = named->next;
+		named->next = unused;
+		unused = named;
 		return true;
 	}
 	return false;

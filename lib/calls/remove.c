@@ -182,7 +182,7 @@ tsem_unlink(const char *name, unsigned flags)
 		return rc;
 	rc = tsem_open(name, flags & TSEM_FOREIGN, &sem);
 	if (rc == -EIDRM)
-		return removal_unlink_leftover(name, flags & TSEM_FOREIGN);
+		return removal_unlink_leftover(name, flags);
 	/* The directory decides which process may delete the file, and not the file's mode. */
 	if (rc == -EACCES && segment_unlink(name, seen.st_dev, seen.st_ino) == 0)
 		return 0;

@@ -114,17 +114,9 @@ TEST_WITH(set_up_locks, a_lock_that_is_released_and_taken_again_is_no_death)
 
 /* ---- a descriptor that the program has closed ---- */
 
-static int
-acquire_and_stay(void *unused)
-{
-	static tsem_hold hold;
-	CHECK(tsem_acquire(sem, 1, NULL, &hold) == 0);
-	return stay_until_killed(unused);
-}
-
 TEST_WITH(set_up_locks, a_process_without_the_descriptor_notices_a_death)
 {
-	const pid_t holder = start_child(acquire_and_stay, NULL);
+	const pid_t holder = start_child(hold_until_killed, sem);
 	EVENTUALLY(stat_of(sem).held == 1);
 	close(sem->segment.fd);
 	uint32_t permits = 0;
