@@ -42,7 +42,7 @@ install_here() {
 
 files_are_there() {
 	local file
-	for file in "$prefix/include/tsem.h" "$prefix/include/tsem.hpp" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" "$libdir/libtsem-posix.so.1" \
+	for file in "$prefix/include/tsem.h" "$prefix/include/tsem.hpp" "$libdir/libtsem.so" "$libdir/libtsem.so.1" "$libdir/libtsem.a" \
 		"$libdir/pkgconfig/tsem.pc" "$prefix/bin/tsem" "$programs/tsem-view" "$programs/tsem-top" \
 		"$prefix/share/bash-completion/completions/tsem" "$prefix/share/zsh/site-functions/_tsem" \
 		"$prefix/share/fish/vendor_completions.d/tsem.fish" "$prefix/share/man/man1/tsem.1" \
@@ -50,6 +50,7 @@ files_are_there() {
 		"$prefix/share/man/man3/tsem.3" "$prefix/share/man/man7/tsem.7"; do
 		[ -e "$directory/root$file" ] || { echo "missing: $file"; return 1; }
 	done
+	[ -e "$directory/root$libdir/libtsem-posix.so.1" ] || [ ! -e "$build/posix" ]
 }
 
 # The output of pkg-config, with that directory as root.

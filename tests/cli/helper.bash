@@ -30,6 +30,8 @@ setup() {
   # Without bats tracing every command, a test takes half the time. The price: if a [[ ]] fails, bats does not name its line.
   set +o functrace
   cd "$BATS_TEST_TMPDIR" || return
+  # The environment variable has the names of tests that cannot pass on this platform, one in each line.
+  [[ $'\n'${TSEM_TESTS_LEFT_OUT-}$'\n' != *$'\n'"$BATS_TEST_DESCRIPTION"$'\n'* ]] || skip 'TSEM_TESTS_LEFT_OUT names it'
 }
 
 teardown() {
@@ -48,7 +50,7 @@ end_all() {
     pids=("${pids[@]//[!0-9]/}")
     ((${#pids[@]} > 0)) || break
   done
-  rm -rf "$FILE"* /dev/shm/tsem-jobs.*."$SEM"*
+  rm -rf "${FILE:?}"* /dev/shm/tsem-jobs.*."${SEM:?}"*
   wait
 }
 

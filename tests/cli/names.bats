@@ -92,7 +92,7 @@ waits_at() {
   create_three
   tsem take "$SEM-a"
   tsem take "$SEM-b"
-  attempt strace -o calls -e trace=openat,futex tsem wait -w 0s100ms "$SEM-a" "$SEM-b"
+  attempt strace -o calls -e trace=openat,/futex tsem wait -w 0s100ms "$SEM-a" "$SEM-b"
   expect_status 75
   sed "/$SEM-b/q" calls | grep -q FUTEX_WAIT
   expect_equal 'sleeps for the second' "$(sed "1,/$SEM-b/d" calls | grep -c FUTEX_WAIT)" 0

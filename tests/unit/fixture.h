@@ -98,8 +98,17 @@ void peer_cancels_and_dies_before_waking(void);
 /* ---- two permits, and a record that this thread has cached for one permit ---- */
 
 int set_up_cached(void **state);
+void skip_without_cache(void);
 
-#define TEST_CACHED(name) TEST_WITH(set_up_cached, name)
+/* cmocka takes a skip in a set-up for a failure. */
+#define TEST_CACHED(name)            \
+	static void name##_cached(void); \
+	TEST_WITH(set_up_cached, name)   \
+	{                                \
+		skip_without_cache();        \
+		name##_cached();             \
+	}                                \
+	static void name##_cached(void)
 
 /* Acquires and releases one permit. Returns the index of the record. */
 uint32_t use_one_permit(void);

@@ -76,10 +76,34 @@ register_test(const char *name, CMUnitTestFunction test, CMFixtureFunction set_u
 	lines[at] = line;
 }
 
+/* The environment variable has the names of tests that cannot pass on this platform, one in each line. */
+static bool
+is_left_out(const char *name)
+{
+	const char *all = getenv("TSEM_TESTS_LEFT_OUT");
+	const size_t length = strlen(name);
+	for (const char *at = all; at != NULL && (at = strstr(at, name)) != NULL; at++) {
+		if ((at == all || at[-1] == '\n') && (at[length] == '\n' || at[length] == '\0'))
+			return true;
+	}
+	return false;
+}
+
+static void
+leave_out(void **state)
+{
+	(void)state;
+	SKIP("TSEM_TESTS_LEFT_OUT names it");
+}
+
 int
 run_all_tests(unsigned seconds)
 {
 	bound_time(seconds);
+	for (size_t i = 0; i < tests_registered; i++) {
+		if (is_left_out(tests[i].name))
+			tests[i] = (struct CMUnitTest){.name = tests[i].name, .test_func = leave_out};
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

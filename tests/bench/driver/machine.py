@@ -21,10 +21,13 @@ def first_line(command):
 
 
 def processor():
+    """The name, which hypervisors shorten, and what tells one kind from another."""
+    facts = {}
     for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
+        key, _, value = line.partition(":")
+        facts.setdefault(key.strip(), value.strip())
+    kind = f" (family {facts['cpu family']}, model {facts['model']})" if "cpu family" in facts else ""
+    return facts.get("model name", platform.machine()) + kind
 
 
 def build_facts(build):
