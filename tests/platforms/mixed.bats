@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Programs of 32 and of 64 bits on one semaphore: the commands TSEM and TSEM_OTHER.
+# shellcheck disable=SC2016 # the scripts in quotes are for inner shells
 load ../cli/helper
 
+# Of ELF: 1 for 32 bits, 2 for 64.
+class_of() {
+  od -An -tu1 -j4 -N1 "$1" | xargs
+}
+
 @test "mixed: one command has 32 bits, the other has 64" {
-  expect_equal 'the classes of ELF' "$(for tsem in "$TSEM" "$TSEM_OTHER"; do head -c 5 "$tsem" | tail -c 1; done | od -An -tu1 | xargs)" '1 2'
+  expect_equal 'the classes' "$(class_of "$TSEM") $(class_of "$TSEM_OTHER")" '1 2'
 }
 
 @test "mixed: what the one has created, the other takes and posts, and both leave it at rest" {
