@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "commit.h"
 #include "config.h"
 #include "options.h"
 
@@ -140,5 +141,8 @@ print_help(const struct verb *verb)
 void
 print_version(void)
 {
-	printf("tsem %s\n", TSEM_VERSION);
+	printf("tsem %s", TSEM_VERSION);
+	if (sizeof(TSEM_COMMIT) > 1)
+		printf(" (%s)", TSEM_COMMIT);
+	putchar('\n');
 }

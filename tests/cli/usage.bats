@@ -226,12 +226,14 @@ mapfile -t VERBS < <(verbs_of_help)
 }
 
 @test "usage: --version, on standard output" {
-  local option
+  local option commit=' \([0-9a-f]{12,}(-dirty)?\)'
+  # Without git, only a tarball of git archive knows its commit.
+  git -C "$BATS_TEST_DIRNAME" rev-parse 2>/dev/null || commit="($commit)?"
   for option in -V --version; do
     attempt tsem "$option"
     expect_status 0
     expect_err ''
-    expect_match "tsem $option" "$OUT" '^tsem [0-9]+\.[0-9]+\.[0-9]+$'
+    expect_match "tsem $option" "$OUT" "^tsem [0-9]+\.[0-9]+\.[0-9]+$commit\$"
   done
 }
 
