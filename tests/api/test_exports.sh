@@ -8,7 +8,7 @@ library=$1
 header=$2
 map=$4
 page=$5
-promised=$(sed -n 's/^ \(tsem_[a-z_]*\)@LIBTSEM_1 .*/\1/p' "$3")
+symbols_file=$3
 failed=0
 number=0
 
@@ -44,7 +44,13 @@ check 'what is declared is exported, and nothing else' "$declared" "$functions"
 check 'under one version' LIBTSEM_1 "$versions"
 check 'no data, only the version node itself' 'A LIBTSEM_1' "${others%%@*}"
 check 'soname' libtsem.so.1 "$soname"
-check 'what the package promises is exported, and written down' "$(sort <<<"$promised")" "$functions"
+if [ -e "$symbols_file" ]; then
+	promised=$(sed -n 's/^ \(tsem_[a-z_]*\)@LIBTSEM_1 .*/\1/p' "$symbols_file" | sort)
+	check 'what the package promises is exported, and written down' "$promised" "$functions"
+else
+	number=$((number + 1))
+	echo "ok $number - what the package promises # SKIP a tarball has no debian/"
+fi
 check 'the map has the order of the header' "$in_order" "$(sed -n 's/^\t\(tsem_[a-z_]*\);$/\1/p' "$map")"
 check 'so has NAME of the page' "$in_order" "$(sed -n 's/^\.Nm \(tsem_[a-z_]*\).*/\1/p' "$page")"
 check 'so has SYNOPSIS' "$in_order" "$(sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/s/^\.Fn \(tsem_[a-z_]*\).*/\1/p' "$page")"
