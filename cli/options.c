@@ -430,7 +430,8 @@ static _Noreturn void
 die_of_option(const struct parser *parser, int problem)
 {
 	const char letter[3] = {'-', (char)optopt, '\0'};
-	const char *last = parser->argv[optind - 1];
+	/* musl counts the missing argument of a letter as a word. */
+	const char *last = parser->argv[(optind < parser->argc ? optind : parser->argc) - 1];
 	const bool is_long = strncmp(last, "--", 2) == 0;
 	const char *what = problem == ':'           ? "missing argument of option"
 	                   : is_long && optopt != 0 ? "superfluous argument of option"
