@@ -64,7 +64,8 @@ next_character(const char **text, mbstate_t *state)
 		return L'?';
 	}
 	*text += length;
-	return c;
+	/* In an ASCII locale, musl makes surrogates of bytes that are not ASCII. */
+	return c >= 0xd800 && c <= 0xdfff ? L'?' : c;
 }
 
 void
