@@ -31,7 +31,7 @@ expect_same() {
   expect_same '"$@" >seen' "${look[@]}"
   expect_same 'umask 027; "$@" >seen' "${look[@]}"
   expect_same 'trap "" INT QUIT HUP TERM USR1 USR2 TSTP PIPE CONT; exec "$@" >seen' "${look[@]}"
-  expect_same 'exec env --block-signal=1,2,3,10,12,13,15,17,18,20,34,64 --ignore-signal=CHLD "$@" >seen' "${look[@]}"
+  expect_same 'exec env --block-signal=1,2,3,10,12,13,15,17,18,20,35,64 --ignore-signal=CHLD "$@" >seen' "${look[@]}"
   expect_match 'ignored' "$(grep SigIgn: directly)" '[13579bdf]....$'
   expect_match 'blocked' "$(grep SigBlk: directly)" ':.*[1-9a-f]'
 }
