@@ -42,7 +42,7 @@ bool
 call_look(pid_t thread, struct call *call)
 {
 	struct syscall_info info = {0};
-	if (ptrace((enum __ptrace_request)GET_SYSCALL_INFO, thread, (void *)sizeof(info), &info) <= 0)
+	if (ptrace((int)GET_SYSCALL_INFO, thread, (void *)sizeof(info), &info) <= 0)
 		return false;
 	call->is_exit = info.op == INFO_EXIT;
 	if (call->is_exit) {

@@ -56,7 +56,7 @@ tracee_fail(const char *state)
 void
 tracee_go(struct tracee *tracee, int how)
 {
-	if (ptrace((enum __ptrace_request)how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
+	if (ptrace(how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
 		tracee_fail("ptrace");
 	tracee->running = true;
 }
