@@ -93,9 +93,6 @@ sem_timedwait(sem_t *restrict sem, const struct timespec *restrict deadline)
 	return kind == KIND_CLOSED ? named_fail(-EINVAL) : next()->timedwait(sem, deadline);
 }
 
-/* musl has no such function, but programs may look for it by dlsym(). */
-int sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *restrict deadline);
-
 int
 sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *restrict deadline)
 {

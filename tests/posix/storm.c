@@ -29,9 +29,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* musl has no such function. libtsem-posix is preloaded. */
-__attribute__((weak)) int sem_clockwait(sem_t *restrict sem, clockid_t clock, const struct timespec *restrict deadline);
-
 static _Noreturn void
 die(const char *what)
 {
