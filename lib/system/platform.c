@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "system/platform.h"
 
+#include <asm/unistd.h> /* of Linux: musl may not know the number of futex_waitv() */
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/time_types.h>
@@ -75,7 +76,7 @@ futex_sleep(_Atomic uint32_t *word, uint32_t expected, uint32_t bits, uint64_t u
 static int
 futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size_t n, uint64_t until)
 {
-#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+#if defined(__NR_futex_waitv) && defined(FUTEX_32)
 	struct futex_waitv waiters[TSEM_SEMAPHORES_MAX];
 	const struct __kernel_timespec ts = {(int64_t)(until / NS_PER_SECOND), (int64_t)(until % NS_PER_SECOND)};
 	for (size_t i = 0; i < n; i++)
@@ -84,7 +85,7 @@ futex_sleep_any(_Atomic uint32_t *const words[], const uint32_t expected[], size
 			.val = expected[i],
 			.flags = FUTEX_32,
 		};
-	long rc = syscall(SYS_futex_waitv, waiters, n, 0, until == NS_FOREVER ? NULL : &ts, CLOCK_MONOTONIC);
+	long rc = syscall(__NR_futex_waitv, waiters, n, 0, until == NS_FOREVER ? NULL : &ts, CLOCK_MONOTONIC);
 	if (rc >= 0 || errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT)
 		return rc < 0 ? -errno : 0;
 #else
