@@ -49,12 +49,12 @@ work(enum operation operation)
 		acquire(count);
 	signal(SIGUSR1, release_spare);
 	ptrace(PTRACE_TRACEME);
-	raise(SIGSTOP);
+	kill(getpid(), SIGSTOP);
 	if (is_release)
 		release();
 	else
 		acquire(count);
-	raise(SIGSTOP);
+	kill(getpid(), SIGSTOP);
 	if (!is_release)
 		release();
 	acquire(1);

@@ -35,6 +35,13 @@ struct barred {
 	int error; /* that creating fails with */
 };
 
+/* The number of the system call that open() makes, and of its argument. */
+#if defined(__GLIBC__) || !defined(SYS_open)
+#define OPEN_AND_FLAGS SYS_openat, 2
+#else
+#define OPEN_AND_FLAGS SYS_open, 1
+#endif
+
 enum { REPLACE_NOTHING = 1 }; /* RENAME_NOREPLACE */
 
 /* The lower half of an argument, on either byte order. */
@@ -124,7 +131,7 @@ TEST(created_without_unnamed_files)
 {
 	static const int errors[] = {EOPNOTSUPP, EISDIR}; /* from the file system, and from an old kernel */
 	for (size_t i = 0; i < 2; i++) {
-		const struct barrier unnamed = {SYS_openat, 2, UNNAMED, errors[i]};
+		const struct barrier unnamed = {OPEN_AND_FLAGS, UNNAMED, errors[i]};
 		expect_created(&unnamed, &none);
 	}
 }
@@ -163,16 +170,16 @@ fail_to_create(void *arg)
 TEST(where_creating_is_forbidden_no_file_is_left)
 {
 	static const struct barred ways[] = {
-		{.barriers = {{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_openat, 2, O_EXCL, EACCES}}, .error = EACCES},
+		{.barriers = {{OPEN_AND_FLAGS, UNNAMED, EOPNOTSUPP}, {OPEN_AND_FLAGS, O_EXCL, EACCES}}, .error = EACCES},
 		{.barriers = {{SYS_linkat, 4, AT_EMPTY_PATH, ENOENT}, {SYS_linkat, 4, AT_SYMLINK_FOLLOW, EACCES}},
 	     .error = EACCES},
-		{.barriers = {{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, EACCES}},
+		{.barriers = {{OPEN_AND_FLAGS, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, EACCES}},
 	     .error = EACCES},
-		{.barriers = {{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, ENOSYS}},
+		{.barriers = {{OPEN_AND_FLAGS, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, ENOSYS}},
 	     .error = EOPNOTSUPP},
-		{.barriers = {{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, EINVAL}},
+		{.barriers = {{OPEN_AND_FLAGS, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, EINVAL}},
 	     .error = EOPNOTSUPP},
-		{.barriers = {{SYS_openat, 2, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, EPERM}},
+		{.barriers = {{OPEN_AND_FLAGS, UNNAMED, EOPNOTSUPP}, {SYS_renameat2, 4, REPLACE_NOTHING, EPERM}},
 	     .error = EOPNOTSUPP},
 	};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -187,7 +194,7 @@ TEST(where_creating_is_forbidden_no_file_is_left)
 
 /* ---- a creator that is stopped or killed before the file has its name ---- */
 
-static const struct barrier no_unnamed_files = {SYS_openat, 2, UNNAMED, EOPNOTSUPP};
+static const struct barrier no_unnamed_files = {OPEN_AND_FLAGS, UNNAMED, EOPNOTSUPP};
 
 static const long publish_numbers[] = {
 	SYS_renameat2,
