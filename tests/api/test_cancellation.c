@@ -207,6 +207,13 @@ TEST(a_cancelled_waiter_keeps_its_place)
 
 /* ---- a wait that is a cancellation point ---- */
 
+/* Within a system call, musl on x86_64 cancels a thread without regard to the alignment of its stack. */
+#if defined(__x86_64__) && !defined(__GLIBC__)
+#define STACK_IS_MISALIGNED true
+#else
+#define STACK_IS_MISALIGNED false
+#endif
+
 static const struct tsem_wait cancelable = {.size = sizeof(cancelable), .flags = TSEM_CANCELABLE};
 
 static void *
@@ -230,6 +237,8 @@ static void *(*const ways[])(void *) = {take_cancelably, acquire_cancelably};
 /* The waiter behind moves up. */
 TEST(a_cancelled_wait_leaves_the_queue)
 {
+	if (STACK_IS_MISALIGNED)
+		SKIP("musl runs cleanup handlers on a misaligned stack");
 	for (size_t i = 0; i < 2; i++) {
 		tsem *sem = new_semaphore(1, 0);
 		pthread_t thread;
@@ -268,6 +277,8 @@ take_and_say_so(void *sem)
 TEST(a_wait_that_is_cancelled_at_the_moment_of_the_post)
 {
 	enum { ROUNDS = 500 };
+	if (STACK_IS_MISALIGNED)
+		SKIP("musl runs cleanup handlers on a misaligned stack");
 	int cancelled = 0;
 	tsem *sem = new_semaphore(0, 0);
 	for (int i = 0; i < ROUNDS; i++) {
