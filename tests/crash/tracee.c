@@ -46,6 +46,12 @@ process_state(pid_t pid)
 
 /* ---- waiting for a tracee ---- */
 
+#ifdef __GLIBC__
+typedef enum __ptrace_request request;
+#else
+typedef int request;
+#endif
+
 void
 tracee_fail(const char *state)
 {
@@ -56,7 +62,7 @@ tracee_fail(const char *state)
 void
 tracee_go(struct tracee *tracee, int how)
 {
-	if (ptrace(how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
+	if (ptrace((request)how, tracee->pid, NULL, NULL) != 0 && errno != ESRCH)
 		tracee_fail("ptrace");
 	tracee->running = true;
 }
