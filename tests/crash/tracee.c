@@ -46,6 +46,7 @@ process_state(pid_t pid)
 
 /* ---- waiting for a tracee ---- */
 
+/* What ptrace() does: glibc has an enumeration for it, musl an int. */
 #ifdef __GLIBC__
 typedef enum __ptrace_request request;
 #else
