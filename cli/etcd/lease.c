@@ -8,6 +8,7 @@
 #include <time.h>
 #include <uuid.h>
 
+#include "etcd/login.h"
 #include "etcd/txn.h"
 #include "monotonic.h"
 
@@ -110,7 +111,6 @@ static void
 start_reading(struct lease *lease)
 {
 	json_t *txn = txn_new();
-	lease->reads = true;
 	for (size_t i = 0; i < lease->keys_n; i++)
 		txn_keys(txn, "success", lease->keys[i]);
 	start(lease, "/v3/kv/txn", txn);
@@ -125,10 +125,10 @@ is_alive(const json_t *answer)
 }
 
 static bool
-is_of_etcd(const struct lease *lease, const json_t *answer)
+is_of_etcd(const json_t *answer, bool reads)
 {
-	return lease->reads ? json_object_get(answer, "responses") != NULL
-	                    : json_object_get(json_object_get(answer, "result"), "ID") != NULL;
+	return reads ? json_object_get(answer, "responses") != NULL
+	             : json_object_get(json_object_get(answer, "result"), "ID") != NULL;
 }
 
 static bool
@@ -163,20 +163,23 @@ static void
 take_answer(struct lease *lease, enum outcome outcome, const json_t *answer)
 {
 	const bool same = lease->member == wire_member(lease->wire);
+	const bool reads = lease->reads;
+	lease->reads = false;
 	lease->refused = outcome == OUTCOME_REFUSED;
-	if (outcome == OUTCOME_REFUSED || (outcome == OUTCOME_DONE && !is_of_etcd(lease, answer)))
+	if (outcome == OUTCOME_REFUSED || (outcome == OUTCOME_DONE && !is_of_etcd(answer, reads)))
 		wire_leave_member(lease->wire, lease->member);
-	if (outcome != OUTCOME_DONE || !same || !is_of_etcd(lease, answer))
+	if (outcome != OUTCOME_DONE || !same || !is_of_etcd(answer, reads))
 		try_again(lease, lease->ttl_ns / PAUSES);
-	else if (lease->reads && lease->holds && !has_keys(lease, answer))
+	else if (reads && lease->holds && !has_keys(lease, answer))
 		miss_key(lease);
-	else if (!lease->reads && !is_alive(answer))
+	else if (!reads && !is_alive(answer))
 		lease->gone = true;
-	else if (!lease->reads && lease->rests)
+	else if (!reads && lease->rests)
 		try_again(lease, lease->ttl_ns / PERIODS);
-	else if (!lease->reads)
-		start_reading(lease);
-	else {
+	else if (!reads) {
+		lease->reads = true;
+		try_again(lease, 0);
+	} else {
 		lease->missed = false;
 		lease->valid_until_ns = lease->sent_ns + lease->ttl_ns;
 		try_again(lease, lease->ttl_ns / PERIODS);
@@ -192,9 +195,15 @@ lease_tick(struct lease *lease)
 		take_answer(lease, outcome, answer);
 		json_decref(answer);
 	}
-	if (lease->call == NULL && !lease->gone && monotonic_ns() >= lease->next_ns)
+	if (lease->call != NULL || lease->gone || !login_is_done(lease->wire->login))
+		return UINT64_MAX;
+	if (monotonic_ns() < lease->next_ns)
+		return lease->next_ns;
+	if (lease->reads && lease->member == wire_member(lease->wire))
+		start_reading(lease);
+	else
 		start_keeping(lease);
-	return lease->call != NULL || lease->gone ? UINT64_MAX : lease->next_ns;
+	return UINT64_MAX;
 }
 
 void

@@ -24,8 +24,8 @@ struct lease {
 	uint64_t valid_until_ns; /* CLOCK_BOOTTIME; 0: not yet */
 
 	struct call *call; /* to keep it alive, then to read the keys; NULL: none is under way */
-	bool reads;
-	size_t member; /* that was asked to keep it alive */
+	bool reads;        /* the call, or the next one, is to read */
+	size_t member;     /* that was asked to keep it alive */
 	uint64_t sent_ns;
 	uint64_t next_ns; /* CLOCK_MONOTONIC */
 };
