@@ -51,7 +51,9 @@ advice(const char *program, int error)
 {
 	if (error == EACCES)
 		return "let this user search its folders and execute it";
-	return strcmp(program, ETCD_PROGRAM) == 0 ? "install the package " ETCD_PROGRAM : "install tsem again";
+	return strcmp(program, ETCD_PROGRAM) == 0 ? "install the package " ETCD_PROGRAM
+	                                            ", or build tsem with libcurl, nettle and libuuid"
+	                                          : "install tsem again";
 }
 
 void

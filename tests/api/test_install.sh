@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs into a directory of its own, then builds and runs a user's program against what is there: with pkg-config,
 # shared and static, as C11 and as C++. Usage: test_install.sh BUILD_DIRECTORY C_SOURCE C++_SOURCE PREFIX LIBDIR
-# PROGRAMS. Speaks TAP. PROGRAMS: the directory of those that the command becomes.
+# PROGRAMS PYTHON. Speaks TAP. PROGRAMS: the directory of those that the command becomes. PYTHON: empty if the module is left out.
 # shellcheck disable=SC2317 # most functions are called through check
 set -u
 
@@ -11,6 +11,7 @@ plus_source=$3
 prefix=$4
 libdir=$5
 programs=$6
+python=$7
 directory=$(mktemp -d "${TMPDIR:-/tmp}/tsem-install.XXXXXX") || exit 99
 trap 'rm -rf "$directory"' EXIT
 number=0
@@ -51,6 +52,12 @@ files_are_there() {
 		[ -e "$directory/root$file" ] || { echo "missing: $file"; return 1; }
 	done
 	[ -e "$directory/root$libdir/libtsem-posix.so.1" ] || [ ! -e "$build/posix" ]
+}
+
+python_finds_the_module() {
+	local module
+	module=$(cd "$directory/root" && find . -path '*-packages/tsem/__init__.py') &&
+		(cd / && "$python" -c 'import sys; sys.exit(sys.argv[1] not in sys.path)' "${module:1:-17}")
 }
 
 # The output of pkg-config, with that directory as root.
@@ -95,7 +102,7 @@ if ! command -v pkg-config >/dev/null; then
 	exit 0
 fi
 
-echo 1..18
+echo 1..19
 check 'installs' install_here
 check 'all that a user needs' files_are_there
 read -ra flags < <(config --cflags --libs)
@@ -106,6 +113,11 @@ if [ "$programs" = "$prefix/libexec/tsem" ]; then
 	check 'the command finds its programs in a prefix that was moved' shows_where_moved
 else
 	skip 'the command finds its programs in a prefix that was moved' 'they are not in libexec/tsem'
+fi
+if [[ $prefix = /usr* && -n $python ]]; then
+	check 'Python finds the module' python_finds_the_module
+else
+	skip 'Python finds the module' 'there is no Python, or it looks elsewhere'
 fi
 check 'C11' compile shared "${c_compiler[@]}" -std=c11 -D_GNU_SOURCE "${strict[@]}" "$source" "${flags[@]}"
 check 'C11 runs' runs shared
