@@ -89,7 +89,10 @@ die_of_terminal(const char *name)
 	const char *term = getenv("TERM");
 	if (term == NULL || term[0] == '\0')
 		die(name, "TERM is not set (set it to the type of this terminal, or use -b)");
-	die(name, "unknown or unsuitable terminal type '%s' (set TERM to a type that the system knows, such as xterm-256color, or use -b)", term);
+	die(name,
+	    "unknown or unsuitable terminal type '%s' (set TERM to a type that the system knows, such as xterm-256color, "
+	    "or use -b)",
+	    term);
 }
 
 static int
