@@ -240,11 +240,19 @@ jobs_enter(const char *name, pid_t session)
 	fcntl(jobs.fd, F_SETFL, flags);
 }
 
+static void
+write_status(const char *text, size_t length)
+{
+	if (pwrite(jobs.fd, text, length, jobs.line + STATUS_AT) != (ssize_t)length)
+		complain(NULL, "%s: %s ('tsem wait --status' does not learn the status of this job)", jobs.path,
+		         strerror(errno));
+}
+
 void
 jobs_hand_in(void)
 {
 	const char running = RUNNING;
-	pwrite(jobs.fd, &running, 1, jobs.line + STATUS_AT);
+	write_status(&running, 1);
 }
 
 void
@@ -252,7 +260,7 @@ jobs_end(int status)
 {
 	char text[4];
 	snprintf(text, sizeof(text), "%-3d", status);
-	pwrite(jobs.fd, text, 3, jobs.line + STATUS_AT);
+	write_status(text, 3);
 }
 
 /* ---- the wait ---- */

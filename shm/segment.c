@@ -41,6 +41,7 @@ populate(const struct segment *segment, size_t from, size_t to)
 {
 #ifdef MADV_POPULATE_WRITE
 	unsigned char *base = (unsigned char *)segment->header;
+	from -= from % (size_t)sysconf(_SC_PAGESIZE); /* which may be more than PAGE_BYTES */
 	if (madvise(base + from, to - from, MADV_POPULATE_WRITE) == 0)
 		return 0;
 #else

@@ -34,7 +34,7 @@ set_time(struct look *look)
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &utc);
 	const size_t length = strftime(look->time, sizeof(look->time), "%Y-%m-%dT%H:%M:%S", &utc);
-	snprintf(look->time + length, sizeof(look->time) - length, ".%03ldZ", now.tv_nsec / 1000000);
+	snprintf(look->time + length, sizeof(look->time) - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
 /* `rest`: further keys, which this function releases. */

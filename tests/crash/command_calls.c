@@ -158,7 +158,11 @@ static const struct known_call known_calls[] = {
 	{CALL(pwrite64), 0, {EIO, ENOSPC}},
 	{CALL(writev), 0, {EIO, ENOSPC}},
 	{CALL(close), 0, {0}},
+#ifdef SYS_mmap2
+	{CALL(mmap2), 0, {ENOMEM}},
+#else
 	{CALL(mmap), 0, {ENOMEM}},
+#endif
 	{CALL(munmap), 0, {0}},
 	{CALL(mprotect), 0, {ENOMEM}},
 	{CALL(madvise), 0, {EINVAL}},

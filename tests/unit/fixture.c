@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- the words of a semaphore ---- */
 
@@ -342,6 +343,13 @@ stat_of_file(const char *name)
 	struct stat st;
 	assert_int_equal(lstat(file_of(name), &st), 0);
 	return st;
+}
+
+off_t
+in_pages(off_t bytes)
+{
+	const off_t page = sysconf(_SC_PAGESIZE);
+	return (bytes + page - 1) / page * page;
 }
 
 void

@@ -163,6 +163,9 @@ extern const struct segment_config three_of_nine;
 struct segment create_segment(const char *name);
 struct stat stat_of_file(const char *name);
 
+/* Rounded up to pages of the machine, which the file system allocates. */
+off_t in_pages(off_t bytes);
+
 /* Attaching fails with this error, for reading and for writing. */
 void expect_refused(const char *name, int error);
 

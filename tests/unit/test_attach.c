@@ -140,12 +140,12 @@ TEST(holes_are_refused_or_filled)
 	struct segment copy;
 	assert_int_equal(segment_copy(&sparse, &copy), 0);
 	assert_int_equal(LOAD_SEQ(&copy.records[0].owner), 0);
-	assert_int_equal(stat_of_file(name).st_blocks * 512, PAGE_BYTES);
+	assert_int_equal(stat_of_file(name).st_blocks * 512, in_pages(PAGE_BYTES));
 	segment_free_copy(&copy);
 	segment_detach(&sparse);
 	/* A writer fills them, so they can never cause a SIGBUS. */
 	assert_int_equal(segment_attach(name, 0, &sparse), 0);
-	assert_int_equal(stat_of_file(name).st_blocks * 512, SEGMENT_BYTES_MIN);
+	assert_int_equal(stat_of_file(name).st_blocks * 512, in_pages(SEGMENT_BYTES_MIN));
 	segment_detach(&sparse);
 	segment_detach(&segment);
 }

@@ -9,7 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-ssize_t __real_pread(int fd, void *to, size_t bytes, off_t from);
+#ifdef __GLIBC__ /* whose pread() may take an off_t of 32 bits */
+#define real_pread __real_pread64
+#else
+#define real_pread __real_pread
+#endif
+
+ssize_t real_pread(int fd, void *to, size_t bytes, off_t from);
 ssize_t __wrap_pread(int fd, void *to, size_t bytes, off_t from);
 ssize_t __wrap_pread64(int fd, void *to, size_t bytes, off_t from);
 
@@ -27,7 +33,7 @@ __wrap_pread(int fd, void *to, size_t bytes, off_t from)
 		errno = read_error;
 		return -1;
 	}
-	const ssize_t length = __real_pread(fd, to, bytes, from);
+	const ssize_t length = real_pread(fd, to, bytes, from);
 	if (from == 0 && after_header != NULL)
 		after_header(++headers, to);
 	if (from == (off_t)RECORDS_OFFSET && after_records != NULL)

@@ -2,8 +2,10 @@
 /* The file of a segment: growing it, its descriptor, unlinking it; and a refused file stays as it is. */
 #include "fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- grow ---- */
@@ -23,7 +25,7 @@ TEST(a_segment_grows_page_by_page)
 	assert_int_equal(segment_reserve(&segment, 10 * RECORDS_PER_PAGE), 0);
 	const struct stat st = stat_of_file(name);
 	assert_int_equal(st.st_size, SEGMENT_BYTES_MIN + 9 * PAGE_BYTES);
-	assert_int_equal(st.st_blocks * 512, st.st_size);
+	assert_int_equal(st.st_blocks * 512, in_pages(st.st_size));
 
 	assert_int_equal(segment_reserve(&segment, RECORDS_MAX), 0);
 	assert_int_equal(LOAD_SEQ(&segment.reserved), RECORDS_MAX);
@@ -75,6 +77,47 @@ TEST(a_descriptor_of_another_file_is_left_as_it_is)
 	segment_detach(&segment);
 	assert_int_equal(fcntl(number, F_GETFD), 0); /* open, and without the FD_CLOEXEC of the segment's descriptor */
 	close(number);
+}
+
+/* As on a machine with larger pages, where madvise() takes no other addresses. */
+static size_t page_bytes; /* 0: those of this machine */
+static uintptr_t mapping;
+
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+int __real_madvise(void *start, size_t bytes, int advice);
+int __wrap_madvise(void *start, size_t bytes, int advice);
+
+long
+__wrap_sysconf(int name)
+{
+	return name == _SC_PAGESIZE && page_bytes != 0 ? (long)page_bytes : __real_sysconf(name);
+}
+
+int
+__wrap_madvise(void *start, size_t bytes, int advice)
+{
+	if (page_bytes != 0 && ((uintptr_t)start - mapping) % page_bytes != 0) {
+		errno = EINVAL;
+		return -1;
+	}
+	return __real_madvise(start, bytes, advice);
+}
+
+TEST(without_a_descriptor_it_grows_by_the_pages_of_the_machine)
+{
+	struct segment segment = create_segment(fresh_name());
+	segment_close_descriptor(&segment);
+	if (segment.fd >= 0) {
+		segment_detach(&segment);
+		SKIP("the kernel cannot allocate pages of a mapping");
+	}
+	mapping = (uintptr_t)segment.header;
+	page_bytes = 64 * 1024;
+	for (uint32_t n = RECORDS_PER_PAGE; n <= 40 * RECORDS_PER_PAGE; n += RECORDS_PER_PAGE)
+		assert_int_equal(segment_reserve(&segment, n), 0);
+	page_bytes = 0;
+	segment_detach(&segment);
 }
 
 /* ---- unlink ---- */

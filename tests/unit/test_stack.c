@@ -13,7 +13,7 @@
 
 /* tsem(3) promises the optimized GIVE_BYTES_MAX for both. Frames are larger without optimization. */
 #ifdef __OPTIMIZE__
-enum { JUDGE_BYTES_MAX = 1536, GIVE_BYTES_MAX = 3072 };
+enum { JUDGE_BYTES_MAX = 2048, GIVE_BYTES_MAX = 4096 };
 #else
 enum { JUDGE_BYTES_MAX = 2048, GIVE_BYTES_MAX = 6144 };
 #endif
