@@ -17,7 +17,7 @@ hold_all() {
   local words
   for words in take 'run' "acquire --owner $OWNER"; do
     # shellcheck disable=SC2086 # several words
-    attempt env TSEM_VERBOSE=1 tsem $words -w 300ms "$SEM" ${words/#[at]*/}
+    attempt env TSEM_VERBOSE=1 tsem $words -w 1s "$SEM" ${words/#[at]*/}
     expect_status 75
     expect_match 'standard error' "$ERR" "^tsem: $SEM: held by $COMMAND_PID$LONG \(sleep 1000\), place 1, waiting"$'\n'"$(
       )tsem: $SEM: not enough permits came free in time, held by $COMMAND_PID$LONG \(sleep 1000\)\$"
