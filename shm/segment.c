@@ -40,8 +40,9 @@ static int
 populate(const struct segment *segment, size_t from, size_t to)
 {
 #ifdef MADV_POPULATE_WRITE
+	enum { LARGEST_PAGE_BYTES = 64 * 1024 }; /* of the machine: madvise() begins at a page */
 	unsigned char *base = (unsigned char *)segment->header;
-	from -= from % (size_t)sysconf(_SC_PAGESIZE); /* which may be more than PAGE_BYTES */
+	from -= from % LARGEST_PAGE_BYTES;
 	if (madvise(base + from, to - from, MADV_POPULATE_WRITE) == 0)
 		return 0;
 #else
