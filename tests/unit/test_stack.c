@@ -13,10 +13,11 @@
 
 /* tsem(3) promises the optimized GIVE_BYTES_MAX for both. Frames are larger without optimization. */
 #ifdef __OPTIMIZE__
-enum { JUDGE_BYTES_MAX = 2048, GIVE_BYTES_MAX = 4096 };
+enum { GIVE_BYTES_MAX = 4096 };
 #else
-enum { JUDGE_BYTES_MAX = 2048, GIVE_BYTES_MAX = 6144 };
+enum { GIVE_BYTES_MAX = 6144 };
 #endif
+enum { JUDGE_BYTES_MAX = 2048 };
 
 enum { STACK_BYTES = 256 * 1024, PAINT = 0xa5 };
 
